@@ -84,6 +84,8 @@ func TestProductMutations(t *testing.T) {
 			data: `{"hierarchiesUpsert":{"items":[{"uuid":"attic","outcome":"UPDATED","changeCount":2,"changes":[{"member":"translations","before":null,"after":"{\"fr\":{\"name\":\"Grenier\"}}"},{"member":"seo","before":null,"after":"{\"title\":\"T\"}"}]},{"uuid":"cellar","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "hierarchies as written", query: `{ authoredHierarchies { nodes { uuid seo { title } translations { locale name } } } }`,
 			data: `{"authoredHierarchies":{"nodes":[{"uuid":"attic","seo":{"title":"T"},"translations":[{"locale":"fr","name":"Grenier"}]},{"uuid":"cellar","seo":{"title":""},"translations":[]},{"uuid":"seasons","seo":{"title":""},"translations":[]},{"uuid":"workshop","seo":{"title":""},"translations":[]}]}}`},
+		{name: "a language twice, in a mutation of one", query: `mutation { hierarchyUpdate(input: {id: "cellar", translations: [{locale: "fr", name: "A"}, {locale: "fr", name: "B"}]}) { hierarchy { uuid }` + mended + ` }`,
+			data: `{"hierarchyUpdate":{"hierarchy":null,"userErrors":[{"field":["input","translations","1"],"code":"UNPROCESSABLE","message":"translations.1 repeats \"fr\", which is in the list as number 0, counted from 0; send it once."}]}}`},
 		{name: "hierarchies in the audit log", query: `{ auditEvents(filter: {kind: HIERARCHY, resourceId: "attic"}) { nodes { operation action members { member before after } } } }`,
 			holds: []string{`"operation":"Mutation.hierarchiesUpsert","action":"UPDATED"`, `{"member":"attributes.locales","before":null,"after":"{\"fr\":{\"name\":\"Grenier\"}}"}`}},
 		{name: "hierarchies deleted, dry", query: `mutation { hierarchiesDelete(input: {ids: ["cellar"], dryRun: true}) {` + writtenItems + ` }`,

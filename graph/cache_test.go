@@ -174,8 +174,16 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return quoted("lutes", "organ")
 	case "Query.redirect.path":
 		return quoted("old-tools", "tools", "workshop/tools/anvil", "old-anvil")
-	case "Query.file.id":
+	case "Query.file.id", "Query.authoredFile.id":
 		return quoted("photo-1", "photo-2")
+	case "Query.pricebook.id":
+		return quoted("standard", "vip")
+	case "Query.authoredPrice.id":
+		return quoted("standard-anvil", "vip-anvil")
+	case "Query.authoredAttribute.id":
+		return quoted("brand", "uses")
+	case "Query.authoredRedirect.id":
+		return quoted("help", "old-tools")
 	case "Query.catalogNode.slug":
 		return quoted("tools", "sale")
 	case "Query.currency.code":
@@ -283,6 +291,7 @@ func globalIDs() (ids []string) {
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
 		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
+		{store.TypePricebook, "standard", "vip"}, {store.TypeAuthoredPrice, "standard-anvil", "vip-anvil"}, {store.TypeAuthoredFile, "photo-1", "photo-2"}, {store.TypeAuthoredAttribute, "brand", "uses"}, {store.TypeAuthoredRedirect, "help", "old-tools"},
 	} {
 		for _, id := range of[1:] {
 			ids = append(ids, store.GlobalID(of[0], id))

@@ -194,15 +194,16 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 var authoredLists = map[string]string{
 	store.TypeCatalog: "Query.catalogs", store.TypeCatalogRule: "Query.catalogRules",
 	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredNode: "Query.authoredNodes",
-	store.TypeAuthoredProduct: "Query.authoredProducts", store.TypeSynonym: "Query.synonyms",
+	store.TypeAuthoredProduct: "Query.authoredProducts", store.TypePricebook: "Query.pricebooks",
+	store.TypeAuthoredPrice: "Query.authoredPrices", store.TypeAuthoredFile: "Query.authoredFiles",
+	store.TypeAuthoredAttribute: "Query.authoredAttributes", store.TypeAuthoredRedirect: "Query.authoredRedirects",
+	store.TypeSynonym: "Query.synonyms",
 }
 
 func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	switch kind {
 	case store.TypeCatalog:
-		byID, err := r.store.CatalogsByID(ctx, ids)
-		addNodes(valuesByID(ids, byID), into)
-		return err
+		return addByID(ctx, ids, r.store.CatalogsByID, into)
 	case store.TypeCatalogRule:
 		byID, err := r.store.CatalogRulesByID(ctx, ids)
 		addNodes(model.NewBatch[model.CatalogRule](valuesByID(ids, byID)), into)
@@ -211,17 +212,32 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 		byID, err := r.store.AuthoredProductsByID(ctx, ids)
 		addNodes(model.NewBatch[model.AuthoredProduct](valuesByID(ids, byID)), into)
 		return err
+	case store.TypeAuthoredPrice:
+		byID, err := r.store.Prices.ByIDs(ctx, ids)
+		addNodes(model.NewBatch[model.AuthoredPrice](valuesByID(ids, byID)), into)
+		return err
+	case store.TypePricebook:
+		return addByID(ctx, ids, r.store.Pricebooks.ByIDs, into)
+	case store.TypeAuthoredFile:
+		return addByID(ctx, ids, r.store.AuthoredFiles.ByIDs, into)
+	case store.TypeAuthoredAttribute:
+		return addByID(ctx, ids, r.store.AuthoredAttributes.ByIDs, into)
+	case store.TypeAuthoredRedirect:
+		return addByID(ctx, ids, r.store.AuthoredRedirects.ByIDs, into)
 	case store.TypeSynonym:
-		byID, err := r.store.SynonymsByID(ctx, ids)
-		addNodes(valuesByID(ids, byID), into)
-		return err
+		return addByID(ctx, ids, r.store.Synonyms.ByIDs, into)
 	case store.TypeAuthoredHierarchy:
-		byID, err := r.store.AuthoredHierarchiesByID(ctx, ids)
-		addNodes(valuesByID(ids, byID), into)
-		return err
+		return addByID(ctx, ids, r.store.AuthoredHierarchiesByID, into)
 	}
 	byID, err := r.store.AuthoredNodesByID(ctx, ids)
 	addNodes(model.NewBatch[model.AuthoredNode](valuesByID(ids, byID)), into)
+	return err
+}
+
+// addByID adds the resources that read returns for ids.
+func addByID[T model.Node](ctx context.Context, ids []string, read func(context.Context, []string) (map[string]T, error), into map[string]model.Node) error {
+	byID, err := read(ctx, ids)
+	addNodes(valuesByID(ids, byID), into)
 	return err
 }
 

@@ -37,8 +37,8 @@ var filterSamples = map[string]string{
 	"PromotionCodeFilter.startsWith": `"t"`, "PromotionCodeFilter.state": `[AVAILABLE]`, "PromotionCodeFilter.createdAt": `{ge: "2020-01-01"}`,
 	"AuditEventFilter.actor": `"test"`, "AuditEventFilter.kind": `PRODUCT`, "AuditEventFilter.resourceId": `"anvil"`, "AuditEventFilter.action": `CREATED`,
 	"AuditEventFilter.since": `"2020-01-01T00:00:00.000Z"`, "AuditEventFilter.until": `"2120-01-01T00:00:00.000Z"`,
-	"FileFilter.ids": `["photo-1", "photo-2"]`,
-	"ListBounds.id":  `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
+	"FileFilter.ids": `["photo-1", "photo-2"]`, "AuthoredPriceFilter.pricebookId": `"standard"`, "AuthoredPriceFilter.skus": `["ANVIL", "BRUSH"]`,
+	"ListBounds.id": `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }
 
 // A cursor is valid for later requests of the same list, at any time.

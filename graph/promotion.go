@@ -93,11 +93,7 @@ func (r promotionCurrencyResolver) Money(ctx context.Context, obj *rule.Promotio
 	if obj.Minor == nil {
 		return nil, nil
 	}
-	list, err := r.store.Monies(ctx, []store.CurrencyAmount{{Currency: obj.Currency, Minor: *obj.Minor}}, opctx.Shopper(ctx).Locale)
-	if err != nil {
-		return nil, err
-	}
-	return list[0], nil
+	return r.money(ctx, obj.Currency, *obj.Minor)
 }
 
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.

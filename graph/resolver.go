@@ -55,6 +55,9 @@ type (
 	promotionResolver         struct{ *Resolver }
 	authoredNodeResolver      struct{ *Resolver }
 	authoredProductResolver   struct{ *Resolver }
+	authoredPriceResolver     struct{ *Resolver }
+	authoredAmountResolver    struct{ *Resolver }
+	authoredTierResolver      struct{ *Resolver }
 	codeRefusalResolver       struct{ *Resolver }
 	codeCheckResolver         struct{ *Resolver }
 	previewResolver           struct{ *Resolver }
@@ -154,6 +157,17 @@ func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return author
 func (r *Resolver) AuthoredProduct() generated.AuthoredProductResolver {
 	return authoredProductResolver{r}
 }
+
+// AuthoredPrice implements generated.ResolverRoot.
+func (r *Resolver) AuthoredPrice() generated.AuthoredPriceResolver { return authoredPriceResolver{r} }
+
+// AuthoredAmount implements generated.ResolverRoot.
+func (r *Resolver) AuthoredAmount() generated.AuthoredAmountResolver {
+	return authoredAmountResolver{r}
+}
+
+// AuthoredTier implements generated.ResolverRoot.
+func (r *Resolver) AuthoredTier() generated.AuthoredTierResolver { return authoredTierResolver{r} }
 
 // MoneyInput implements generated.ResolverRoot.
 func (r *Resolver) MoneyInput() generated.MoneyInputResolver { return moneyInputResolver{} }

@@ -111,6 +111,11 @@ const (
 	TypeAuthoredHierarchy = "AuthoredHierarchy"
 	TypeAuthoredNode      = "AuthoredNode"
 	TypeAuthoredProduct   = "AuthoredProduct"
+	TypePricebook         = "Pricebook"
+	TypeAuthoredPrice     = "AuthoredPrice"
+	TypeAuthoredFile      = "AuthoredFile"
+	TypeAuthoredAttribute = "AuthoredAttribute"
+	TypeAuthoredRedirect  = "AuthoredRedirect"
 	TypeSynonym           = "Synonym"
 )
 
@@ -132,7 +137,8 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	}
 	switch kind {
 	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
-		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypeAuthoredProduct, TypeSynonym, TypePromotion, TypePromotionCode:
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypeAuthoredProduct,
+		TypePricebook, TypeAuthoredPrice, TypeAuthoredFile, TypeAuthoredAttribute, TypeAuthoredRedirect, TypeSynonym, TypePromotion, TypePromotionCode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

@@ -44,8 +44,11 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	AuthoredAmount() AuthoredAmountResolver
 	AuthoredNode() AuthoredNodeResolver
+	AuthoredPrice() AuthoredPriceResolver
 	AuthoredProduct() AuthoredProductResolver
+	AuthoredTier() AuthoredTierResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -131,6 +134,65 @@ type ComplexityRoot struct {
 		Member func(childComplexity int) int
 	}
 
+	AuthoredAmount struct {
+		IncludesTax func(childComplexity int) int
+		Money       func(childComplexity int) int
+		Tiers       func(childComplexity int) int
+	}
+
+	AuthoredAttribute struct {
+		Filterable func(childComplexity int) int
+		GlobalID   func(childComplexity int) int
+		Key        func(childComplexity int) int
+		Label      func(childComplexity int) int
+		Labels     func(childComplexity int) int
+		Searchable func(childComplexity int) int
+		Sortable   func(childComplexity int) int
+		Type       func(childComplexity int) int
+		Unit       func(childComplexity int) int
+	}
+
+	AuthoredAttributeConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredAttributeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AuthoredAttributeLabel struct {
+		Label  func(childComplexity int) int
+		Locale func(childComplexity int) int
+	}
+
+	AuthoredFile struct {
+		CreatedAt func(childComplexity int) int
+		FileName  func(childComplexity int) int
+		GlobalID  func(childComplexity int) int
+		Height    func(childComplexity int) int
+		Href      func(childComplexity int) int
+		ID        func(childComplexity int) int
+		MimeType  func(childComplexity int) int
+		Public    func(childComplexity int) int
+		Width     func(childComplexity int) int
+	}
+
+	AuthoredFileConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredFileEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	AuthoredHierarchy struct {
 		Description  func(childComplexity int) int
 		GlobalID     func(childComplexity int) int
@@ -183,6 +245,28 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	AuthoredPrice struct {
+		Amounts     func(childComplexity int) int
+		GlobalID    func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Pricebook   func(childComplexity int) int
+		PricebookID func(childComplexity int) int
+		SKU         func(childComplexity int) int
+		Sales       func(childComplexity int) int
+	}
+
+	AuthoredPriceConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredPriceEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	AuthoredProduct struct {
 		Attributes          func(childComplexity int) int
 		BaseProduct         func(childComplexity int) int
@@ -203,6 +287,7 @@ type ComplexityRoot struct {
 		OptionIDs           func(childComplexity int) int
 		ParentID            func(childComplexity int) int
 		PriceModifiers      func(childComplexity int) int
+		Prices              func(childComplexity int) int
 		Product             func(childComplexity int) int
 		ProductTypes        func(childComplexity int) int
 		Related             func(childComplexity int) int
@@ -255,14 +340,48 @@ type ComplexityRoot struct {
 		ID         func(childComplexity int) int
 	}
 
+	AuthoredRedirect struct {
+		From      func(childComplexity int) int
+		GlobalID  func(childComplexity int) int
+		ID        func(childComplexity int) int
+		NodeID    func(childComplexity int) int
+		ProductID func(childComplexity int) int
+		To        func(childComplexity int) int
+	}
+
+	AuthoredRedirectConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredRedirectEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	AuthoredRelatedProducts struct {
 		Kind       func(childComplexity int) int
 		ProductIDs func(childComplexity int) int
 	}
 
+	AuthoredSale struct {
+		Amounts   func(childComplexity int) int
+		Name      func(childComplexity int) int
+		ValidFrom func(childComplexity int) int
+		ValidTo   func(childComplexity int) int
+	}
+
 	AuthoredSeo struct {
 		Description func(childComplexity int) int
 		Title       func(childComplexity int) int
+	}
+
+	AuthoredTier struct {
+		MinimumQuantity func(childComplexity int) int
+		Money           func(childComplexity int) int
+		Name            func(childComplexity int) int
 	}
 
 	AuthoredTranslation struct {
@@ -950,6 +1069,25 @@ type ComplexityRoot struct {
 		Price           func(childComplexity int) int
 	}
 
+	Pricebook struct {
+		Description func(childComplexity int) int
+		GlobalID    func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Name        func(childComplexity int) int
+	}
+
+	PricebookConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	PricebookEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	PricesDeletePayload struct {
 		Items      func(childComplexity int) int
 		UserErrors func(childComplexity int) int
@@ -1328,12 +1466,20 @@ type ComplexityRoot struct {
 	Query struct {
 		Attributes            func(childComplexity int) int
 		AuditEvents           func(childComplexity int, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredAttribute     func(childComplexity int, id string) int
+		AuthoredAttributes    func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredFile          func(childComplexity int, id string) int
+		AuthoredFiles         func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchies   func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchy     func(childComplexity int, id string) int
 		AuthoredNode          func(childComplexity int, id string) int
 		AuthoredNodes         func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredPrice         func(childComplexity int, id string) int
+		AuthoredPrices        func(childComplexity int, filter *catalog.PriceFilter, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredProduct       func(childComplexity int, id string) int
 		AuthoredProducts      func(childComplexity int, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredRedirect      func(childComplexity int, id string) int
+		AuthoredRedirects     func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		CartPreview           func(childComplexity int, lines []*cart.LineInput, codes []string) int
 		Catalog               func(childComplexity int, id string) int
 		CatalogNode           func(childComplexity int, by *model.CatalogNodeIdentifierInput, id *string, slug *string, path *string) int
@@ -1361,6 +1507,8 @@ type ComplexityRoot struct {
 		Locales               func(childComplexity int) int
 		Node                  func(childComplexity int, id string) int
 		Nodes                 func(childComplexity int, ids []string) int
+		Pricebook             func(childComplexity int, id string) int
+		Pricebooks            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Product               func(childComplexity int, by *model.ProductIdentifierInput, id *string, sku *string, slug *string, path *string) int
 		ProductConfigured     func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
 		Products              func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1609,13 +1757,23 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
+type AuthoredAmountResolver interface {
+	Money(ctx context.Context, obj *catalog.AuthoredAmount) (*store.Money, error)
+}
 type AuthoredNodeResolver interface {
 	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
 	ProductUuids(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 	ProductIds(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 }
+type AuthoredPriceResolver interface {
+	Pricebook(ctx context.Context, obj *model.AuthoredPrice) (*catalog.Pricebook, error)
+}
 type AuthoredProductResolver interface {
+	Prices(ctx context.Context, obj *model.AuthoredProduct) ([]*model.AuthoredPrice, error)
 	Product(ctx context.Context, obj *model.AuthoredProduct) (*model.Product, error)
+}
+type AuthoredTierResolver interface {
+	Money(ctx context.Context, obj *catalog.AuthoredTier) (*store.Money, error)
 }
 type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
@@ -1803,6 +1961,16 @@ type QueryResolver interface {
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
 	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
+	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
+	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
+	AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error)
+	AuthoredPrices(ctx context.Context, filter *catalog.PriceFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredPrice], error)
+	AuthoredFile(ctx context.Context, id string) (*catalog.AuthoredFile, error)
+	AuthoredFiles(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredFile], error)
+	AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error)
+	AuthoredAttributes(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredAttribute], error)
+	AuthoredRedirect(ctx context.Context, id string) (*catalog.AuthoredRedirect, error)
+	AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
 	Synonym(ctx context.Context, id string) (*catalog.Synonym, error)
 	Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Synonym], error)
 	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
@@ -2070,6 +2238,224 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuditMember.Member(childComplexity), true
 
+	case "AuthoredAmount.includesTax":
+		if e.ComplexityRoot.AuthoredAmount.IncludesTax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAmount.IncludesTax(childComplexity), true
+	case "AuthoredAmount.money":
+		if e.ComplexityRoot.AuthoredAmount.Money == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAmount.Money(childComplexity), true
+	case "AuthoredAmount.tiers":
+		if e.ComplexityRoot.AuthoredAmount.Tiers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAmount.Tiers(childComplexity), true
+
+	case "AuthoredAttribute.filterable":
+		if e.ComplexityRoot.AuthoredAttribute.Filterable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Filterable(childComplexity), true
+	case "AuthoredAttribute.id":
+		if e.ComplexityRoot.AuthoredAttribute.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.GlobalID(childComplexity), true
+	case "AuthoredAttribute.key":
+		if e.ComplexityRoot.AuthoredAttribute.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Key(childComplexity), true
+	case "AuthoredAttribute.label":
+		if e.ComplexityRoot.AuthoredAttribute.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Label(childComplexity), true
+	case "AuthoredAttribute.labels":
+		if e.ComplexityRoot.AuthoredAttribute.Labels == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Labels(childComplexity), true
+	case "AuthoredAttribute.searchable":
+		if e.ComplexityRoot.AuthoredAttribute.Searchable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Searchable(childComplexity), true
+	case "AuthoredAttribute.sortable":
+		if e.ComplexityRoot.AuthoredAttribute.Sortable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Sortable(childComplexity), true
+	case "AuthoredAttribute.type":
+		if e.ComplexityRoot.AuthoredAttribute.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Type(childComplexity), true
+	case "AuthoredAttribute.unit":
+		if e.ComplexityRoot.AuthoredAttribute.Unit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttribute.Unit(childComplexity), true
+
+	case "AuthoredAttributeConnection.edges":
+		if e.ComplexityRoot.AuthoredAttributeConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeConnection.Edges(childComplexity), true
+	case "AuthoredAttributeConnection.nodes":
+		if e.ComplexityRoot.AuthoredAttributeConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeConnection.Nodes(childComplexity), true
+	case "AuthoredAttributeConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredAttributeConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeConnection.PageInfo(childComplexity), true
+	case "AuthoredAttributeConnection.totalCount":
+		if e.ComplexityRoot.AuthoredAttributeConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeConnection.TotalCount(childComplexity), true
+
+	case "AuthoredAttributeEdge.cursor":
+		if e.ComplexityRoot.AuthoredAttributeEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeEdge.Cursor(childComplexity), true
+	case "AuthoredAttributeEdge.node":
+		if e.ComplexityRoot.AuthoredAttributeEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeEdge.Node(childComplexity), true
+
+	case "AuthoredAttributeLabel.label":
+		if e.ComplexityRoot.AuthoredAttributeLabel.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeLabel.Label(childComplexity), true
+	case "AuthoredAttributeLabel.locale":
+		if e.ComplexityRoot.AuthoredAttributeLabel.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredAttributeLabel.Locale(childComplexity), true
+
+	case "AuthoredFile.createdAt":
+		if e.ComplexityRoot.AuthoredFile.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.CreatedAt(childComplexity), true
+	case "AuthoredFile.fileName":
+		if e.ComplexityRoot.AuthoredFile.FileName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.FileName(childComplexity), true
+	case "AuthoredFile.id":
+		if e.ComplexityRoot.AuthoredFile.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.GlobalID(childComplexity), true
+	case "AuthoredFile.height":
+		if e.ComplexityRoot.AuthoredFile.Height == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.Height(childComplexity), true
+	case "AuthoredFile.href":
+		if e.ComplexityRoot.AuthoredFile.Href == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.Href(childComplexity), true
+	case "AuthoredFile.uuid":
+		if e.ComplexityRoot.AuthoredFile.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.ID(childComplexity), true
+	case "AuthoredFile.mimeType":
+		if e.ComplexityRoot.AuthoredFile.MimeType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.MimeType(childComplexity), true
+	case "AuthoredFile.public":
+		if e.ComplexityRoot.AuthoredFile.Public == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.Public(childComplexity), true
+	case "AuthoredFile.width":
+		if e.ComplexityRoot.AuthoredFile.Width == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFile.Width(childComplexity), true
+
+	case "AuthoredFileConnection.edges":
+		if e.ComplexityRoot.AuthoredFileConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFileConnection.Edges(childComplexity), true
+	case "AuthoredFileConnection.nodes":
+		if e.ComplexityRoot.AuthoredFileConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFileConnection.Nodes(childComplexity), true
+	case "AuthoredFileConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredFileConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFileConnection.PageInfo(childComplexity), true
+	case "AuthoredFileConnection.totalCount":
+		if e.ComplexityRoot.AuthoredFileConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFileConnection.TotalCount(childComplexity), true
+
+	case "AuthoredFileEdge.cursor":
+		if e.ComplexityRoot.AuthoredFileEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFileEdge.Cursor(childComplexity), true
+	case "AuthoredFileEdge.node":
+		if e.ComplexityRoot.AuthoredFileEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredFileEdge.Node(childComplexity), true
+
 	case "AuthoredHierarchy.description":
 		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
 			break
@@ -2290,6 +2676,87 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredNodeEdge.Node(childComplexity), true
 
+	case "AuthoredPrice.amounts":
+		if e.ComplexityRoot.AuthoredPrice.Amounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.Amounts(childComplexity), true
+	case "AuthoredPrice.id":
+		if e.ComplexityRoot.AuthoredPrice.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.GlobalID(childComplexity), true
+	case "AuthoredPrice.uuid":
+		if e.ComplexityRoot.AuthoredPrice.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.ID(childComplexity), true
+	case "AuthoredPrice.pricebook":
+		if e.ComplexityRoot.AuthoredPrice.Pricebook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.Pricebook(childComplexity), true
+	case "AuthoredPrice.pricebookUuid":
+		if e.ComplexityRoot.AuthoredPrice.PricebookID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.PricebookID(childComplexity), true
+	case "AuthoredPrice.sku":
+		if e.ComplexityRoot.AuthoredPrice.SKU == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.SKU(childComplexity), true
+	case "AuthoredPrice.sales":
+		if e.ComplexityRoot.AuthoredPrice.Sales == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPrice.Sales(childComplexity), true
+
+	case "AuthoredPriceConnection.edges":
+		if e.ComplexityRoot.AuthoredPriceConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPriceConnection.Edges(childComplexity), true
+	case "AuthoredPriceConnection.nodes":
+		if e.ComplexityRoot.AuthoredPriceConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPriceConnection.Nodes(childComplexity), true
+	case "AuthoredPriceConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredPriceConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPriceConnection.PageInfo(childComplexity), true
+	case "AuthoredPriceConnection.totalCount":
+		if e.ComplexityRoot.AuthoredPriceConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPriceConnection.TotalCount(childComplexity), true
+
+	case "AuthoredPriceEdge.cursor":
+		if e.ComplexityRoot.AuthoredPriceEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPriceEdge.Cursor(childComplexity), true
+	case "AuthoredPriceEdge.node":
+		if e.ComplexityRoot.AuthoredPriceEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredPriceEdge.Node(childComplexity), true
+
 	case "AuthoredProduct.attributes":
 		if e.ComplexityRoot.AuthoredProduct.Attributes == nil {
 			break
@@ -2404,6 +2871,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.PriceModifiers(childComplexity), true
+	case "AuthoredProduct.prices":
+		if e.ComplexityRoot.AuthoredProduct.Prices == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Prices(childComplexity), true
 	case "AuthoredProduct.product":
 		if e.ComplexityRoot.AuthoredProduct.Product == nil {
 			break
@@ -2603,6 +3076,81 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredProductFile.ID(childComplexity), true
 
+	case "AuthoredRedirect.from":
+		if e.ComplexityRoot.AuthoredRedirect.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirect.From(childComplexity), true
+	case "AuthoredRedirect.id":
+		if e.ComplexityRoot.AuthoredRedirect.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirect.GlobalID(childComplexity), true
+	case "AuthoredRedirect.uuid":
+		if e.ComplexityRoot.AuthoredRedirect.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirect.ID(childComplexity), true
+	case "AuthoredRedirect.nodeUuid":
+		if e.ComplexityRoot.AuthoredRedirect.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirect.NodeID(childComplexity), true
+	case "AuthoredRedirect.productUuid":
+		if e.ComplexityRoot.AuthoredRedirect.ProductID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirect.ProductID(childComplexity), true
+	case "AuthoredRedirect.to":
+		if e.ComplexityRoot.AuthoredRedirect.To == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirect.To(childComplexity), true
+
+	case "AuthoredRedirectConnection.edges":
+		if e.ComplexityRoot.AuthoredRedirectConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirectConnection.Edges(childComplexity), true
+	case "AuthoredRedirectConnection.nodes":
+		if e.ComplexityRoot.AuthoredRedirectConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirectConnection.Nodes(childComplexity), true
+	case "AuthoredRedirectConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredRedirectConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirectConnection.PageInfo(childComplexity), true
+	case "AuthoredRedirectConnection.totalCount":
+		if e.ComplexityRoot.AuthoredRedirectConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirectConnection.TotalCount(childComplexity), true
+
+	case "AuthoredRedirectEdge.cursor":
+		if e.ComplexityRoot.AuthoredRedirectEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirectEdge.Cursor(childComplexity), true
+	case "AuthoredRedirectEdge.node":
+		if e.ComplexityRoot.AuthoredRedirectEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRedirectEdge.Node(childComplexity), true
+
 	case "AuthoredRelatedProducts.kind":
 		if e.ComplexityRoot.AuthoredRelatedProducts.Kind == nil {
 			break
@@ -2616,6 +3164,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredRelatedProducts.ProductIDs(childComplexity), true
 
+	case "AuthoredSale.amounts":
+		if e.ComplexityRoot.AuthoredSale.Amounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSale.Amounts(childComplexity), true
+	case "AuthoredSale.name":
+		if e.ComplexityRoot.AuthoredSale.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSale.Name(childComplexity), true
+	case "AuthoredSale.validFrom":
+		if e.ComplexityRoot.AuthoredSale.ValidFrom == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSale.ValidFrom(childComplexity), true
+	case "AuthoredSale.validTo":
+		if e.ComplexityRoot.AuthoredSale.ValidTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSale.ValidTo(childComplexity), true
+
 	case "AuthoredSeo.description":
 		if e.ComplexityRoot.AuthoredSeo.Description == nil {
 			break
@@ -2628,6 +3201,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredSeo.Title(childComplexity), true
+
+	case "AuthoredTier.minimumQuantity":
+		if e.ComplexityRoot.AuthoredTier.MinimumQuantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTier.MinimumQuantity(childComplexity), true
+	case "AuthoredTier.money":
+		if e.ComplexityRoot.AuthoredTier.Money == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTier.Money(childComplexity), true
+	case "AuthoredTier.name":
+		if e.ComplexityRoot.AuthoredTier.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTier.Name(childComplexity), true
 
 	case "AuthoredTranslation.description":
 		if e.ComplexityRoot.AuthoredTranslation.Description == nil {
@@ -5496,6 +6088,69 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PriceTier.Price(childComplexity), true
 
+	case "Pricebook.description":
+		if e.ComplexityRoot.Pricebook.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pricebook.Description(childComplexity), true
+	case "Pricebook.id":
+		if e.ComplexityRoot.Pricebook.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pricebook.GlobalID(childComplexity), true
+	case "Pricebook.uuid":
+		if e.ComplexityRoot.Pricebook.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pricebook.ID(childComplexity), true
+	case "Pricebook.name":
+		if e.ComplexityRoot.Pricebook.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Pricebook.Name(childComplexity), true
+
+	case "PricebookConnection.edges":
+		if e.ComplexityRoot.PricebookConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricebookConnection.Edges(childComplexity), true
+	case "PricebookConnection.nodes":
+		if e.ComplexityRoot.PricebookConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricebookConnection.Nodes(childComplexity), true
+	case "PricebookConnection.pageInfo":
+		if e.ComplexityRoot.PricebookConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricebookConnection.PageInfo(childComplexity), true
+	case "PricebookConnection.totalCount":
+		if e.ComplexityRoot.PricebookConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricebookConnection.TotalCount(childComplexity), true
+
+	case "PricebookEdge.cursor":
+		if e.ComplexityRoot.PricebookEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricebookEdge.Cursor(childComplexity), true
+	case "PricebookEdge.node":
+		if e.ComplexityRoot.PricebookEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricebookEdge.Node(childComplexity), true
+
 	case "PricesDeletePayload.items":
 		if e.ComplexityRoot.PricesDeletePayload.Items == nil {
 			break
@@ -7167,6 +7822,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuditEvents(childComplexity, args["filter"].(*model.AuditEventFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredAttribute":
+		if e.ComplexityRoot.Query.AuthoredAttribute == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredAttribute_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredAttribute(childComplexity, args["id"].(string)), true
+	case "Query.authoredAttributes":
+		if e.ComplexityRoot.Query.AuthoredAttributes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredAttributes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredAttributes(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredFile":
+		if e.ComplexityRoot.Query.AuthoredFile == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredFile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredFile(childComplexity, args["id"].(string)), true
+	case "Query.authoredFiles":
+		if e.ComplexityRoot.Query.AuthoredFiles == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredFiles_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredFiles(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.authoredHierarchies":
 		if e.ComplexityRoot.Query.AuthoredHierarchies == nil {
 			break
@@ -7211,6 +7910,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuthoredNodes(childComplexity, args["hierarchyId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredPrice":
+		if e.ComplexityRoot.Query.AuthoredPrice == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredPrice_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredPrice(childComplexity, args["id"].(string)), true
+	case "Query.authoredPrices":
+		if e.ComplexityRoot.Query.AuthoredPrices == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredPrices_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredPrices(childComplexity, args["filter"].(*catalog.PriceFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.authoredProduct":
 		if e.ComplexityRoot.Query.AuthoredProduct == nil {
 			break
@@ -7233,6 +7954,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuthoredProducts(childComplexity, args["status"].(*catalog.ProductStatus), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredRedirect":
+		if e.ComplexityRoot.Query.AuthoredRedirect == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredRedirect_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredRedirect(childComplexity, args["id"].(string)), true
+	case "Query.authoredRedirects":
+		if e.ComplexityRoot.Query.AuthoredRedirects == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredRedirects_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredRedirects(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.cartPreview":
 		if e.ComplexityRoot.Query.CartPreview == nil {
 			break
@@ -7511,6 +8254,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
+	case "Query.pricebook":
+		if e.ComplexityRoot.Query.Pricebook == nil {
+			break
+		}
+
+		args, err := ec.field_Query_pricebook_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Pricebook(childComplexity, args["id"].(string)), true
+	case "Query.pricebooks":
+		if e.ComplexityRoot.Query.Pricebooks == nil {
+			break
+		}
+
+		args, err := ec.field_Query_pricebooks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Pricebooks(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.product":
 		if e.ComplexityRoot.Query.Product == nil {
 			break
@@ -8520,6 +9285,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributeLabelInput,
 		ec.unmarshalInputAttributesDeclareInput,
 		ec.unmarshalInputAuditEventFilter,
+		ec.unmarshalInputAuthoredPriceFilter,
 		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
@@ -9252,6 +10018,96 @@ type Query {
 
   "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
   authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
+
+  "A price book. Null if there is none."
+  pricebook("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Pricebook
+
+  "All price books, by id."
+  pricebooks(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): PricebookConnection
+
+  "A price as authored, in all its currencies. Null if there is none. Shoppers read ` + "`" + `Product.price` + "`" + `."
+  authoredPrice("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredPrice
+
+  """
+  Prices as authored, with their sales, by id.
+  Example: ` + "`" + `authoredPrices(filter: {skus: ["MUG"]}) { nodes { pricebookUuid amounts { money { formatted } } sales { name validTo } } }` + "`" + `.
+  """
+  authoredPrices(
+    "Which prices to return. Default: all."
+    filter: AuthoredPriceFilter
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredPriceConnection
+
+  "A file as authored, used by a catalog or not. Null if there is none. Shoppers read ` + "`" + `file` + "`" + `."
+  authoredFile("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredFile
+
+  "All files as authored, by id."
+  authoredFiles(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredFileConnection
+
+  "A declared attribute as authored. Null if there is none. Shoppers read ` + "`" + `attributes` + "`" + `."
+  authoredAttribute("Global id or ` + "`" + `key` + "`" + `." id: ID!): AuthoredAttribute
+
+  "All declared attributes as authored, by key."
+  authoredAttributes(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredAttributeConnection
+
+  "A redirect as authored. Null if there is none. Storefronts read ` + "`" + `redirect` + "`" + `."
+  authoredRedirect("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredRedirect
+
+  "All redirects as authored, by id. Slugs of the past are not among them."
+  authoredRedirects(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredRedirectConnection
 
   "A synonym of searches as authored. Null if there is none."
   synonym("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Synonym
@@ -12773,6 +13629,8 @@ type AuthoredProduct implements Node {
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
+  "Its prices in all price books, with their sales, by price book."
+  prices: [AuthoredPrice!]!
   "The product as the catalog shows it now. Null if it does not."
   product: Product
 }
@@ -12913,6 +13771,246 @@ type SynonymEdge {
   cursor: String!
   "The synonym."
   node: Synonym!
+}
+
+# Authored prices, files, attributes and redirects
+
+"A price book: a set of prices, which catalogs use by priority. Price books are written by import."
+type Pricebook implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name."
+  name: String!
+  "Description. Empty if not set."
+  description: String!
+}
+
+"A page of price books."
+type PricebookConnection {
+  "Rows, each with its cursor."
+  edges: [PricebookEdge!]!
+  "Rows without cursors."
+  nodes: [Pricebook!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A price book in a list."
+type PricebookEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The price book."
+  node: Pricebook!
+}
+
+"The price of a SKU in a price book as authored. Prices are written by ` + "`" + `pricesUpsert` + "`" + `, sales by ` + "`" + `salesUpsert` + "`" + `, and both by import."
+type AuthoredPrice implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "SKU of the product."
+  sku: String!
+  "The price book's own id."
+  pricebookUuid: ID!
+  "The price book. Null if it does not exist."
+  pricebook: Pricebook
+  "Amounts, by currency."
+  amounts: [AuthoredAmount!]!
+  "Sales, by name, past and future ones too."
+  sales: [AuthoredSale!]!
+}
+
+"An amount in a currency, as authored."
+type AuthoredAmount {
+  "Price of one unit."
+  money: Money!
+  "Whether the amount includes tax."
+  includesTax: Boolean!
+  "Prices for larger quantities, by quantity."
+  tiers: [AuthoredTier!]!
+}
+
+"Price per unit from a quantity up, as authored."
+type AuthoredTier {
+  "The merchant's name for it: ` + "`" + `min_5` + "`" + `."
+  name: String!
+  "Smallest quantity with this price."
+  minimumQuantity: Int!
+  "Price of one unit."
+  money: Money!
+}
+
+"A sale of a price, as authored."
+type AuthoredSale {
+  "The merchant's name for it, unique within the price: ` + "`" + `summer` + "`" + `."
+  name: String!
+  "Start. Null means that it has begun."
+  validFrom: DateTime
+  "End, at which it no longer counts. Null means that it does not end."
+  validTo: DateTime
+  "Amounts, by currency."
+  amounts: [AuthoredAmount!]!
+}
+
+"Which prices to return. All members must match."
+input AuthoredPriceFilter {
+  "Only prices of this price book. Its global id or ` + "`" + `uuid` + "`" + `."
+  pricebookId: ID
+  "Only prices of these SKUs, 1 to 1000, in the same case."
+  skus: [String!]
+}
+
+"A page of authored prices."
+type AuthoredPriceConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredPriceEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredPrice!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored price in a list."
+type AuthoredPriceEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored price."
+  node: AuthoredPrice!
+}
+
+"A file as authored. Files are written by ` + "`" + `filesUpsert` + "`" + ` and by import."
+type AuthoredFile implements Node {
+  "Global id of the authored file. The published one has another."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "File name: ` + "`" + `mug.jpg` + "`" + `."
+  fileName: String!
+  "Media type: ` + "`" + `image/jpeg` + "`" + `. Empty if unknown."
+  mimeType: String!
+  "Whether anyone may download it."
+  public: Boolean!
+  "Download URL."
+  href: String!
+  "Time of creation. Null if unknown."
+  createdAt: DateTime
+  "Width in pixels. Null if it is not an image."
+  width: Int
+  "Height in pixels. Null if it is not an image."
+  height: Int
+}
+
+"A page of authored files."
+type AuthoredFileConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredFileEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredFile!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored file in a list."
+type AuthoredFileEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored file."
+  node: AuthoredFile!
+}
+
+"A declared attribute as authored. Attributes are written by ` + "`" + `attributesDeclare` + "`" + ` and by import."
+type AuthoredAttribute implements Node {
+  "Global id."
+  id: ID!
+  "Key, by which products name it: ` + "`" + `material` + "`" + `. It is the attribute's own id."
+  key: String!
+  "Label in the base language."
+  label: String!
+  "Labels in other languages, by language."
+  labels: [AuthoredAttributeLabel!]!
+  "Type of its values."
+  type: AttributeType!
+  "Unit of numbers: ` + "`" + `kg` + "`" + `. Null without one."
+  unit: String
+  "Whether filters and facets have it."
+  filterable: Boolean!
+  "Whether searches look into it."
+  searchable: Boolean!
+  "Whether lists can be sorted by it."
+  sortable: Boolean!
+}
+
+"The label of an attribute in a language, as authored."
+type AuthoredAttributeLabel {
+  "Language, as a BCP 47 tag: ` + "`" + `fr` + "`" + `."
+  locale: String!
+  "The label."
+  label: String!
+}
+
+"A page of authored attributes."
+type AuthoredAttributeConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredAttributeEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredAttribute!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored attribute in a list."
+type AuthoredAttributeEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored attribute."
+  node: AuthoredAttribute!
+}
+
+"A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsSet` + "`" + ` and by import."
+type AuthoredRedirect implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "The path that leads elsewhere, without slashes around it: ` + "`" + `bikes/old-road-bikes` + "`" + `."
+  from: String!
+  "Where it leads: a path, or a URL with a scheme. Null if it leads to a product or node."
+  to: String
+  "Own id of the product to which it leads. Null if it leads elsewhere."
+  productUuid: ID
+  "Own id of the node to which it leads. Null if it leads elsewhere."
+  nodeUuid: ID
+}
+
+"A page of authored redirects."
+type AuthoredRedirectConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredRedirectEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredRedirect!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored redirect in a list."
+type AuthoredRedirectEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored redirect."
+  node: AuthoredRedirect!
 }
 
 # Writing products and prices
@@ -13191,6 +14289,8 @@ input PriceAmountInput {
 
 "The price of each unit from a quantity on."
 input PriceTierInput {
+  "Your name for it, unique within the amount: ` + "`" + `min_5` + "`" + `. Default: ` + "`" + `from_` + "`" + ` and the quantity."
+  name: String
   "Least quantity, at least 1."
   minimumQuantity: Int!
   "Minor units of the currency."
@@ -13279,6 +14379,8 @@ input FileItemInput {
   width: Int
   "Height in pixels, of an image."
   height: Int
+  "Time of creation. Absent or null keeps it. Default of a new file: now."
+  createdAt: DateTime
 }
 
 "Result of ` + "`" + `filesUpsert` + "`" + `."
@@ -14575,6 +15677,124 @@ func (ec *executionContext) childFields_AuditMember(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type AuditMember", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredAmount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "money":
+		return ec.fieldContext_AuthoredAmount_money(ctx, field)
+	case "includesTax":
+		return ec.fieldContext_AuthoredAmount_includesTax(ctx, field)
+	case "tiers":
+		return ec.fieldContext_AuthoredAmount_tiers(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredAmount", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredAttribute(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredAttribute_id(ctx, field)
+	case "key":
+		return ec.fieldContext_AuthoredAttribute_key(ctx, field)
+	case "label":
+		return ec.fieldContext_AuthoredAttribute_label(ctx, field)
+	case "labels":
+		return ec.fieldContext_AuthoredAttribute_labels(ctx, field)
+	case "type":
+		return ec.fieldContext_AuthoredAttribute_type(ctx, field)
+	case "unit":
+		return ec.fieldContext_AuthoredAttribute_unit(ctx, field)
+	case "filterable":
+		return ec.fieldContext_AuthoredAttribute_filterable(ctx, field)
+	case "searchable":
+		return ec.fieldContext_AuthoredAttribute_searchable(ctx, field)
+	case "sortable":
+		return ec.fieldContext_AuthoredAttribute_sortable(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttribute", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredAttributeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredAttributeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredAttributeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredAttributeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredAttributeConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredAttributeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredAttributeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredAttributeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredAttributeLabel(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_AuthoredAttributeLabel_locale(ctx, field)
+	case "label":
+		return ec.fieldContext_AuthoredAttributeLabel_label(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeLabel", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredFile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredFile_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredFile_uuid(ctx, field)
+	case "fileName":
+		return ec.fieldContext_AuthoredFile_fileName(ctx, field)
+	case "mimeType":
+		return ec.fieldContext_AuthoredFile_mimeType(ctx, field)
+	case "public":
+		return ec.fieldContext_AuthoredFile_public(ctx, field)
+	case "href":
+		return ec.fieldContext_AuthoredFile_href(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredFile_createdAt(ctx, field)
+	case "width":
+		return ec.fieldContext_AuthoredFile_width(ctx, field)
+	case "height":
+		return ec.fieldContext_AuthoredFile_height(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredFile", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredFileConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredFileConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredFileConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredFileConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredFileConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredFileConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredFileEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredFileEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredFileEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredFileEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -14685,6 +15905,50 @@ func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredPrice_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredPrice_uuid(ctx, field)
+	case "sku":
+		return ec.fieldContext_AuthoredPrice_sku(ctx, field)
+	case "pricebookUuid":
+		return ec.fieldContext_AuthoredPrice_pricebookUuid(ctx, field)
+	case "pricebook":
+		return ec.fieldContext_AuthoredPrice_pricebook(ctx, field)
+	case "amounts":
+		return ec.fieldContext_AuthoredPrice_amounts(ctx, field)
+	case "sales":
+		return ec.fieldContext_AuthoredPrice_sales(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredPrice", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredPriceConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredPriceConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredPriceConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredPriceConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredPriceConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredPriceConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredPriceEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredPriceEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredPriceEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredPriceEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -14749,6 +16013,8 @@ func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, fie
 		return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
+	case "prices":
+		return ec.fieldContext_AuthoredProduct_prices(ctx, field)
 	case "product":
 		return ec.fieldContext_AuthoredProduct_product(ctx, field)
 	}
@@ -14829,6 +16095,48 @@ func (ec *executionContext) childFields_AuthoredProductFile(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductFile", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredRedirect(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredRedirect_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredRedirect_uuid(ctx, field)
+	case "from":
+		return ec.fieldContext_AuthoredRedirect_from(ctx, field)
+	case "to":
+		return ec.fieldContext_AuthoredRedirect_to(ctx, field)
+	case "productUuid":
+		return ec.fieldContext_AuthoredRedirect_productUuid(ctx, field)
+	case "nodeUuid":
+		return ec.fieldContext_AuthoredRedirect_nodeUuid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredRedirect", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredRedirectConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredRedirectConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredRedirectConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredRedirectConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredRedirectConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredRedirectConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredRedirectEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredRedirectEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredRedirectEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredRedirectEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredRelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "kind":
@@ -14839,6 +16147,20 @@ func (ec *executionContext) childFields_AuthoredRelatedProducts(ctx context.Cont
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredRelatedProducts", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredSale(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_AuthoredSale_name(ctx, field)
+	case "validFrom":
+		return ec.fieldContext_AuthoredSale_validFrom(ctx, field)
+	case "validTo":
+		return ec.fieldContext_AuthoredSale_validTo(ctx, field)
+	case "amounts":
+		return ec.fieldContext_AuthoredSale_amounts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredSale", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredSeo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "title":
@@ -14847,6 +16169,18 @@ func (ec *executionContext) childFields_AuthoredSeo(ctx context.Context, field g
 		return ec.fieldContext_AuthoredSeo_description(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredSeo", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredTier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_AuthoredTier_name(ctx, field)
+	case "minimumQuantity":
+		return ec.fieldContext_AuthoredTier_minimumQuantity(ctx, field)
+	case "money":
+		return ec.fieldContext_AuthoredTier_money(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredTier", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16131,6 +17465,44 @@ func (ec *executionContext) childFields_PriceTier(ctx context.Context, field gra
 		return ec.fieldContext_PriceTier_displayPrice(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceTier", field.Name)
+}
+
+func (ec *executionContext) childFields_Pricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Pricebook_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Pricebook_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_Pricebook_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Pricebook_description(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Pricebook", field.Name)
+}
+
+func (ec *executionContext) childFields_PricebookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_PricebookConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_PricebookConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_PricebookConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_PricebookConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PricebookConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_PricebookEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_PricebookEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_PricebookEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PricebookEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_PricesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18925,6 +20297,126 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_authoredAttribute_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredAttributes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredFile_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredFiles_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_authoredHierarchies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -19053,6 +20545,74 @@ func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_authoredPrice_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredPrices_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*catalog.PriceFilter, error) {
+			return ec.unmarshalOAuthoredPriceFilter2ᚖporticoᚋstoreᚋcatalogᚐPriceFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_authoredProduct_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -19126,6 +20686,66 @@ func (ec *executionContext) field_Query_authoredProducts_args(ctx context.Contex
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredRedirect_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredRedirects_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
 	return args, nil
 }
 
@@ -19752,6 +21372,66 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["ids"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_pricebook_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_pricebooks_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
 	return args, nil
 }
 
@@ -21457,6 +23137,910 @@ func (ec *executionContext) fieldContext_AuditMember_after(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredAmount_money(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAmount_money(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredAmount().Money(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAmount_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAmount",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAmount_includesTax(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAmount_includesTax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IncludesTax, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAmount_includesTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAmount", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAmount_tiers(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAmount_tiers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tiers, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredTier) graphql.Marshaler {
+			return ec.marshalNAuthoredTier2ᚕporticoᚋstoreᚋcatalogᚐAuthoredTierᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAmount_tiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAmount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTier(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAttribute_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_key(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_label(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_labels(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_labels(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Labels, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AttributeLabel) graphql.Marshaler {
+			return ec.marshalNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAttributeLabelᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_labels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAttribute",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttributeLabel(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAttribute_type(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.AttributeType) graphql.Marshaler {
+			return ec.marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type AttributeType does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_unit(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_unit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_filterable(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_filterable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Filterable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_filterable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_searchable(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_searchable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Searchable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_searchable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttribute_sortable(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttribute_sortable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sortable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttribute_sortable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttribute", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttributeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredAttribute]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.AuthoredAttribute]) graphql.Marshaler {
+			return ec.marshalNAuthoredAttributeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAttributeConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttributeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAttributeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredAttribute]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredAttribute) graphql.Marshaler {
+			return ec.marshalNAuthoredAttribute2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredAttributeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAttributeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttribute(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAttributeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredAttribute]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAttributeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAttributeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredAttribute]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttributeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttributeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredAttribute]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttributeEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttributeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredAttribute]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredAttribute) graphql.Marshaler {
+			return ec.marshalNAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredAttributeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttribute(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredAttributeLabel_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.AttributeLabel) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeLabel_locale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locale, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeLabel_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttributeLabel", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttributeLabel_label(ctx context.Context, field graphql.CollectedField, obj *catalog.AttributeLabel) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeLabel_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeLabel_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttributeLabel", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_fileName(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_fileName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FileName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_fileName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_mimeType(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_mimeType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MimeType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_mimeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_public(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_public(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Public, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_public(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_href(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_href(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Href(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_href(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_width(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_width(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Width(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_width(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFile_height(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFile_height(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Height(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFile_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFile", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredFile]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFileConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.AuthoredFile]) graphql.Marshaler {
+			return ec.marshalNAuthoredFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFileConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredFileConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredFileEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredFileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredFile]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFileConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredFile) graphql.Marshaler {
+			return ec.marshalNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFileConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredFileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredFile(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredFileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredFile]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFileConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFileConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredFileConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredFileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredFile]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFileConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFileConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFileConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredFile]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFileEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFileEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredFileEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredFileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredFile]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredFileEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
+			return ec.marshalNAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredFileEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredFileEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredFile(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22458,6 +25042,368 @@ func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _AuthoredPrice_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPrice", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPrice_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPrice", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPrice_sku(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_sku(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKU, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPrice", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPrice_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_pricebookUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_pricebookUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPrice", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPrice_pricebook(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_pricebook(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredPrice().Pricebook(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Pricebook) graphql.Marshaler {
+			return ec.marshalOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_pricebook(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPrice",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pricebook(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPrice_amounts(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amounts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredAmount) graphql.Marshaler {
+			return ec.marshalNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPrice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPrice_sales(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPrice_sales(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sales, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredSale) graphql.Marshaler {
+			return ec.marshalNAuthoredSale2ᚕporticoᚋstoreᚋcatalogᚐAuthoredSaleᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPrice_sales(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPrice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSale(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredPrice]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredPrice]) graphql.Marshaler {
+			return ec.marshalNAuthoredPriceEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredPrice]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredPrice) graphql.Marshaler {
+			return ec.marshalNAuthoredPrice2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredPriceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredPrice]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredPrice]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredPrice]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredPrice]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredPrice) graphql.Marshaler {
+			return ec.marshalNAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredProduct_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23234,6 +26180,38 @@ func (ec *executionContext) fieldContext_AuthoredProduct_updatedAt(_ context.Con
 	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredProduct_prices(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_prices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredProduct().Prices(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredPrice) graphql.Marshaler {
+			return ec.marshalNAuthoredPrice2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredPriceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_prices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23748,6 +26726,318 @@ func (ec *executionContext) fieldContext_AuthoredProductFile_attachedAt(_ contex
 	return graphql.NewScalarFieldContext("AuthoredProductFile", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredRedirect_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirect_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirect_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirect", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirect_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirect_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirect_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirect_from(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirect_from(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.From, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirect_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirect_to(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirect_to(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.To, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirect_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirect_productUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirect_productUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirect_productUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirect_nodeUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirect_nodeUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirect_nodeUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirectConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredRedirect]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirectConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.AuthoredRedirect]) graphql.Marshaler {
+			return ec.marshalNAuthoredRedirectEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirectConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredRedirectConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredRedirectEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredRedirectConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredRedirect]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirectConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredRedirect) graphql.Marshaler {
+			return ec.marshalNAuthoredRedirect2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirectᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirectConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredRedirectConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredRedirect(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredRedirectConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredRedirect]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirectConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirectConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredRedirectConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredRedirectConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredRedirect]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirectConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirectConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirectConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirectEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredRedirect]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirectEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirectEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRedirectEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRedirectEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredRedirect]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRedirectEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredRedirect) graphql.Marshaler {
+			return ec.marshalNAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRedirectEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredRedirectEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredRedirect(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredRelatedProducts_kind(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRelatedProducts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23794,6 +27084,107 @@ func (ec *executionContext) fieldContext_AuthoredRelatedProducts_productUuids(_ 
 	return graphql.NewScalarFieldContext("AuthoredRelatedProducts", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredSale_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredSale) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSale_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSale_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSale", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredSale_validFrom(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredSale) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSale_validFrom(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ValidFrom, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSale_validFrom(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSale", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredSale_validTo(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredSale) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSale_validTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ValidTo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSale_validTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSale", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredSale_amounts(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredSale) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSale_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amounts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredAmount) graphql.Marshaler {
+			return ec.marshalNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSale_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredSale",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredSeo_title(ctx context.Context, field graphql.CollectedField, obj *catalog.SEOText) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23838,6 +27229,84 @@ func (ec *executionContext) _AuthoredSeo_description(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_AuthoredSeo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredSeo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTier_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTier_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTier_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTier", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTier_minimumQuantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinimumQuantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTier_minimumQuantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTier", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTier_money(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTier_money(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredTier().Money(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTier_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredTier",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredTranslation_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
@@ -36082,6 +39551,272 @@ func (ec *executionContext) fieldContext_PriceTier_displayPrice(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Pricebook_id(ctx context.Context, field graphql.CollectedField, obj *catalog.Pricebook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pricebook_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Pricebook_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pricebook", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Pricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Pricebook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pricebook_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Pricebook_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pricebook", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Pricebook_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Pricebook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pricebook_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Pricebook_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pricebook", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Pricebook_description(ctx context.Context, field graphql.CollectedField, obj *catalog.Pricebook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Pricebook_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Pricebook_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Pricebook", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PricebookConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Pricebook]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricebookConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.Pricebook]) graphql.Marshaler {
+			return ec.marshalNPricebookEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricebookConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricebookConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PricebookEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricebookConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Pricebook]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricebookConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.Pricebook) graphql.Marshaler {
+			return ec.marshalNPricebook2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricebookConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricebookConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pricebook(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricebookConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Pricebook]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricebookConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricebookConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricebookConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricebookConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Pricebook]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricebookConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricebookConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PricebookConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PricebookEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Pricebook]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricebookEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricebookEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PricebookEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PricebookEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Pricebook]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricebookEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Pricebook) graphql.Marshaler {
+			return ec.marshalNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricebookEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricebookEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pricebook(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PricesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -45098,6 +48833,446 @@ func (ec *executionContext) fieldContext_Query_authoredProduct(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_pricebook(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_pricebook(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Pricebook(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Pricebook) graphql.Marshaler {
+			return ec.marshalOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_pricebook(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Pricebook(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_pricebook_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_pricebooks(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_pricebooks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Pricebooks(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.Pricebook]) graphql.Marshaler {
+			return ec.marshalOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_pricebooks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PricebookConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_pricebooks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredPrice(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredPrice(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredPrice) graphql.Marshaler {
+			return ec.marshalOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredPrice(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPrice(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredPrice_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredPrices(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredPrices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredPrices(ctx, fc.Args["filter"].(*catalog.PriceFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredPrice]) graphql.Marshaler {
+			return ec.marshalOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredPrices(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredPrices_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredFile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredFile(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredFile(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
+			return ec.marshalOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredFile(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredFile(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredFile_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredFiles(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredFiles(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredFiles(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredFile]) graphql.Marshaler {
+			return ec.marshalOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredFiles(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredFileConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredFiles_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredAttribute(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredAttribute(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredAttribute(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredAttribute) graphql.Marshaler {
+			return ec.marshalOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredAttribute(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttribute(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredAttribute_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredAttributes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredAttributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredAttributes(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredAttribute]) graphql.Marshaler {
+			return ec.marshalOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredAttributes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttributeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredAttributes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredRedirect(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredRedirect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredRedirect(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredRedirect) graphql.Marshaler {
+			return ec.marshalOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredRedirect(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredRedirect(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredRedirect_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredRedirects(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredRedirects(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredRedirects(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredRedirect]) graphql.Marshaler {
+			return ec.marshalOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredRedirects(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredRedirectConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredRedirects_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_synonym(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -50370,6 +54545,43 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAuthoredPriceFilter(ctx context.Context, obj any) (catalog.PriceFilter, error) {
+	var it catalog.PriceFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"pricebookId", "skus"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "pricebookId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebookId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PricebookID = data
+		case "skus":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("skus"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKUs = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -51420,7 +55632,7 @@ func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "fileName", "mimeType", "public", "href", "width", "height"}
+	fieldsInOrder := [...]string{"id", "fileName", "mimeType", "public", "href", "width", "height", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51476,6 +55688,13 @@ func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Height = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -53178,13 +57397,20 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"minimumQuantity", "amount"}
+	fieldsInOrder := [...]string{"name", "minimumQuantity", "amount"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
 		case "minimumQuantity":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minimumQuantity"))
 			data, err := ec.unmarshalNInt2int(ctx, v)
@@ -56067,6 +60293,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Product(ctx, sel, obj)
+	case *catalog.Pricebook:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Pricebook(ctx, sel, obj)
 	case model.Job:
 		return ec._Job(ctx, sel, &obj)
 	case *model.Job:
@@ -56112,6 +60343,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Catalog(ctx, sel, obj)
+	case *catalog.AuthoredRedirect:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredRedirect(ctx, sel, obj)
 	case model.AuthoredProduct:
 		return ec._AuthoredProduct(ctx, sel, &obj)
 	case *model.AuthoredProduct:
@@ -56119,6 +60355,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredProduct(ctx, sel, obj)
+	case model.AuthoredPrice:
+		return ec._AuthoredPrice(ctx, sel, &obj)
+	case *model.AuthoredPrice:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredPrice(ctx, sel, obj)
 	case model.AuthoredNode:
 		return ec._AuthoredNode(ctx, sel, &obj)
 	case *model.AuthoredNode:
@@ -56131,6 +60374,16 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredHierarchy(ctx, sel, obj)
+	case *catalog.AuthoredFile:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredFile(ctx, sel, obj)
+	case *catalog.AuthoredAttribute:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredAttribute(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -56555,6 +60808,544 @@ func (ec *executionContext) _AuditMember(ctx context.Context, sel ast.SelectionS
 		case "after":
 			out.Values[i] = ec._AuditMember_after(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredAmountImplementors = []string{"AuthoredAmount"}
+
+func (ec *executionContext) _AuthoredAmount(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredAmount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredAmountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredAmount")
+		case "money":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredAmount_money(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "includesTax":
+			out.Values[i] = ec._AuthoredAmount_includesTax(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "tiers":
+			out.Values[i] = ec._AuthoredAmount_tiers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredAttributeImplementors = []string{"AuthoredAttribute", "Node"}
+
+func (ec *executionContext) _AuthoredAttribute(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredAttribute) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredAttributeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredAttribute")
+		case "id":
+			out.Values[i] = ec._AuthoredAttribute_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "key":
+			out.Values[i] = ec._AuthoredAttribute_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._AuthoredAttribute_label(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "labels":
+			out.Values[i] = ec._AuthoredAttribute_labels(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._AuthoredAttribute_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unit":
+			out.Values[i] = ec._AuthoredAttribute_unit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "filterable":
+			out.Values[i] = ec._AuthoredAttribute_filterable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "searchable":
+			out.Values[i] = ec._AuthoredAttribute_searchable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sortable":
+			out.Values[i] = ec._AuthoredAttribute_sortable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredAttributeConnectionImplementors = []string{"AuthoredAttributeConnection"}
+
+func (ec *executionContext) _AuthoredAttributeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.AuthoredAttribute]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredAttributeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredAttributeConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredAttributeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredAttributeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredAttributeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredAttributeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredAttributeEdgeImplementors = []string{"AuthoredAttributeEdge"}
+
+func (ec *executionContext) _AuthoredAttributeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.AuthoredAttribute]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredAttributeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredAttributeEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredAttributeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredAttributeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredAttributeLabelImplementors = []string{"AuthoredAttributeLabel"}
+
+func (ec *executionContext) _AuthoredAttributeLabel(ctx context.Context, sel ast.SelectionSet, obj *catalog.AttributeLabel) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredAttributeLabelImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredAttributeLabel")
+		case "locale":
+			out.Values[i] = ec._AuthoredAttributeLabel_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._AuthoredAttributeLabel_label(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredFileImplementors = []string{"AuthoredFile", "Node"}
+
+func (ec *executionContext) _AuthoredFile(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredFile) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredFileImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredFile")
+		case "id":
+			out.Values[i] = ec._AuthoredFile_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredFile_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fileName":
+			out.Values[i] = ec._AuthoredFile_fileName(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mimeType":
+			out.Values[i] = ec._AuthoredFile_mimeType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "public":
+			out.Values[i] = ec._AuthoredFile_public(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "href":
+			out.Values[i] = ec._AuthoredFile_href(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._AuthoredFile_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "width":
+			out.Values[i] = ec._AuthoredFile_width(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "height":
+			out.Values[i] = ec._AuthoredFile_height(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredFileConnectionImplementors = []string{"AuthoredFileConnection"}
+
+func (ec *executionContext) _AuthoredFileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.AuthoredFile]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredFileConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredFileConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredFileConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredFileConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredFileConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredFileConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredFileEdgeImplementors = []string{"AuthoredFileEdge"}
+
+func (ec *executionContext) _AuthoredFileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.AuthoredFile]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredFileEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredFileEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredFileEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredFileEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -57102,6 +61893,236 @@ func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.Selec
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredPriceImplementors = []string{"AuthoredPrice", "Node"}
+
+func (ec *executionContext) _AuthoredPrice(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredPrice) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredPriceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredPrice")
+		case "id":
+			out.Values[i] = ec._AuthoredPrice_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredPrice_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sku":
+			out.Values[i] = ec._AuthoredPrice_sku(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pricebookUuid":
+			out.Values[i] = ec._AuthoredPrice_pricebookUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pricebook":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredPrice_pricebook(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "amounts":
+			out.Values[i] = ec._AuthoredPrice_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sales":
+			out.Values[i] = ec._AuthoredPrice_sales(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredPriceConnectionImplementors = []string{"AuthoredPriceConnection"}
+
+func (ec *executionContext) _AuthoredPriceConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredPrice]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredPriceConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredPriceConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredPriceConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredPriceConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredPriceConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredPriceConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredPriceEdgeImplementors = []string{"AuthoredPriceEdge"}
+
+func (ec *executionContext) _AuthoredPriceEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredPrice]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredPriceEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredPriceEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredPriceEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredPriceEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58052,6 +63073,44 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "prices":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_prices(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "product":
 			field := field
 
@@ -58437,6 +63496,198 @@ func (ec *executionContext) _AuthoredProductFile(ctx context.Context, sel ast.Se
 	return out
 }
 
+var authoredRedirectImplementors = []string{"AuthoredRedirect", "Node"}
+
+func (ec *executionContext) _AuthoredRedirect(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredRedirect) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredRedirectImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredRedirect")
+		case "id":
+			out.Values[i] = ec._AuthoredRedirect_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredRedirect_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "from":
+			out.Values[i] = ec._AuthoredRedirect_from(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "to":
+			out.Values[i] = ec._AuthoredRedirect_to(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "productUuid":
+			out.Values[i] = ec._AuthoredRedirect_productUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "nodeUuid":
+			out.Values[i] = ec._AuthoredRedirect_nodeUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredRedirectConnectionImplementors = []string{"AuthoredRedirectConnection"}
+
+func (ec *executionContext) _AuthoredRedirectConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.AuthoredRedirect]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredRedirectConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredRedirectConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredRedirectConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredRedirectConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredRedirectConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredRedirectConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredRedirectEdgeImplementors = []string{"AuthoredRedirectEdge"}
+
+func (ec *executionContext) _AuthoredRedirectEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.AuthoredRedirect]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredRedirectEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredRedirectEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredRedirectEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredRedirectEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var authoredRelatedProductsImplementors = []string{"AuthoredRelatedProducts"}
 
 func (ec *executionContext) _AuthoredRelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredRelatedProducts) graphql.Marshaler {
@@ -58456,6 +63707,59 @@ func (ec *executionContext) _AuthoredRelatedProducts(ctx context.Context, sel as
 			}
 		case "productUuids":
 			out.Values[i] = ec._AuthoredRelatedProducts_productUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredSaleImplementors = []string{"AuthoredSale"}
+
+func (ec *executionContext) _AuthoredSale(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredSale) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredSaleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredSale")
+		case "name":
+			out.Values[i] = ec._AuthoredSale_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "validFrom":
+			out.Values[i] = ec._AuthoredSale_validFrom(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "validTo":
+			out.Values[i] = ec._AuthoredSale_validTo(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "amounts":
+			out.Values[i] = ec._AuthoredSale_amounts(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58502,6 +63806,87 @@ func (ec *executionContext) _AuthoredSeo(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredTierImplementors = []string{"AuthoredTier"}
+
+func (ec *executionContext) _AuthoredTier(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredTier) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredTierImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredTier")
+		case "name":
+			out.Values[i] = ec._AuthoredTier_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "minimumQuantity":
+			out.Values[i] = ec._AuthoredTier_minimumQuantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "money":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredTier_money(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -64493,6 +69878,188 @@ func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var pricebookImplementors = []string{"Pricebook", "Node"}
+
+func (ec *executionContext) _Pricebook(ctx context.Context, sel ast.SelectionSet, obj *catalog.Pricebook) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pricebookImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Pricebook")
+		case "id":
+			out.Values[i] = ec._Pricebook_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._Pricebook_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Pricebook_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._Pricebook_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var pricebookConnectionImplementors = []string{"PricebookConnection"}
+
+func (ec *executionContext) _PricebookConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.Pricebook]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pricebookConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PricebookConnection")
+		case "edges":
+			out.Values[i] = ec._PricebookConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._PricebookConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._PricebookConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PricebookConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var pricebookEdgeImplementors = []string{"PricebookEdge"}
+
+func (ec *executionContext) _PricebookEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.Pricebook]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pricebookEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PricebookEdge")
+		case "cursor":
+			out.Values[i] = ec._PricebookEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._PricebookEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var pricesDeletePayloadImplementors = []string{"PricesDeletePayload"}
 
 func (ec *executionContext) _PricesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *PricesDeletePayload) graphql.Marshaler {
@@ -69374,6 +74941,226 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "pricebook":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_pricebook(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "pricebooks":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_pricebooks(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredPrice":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredPrice(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredPrices":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredPrices(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredFile":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredFile(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredFiles":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredFiles(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredAttribute":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredAttribute(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredAttributes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredAttributes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredRedirect":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredRedirect(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredRedirects":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredRedirects(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "synonym":
 			field := field
 
@@ -72339,6 +78126,138 @@ func (ec *executionContext) marshalNAuditMember2ᚖporticoᚋstoreᚐAuditMember
 	return ec._AuditMember(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAuthoredAmount2porticoᚋstoreᚋcatalogᚐAuthoredAmount(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredAmount) graphql.Marshaler {
+	return ec._AuthoredAmount(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredAmount) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredAmount2porticoᚋstoreᚋcatalogᚐAuthoredAmount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredAttribute2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredAttributeᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredAttribute) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredAttribute) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredAttribute(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredAttributeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.AuthoredAttribute]) graphql.Marshaler {
+	return ec._AuthoredAttributeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredAttributeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.AuthoredAttribute]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredAttributeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredAttributeLabel2porticoᚋstoreᚋcatalogᚐAttributeLabel(ctx context.Context, sel ast.SelectionSet, v catalog.AttributeLabel) graphql.Marshaler {
+	return ec._AuthoredAttributeLabel(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAttributeLabelᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AttributeLabel) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredAttributeLabel2porticoᚋstoreᚋcatalogᚐAttributeLabel(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredFile) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredFile(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.AuthoredFile]) graphql.Marshaler {
+	return ec._AuthoredFileEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.AuthoredFile]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -72420,6 +78339,52 @@ func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodel�
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredPrice2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredPrice) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredPrice) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredPrice(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredPriceEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredPrice]) graphql.Marshaler {
+	return ec._AuthoredPriceEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredPriceEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredPrice]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredPriceEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -72613,6 +78578,52 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNAuthoredRedirect2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirectᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredRedirect) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredRedirect) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredRedirect(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredRedirectEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.AuthoredRedirect]) graphql.Marshaler {
+	return ec._AuthoredRedirectEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredRedirectEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.AuthoredRedirect]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredRedirectEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredRelatedProducts) graphql.Marshaler {
 	return ec._AuthoredRelatedProducts(ctx, sel, &v)
 }
@@ -72633,8 +78644,48 @@ func (ec *executionContext) marshalNAuthoredRelatedProducts2ᚕporticoᚋstore�
 	return ret
 }
 
+func (ec *executionContext) marshalNAuthoredSale2porticoᚋstoreᚋcatalogᚐAuthoredSale(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredSale) graphql.Marshaler {
+	return ec._AuthoredSale(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredSale2ᚕporticoᚋstoreᚋcatalogᚐAuthoredSaleᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredSale) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredSale2porticoᚋstoreᚋcatalogᚐAuthoredSale(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, sel ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
 	return ec._AuthoredSeo(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredTier2porticoᚋstoreᚋcatalogᚐAuthoredTier(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredTier) graphql.Marshaler {
+	return ec._AuthoredTier(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredTier2ᚕporticoᚋstoreᚋcatalogᚐAuthoredTierᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredTier) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredTier2porticoᚋstoreᚋcatalogᚐAuthoredTier(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
@@ -74543,6 +80594,52 @@ func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpri
 func (ec *executionContext) unmarshalNPriceTierInput2ᚖporticoᚋstoreᚋexchangeᚐPriceTierInput(ctx context.Context, v any) (*exchange.PriceTierInput, error) {
 	res, err := ec.unmarshalInputPriceTierInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPricebook2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.Pricebook) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx context.Context, sel ast.SelectionSet, v *catalog.Pricebook) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Pricebook(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPricebookEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.Pricebook]) graphql.Marshaler {
+	return ec._PricebookEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPricebookEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.Pricebook]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPricebookEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNPricesDeleteInput2porticoᚋgraphᚋgeneratedᚐPricesDeleteInput(ctx context.Context, v any) (PricesDeleteInput, error) {
@@ -76562,6 +82659,34 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredAttribute) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredAttribute(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.AuthoredAttribute]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredAttributeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredFile(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.AuthoredFile]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredFileConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -76588,6 +82713,28 @@ func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋ
 		return graphql.Null
 	}
 	return ec._AuthoredNodeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredPrice) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredPrice(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredPrice]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredPriceConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredPriceFilter2ᚖporticoᚋstoreᚋcatalogᚐPriceFilter(ctx context.Context, v any) (*catalog.PriceFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredPriceFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
@@ -76641,6 +82788,20 @@ var (
 		catalog.ProductDraft: "DRAFT",
 	}
 )
+
+func (ec *executionContext) marshalOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredRedirect) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredRedirect(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.AuthoredRedirect]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredRedirectConnection(ctx, sel, v)
+}
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
@@ -77688,6 +83849,20 @@ func (ec *executionContext) unmarshalOPriceTierInput2ᚕᚖporticoᚋstoreᚋexc
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx context.Context, sel ast.SelectionSet, v *catalog.Pricebook) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Pricebook(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.Pricebook]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PricebookConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {

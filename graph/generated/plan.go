@@ -336,6 +336,331 @@ func (x *planRun) fieldAuditMember(ctx context.Context, f *plan.Field, obj *stor
 	return x.String("AuditMember")
 }
 
+var planAuthoredAmount = &plan.Object{
+	Name:      "AuthoredAmount",
+	Satisfies: []string{"AuthoredAmount"},
+	Fields: map[string]*plan.FieldInfo{
+		"money":       {Number: 1, NonNull: true, Resolver: true},
+		"includesTax": {Number: 2, NonNull: true},
+		"tiers":       {Number: 3, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredAmount(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredAmount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredAmount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredAmount(ctx context.Context, f *plan.Field, obj *catalog.AuthoredAmount) bool {
+	switch f.Number {
+	case 1: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.AuthoredAmount().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 2: // includesTax
+		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
+	case 3: // tiers
+		return x.writeNAuthoredTier2ᚕporticoᚋstoreᚋcatalogᚐAuthoredTierᚄ(ctx, f, obj.Tiers)
+	}
+	return x.String("AuthoredAmount")
+}
+
+var planAuthoredAttribute = &plan.Object{
+	Name:      "AuthoredAttribute",
+	Satisfies: []string{"AuthoredAttribute", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":         {Number: 1, NonNull: true},
+		"key":        {Number: 2, NonNull: true},
+		"label":      {Number: 3, NonNull: true},
+		"labels":     {Number: 4, NonNull: true},
+		"type":       {Number: 5, NonNull: true},
+		"unit":       {Number: 6},
+		"filterable": {Number: 7, NonNull: true},
+		"searchable": {Number: 8, NonNull: true},
+		"sortable":   {Number: 9, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredAttribute(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredAttribute) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredAttribute(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredAttribute(ctx context.Context, f *plan.Field, obj *catalog.AuthoredAttribute) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 3: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 4: // labels
+		return x.writeNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAttributeLabelᚄ(ctx, f, obj.Labels)
+	case 5: // type
+		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
+	case 6: // unit
+		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
+	case 7: // filterable
+		return x.writeNBoolean2bool(ctx, f, obj.Filterable)
+	case 8: // searchable
+		return x.writeNBoolean2bool(ctx, f, obj.Searchable)
+	case 9: // sortable
+		return x.writeNBoolean2bool(ctx, f, obj.Sortable)
+	}
+	return x.String("AuthoredAttribute")
+}
+
+var planAuthoredAttributeConnection = &plan.Object{
+	Name:      "AuthoredAttributeConnection",
+	Satisfies: []string{"AuthoredAttributeConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredAttributeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.AuthoredAttribute]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredAttributeConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredAttributeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.AuthoredAttribute]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredAttributeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredAttribute2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredAttributeᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredAttributeConnection")
+}
+
+var planAuthoredAttributeEdge = &plan.Object{
+	Name:      "AuthoredAttributeEdge",
+	Satisfies: []string{"AuthoredAttributeEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredAttributeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.AuthoredAttribute]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredAttributeEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredAttributeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.AuthoredAttribute]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredAttributeEdge")
+}
+
+var planAuthoredAttributeLabel = &plan.Object{
+	Name:      "AuthoredAttributeLabel",
+	Satisfies: []string{"AuthoredAttributeLabel"},
+	Fields: map[string]*plan.FieldInfo{
+		"locale": {Number: 1, NonNull: true},
+		"label":  {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredAttributeLabel(ctx context.Context, fields *plan.Fields, obj *catalog.AttributeLabel) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredAttributeLabel(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredAttributeLabel(ctx context.Context, f *plan.Field, obj *catalog.AttributeLabel) bool {
+	switch f.Number {
+	case 1: // locale
+		return x.writeNString2string(ctx, f, obj.Locale)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	}
+	return x.String("AuthoredAttributeLabel")
+}
+
+var planAuthoredFile = &plan.Object{
+	Name:      "AuthoredFile",
+	Satisfies: []string{"AuthoredFile", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":        {Number: 1, NonNull: true},
+		"uuid":      {Number: 2, NonNull: true},
+		"fileName":  {Number: 3, NonNull: true},
+		"mimeType":  {Number: 4, NonNull: true},
+		"public":    {Number: 5, NonNull: true},
+		"href":      {Number: 6, NonNull: true},
+		"createdAt": {Number: 7},
+		"width":     {Number: 8},
+		"height":    {Number: 9},
+	},
+}
+
+func (x *planRun) writeAuthoredFile(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredFile) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredFile(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredFile(ctx context.Context, f *plan.Field, obj *catalog.AuthoredFile) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // fileName
+		return x.writeNString2string(ctx, f, obj.FileName)
+	case 4: // mimeType
+		return x.writeNString2string(ctx, f, obj.MimeType)
+	case 5: // public
+		return x.writeNBoolean2bool(ctx, f, obj.Public)
+	case 6: // href
+		return x.writeNString2string(ctx, f, obj.Href())
+	case 7: // createdAt
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt())
+	case 8: // width
+		return x.writeOInt2ᚖint(ctx, f, obj.Width())
+	case 9: // height
+		return x.writeOInt2ᚖint(ctx, f, obj.Height())
+	}
+	return x.String("AuthoredFile")
+}
+
+var planAuthoredFileConnection = &plan.Object{
+	Name:      "AuthoredFileConnection",
+	Satisfies: []string{"AuthoredFileConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredFileConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.AuthoredFile]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredFileConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredFileConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.AuthoredFile]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredFileConnection")
+}
+
+var planAuthoredFileEdge = &plan.Object{
+	Name:      "AuthoredFileEdge",
+	Satisfies: []string{"AuthoredFileEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredFileEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.AuthoredFile]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredFileEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredFileEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.AuthoredFile]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredFileEdge")
+}
+
 var planAuthoredHierarchy = &plan.Object{
 	Name:      "AuthoredHierarchy",
 	Satisfies: []string{"AuthoredHierarchy", "Node"},
@@ -635,6 +960,131 @@ func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj 
 	return x.String("AuthoredNodeEdge")
 }
 
+var planAuthoredPrice = &plan.Object{
+	Name:      "AuthoredPrice",
+	Satisfies: []string{"AuthoredPrice", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":            {Number: 1, NonNull: true},
+		"uuid":          {Number: 2, NonNull: true},
+		"sku":           {Number: 3, NonNull: true},
+		"pricebookUuid": {Number: 4, NonNull: true},
+		"pricebook":     {Number: 5, Resolver: true},
+		"amounts":       {Number: 6, NonNull: true},
+		"sales":         {Number: 7, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredPrice(ctx context.Context, fields *plan.Fields, obj *model.AuthoredPrice) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredPrice(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredPrice(ctx context.Context, f *plan.Field, obj *model.AuthoredPrice) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // sku
+		return x.writeNString2string(ctx, f, obj.SKU)
+	case 4: // pricebookUuid
+		return x.writeNID2string(ctx, f, obj.PricebookID)
+	case 5: // pricebook
+		v, err := plan.Call(ctx, func() (*catalog.Pricebook, error) { return x.resolvers.AuthoredPrice().Pricebook(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v)
+	case 6: // amounts
+		return x.writeNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, f, obj.Amounts)
+	case 7: // sales
+		return x.writeNAuthoredSale2ᚕporticoᚋstoreᚋcatalogᚐAuthoredSaleᚄ(ctx, f, obj.Sales)
+	}
+	return x.String("AuthoredPrice")
+}
+
+var planAuthoredPriceConnection = &plan.Object{
+	Name:      "AuthoredPriceConnection",
+	Satisfies: []string{"AuthoredPriceConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredPriceConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredPrice]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredPriceConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredPriceConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredPrice]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredPriceEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredPrice2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredPriceᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredPriceConnection")
+}
+
+var planAuthoredPriceEdge = &plan.Object{
+	Name:      "AuthoredPriceEdge",
+	Satisfies: []string{"AuthoredPriceEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredPriceEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredPrice]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredPriceEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredPriceEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredPrice]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredPriceEdge")
+}
+
 var planAuthoredProduct = &plan.Object{
 	Name:      "AuthoredProduct",
 	Satisfies: []string{"AuthoredProduct", "Node"},
@@ -670,7 +1120,8 @@ var planAuthoredProduct = &plan.Object{
 		"shopperAttributes":     {Number: 29, Resolver: true},
 		"createdAt":             {Number: 30, NonNull: true},
 		"updatedAt":             {Number: 31, NonNull: true},
-		"product":               {Number: 32, Resolver: true},
+		"prices":                {Number: 32, NonNull: true, Resolver: true},
+		"product":               {Number: 33, Resolver: true},
 	},
 }
 
@@ -843,7 +1294,13 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 31: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 32: // product
+	case 32: // prices
+		v, err := plan.Call(ctx, func() ([]*model.AuthoredPrice, error) { return x.resolvers.AuthoredProduct().Prices(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredPrice2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredPriceᚄ(ctx, f, v)
+	case 33: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -1070,6 +1527,124 @@ func (x *planRun) fieldAuthoredProductFile(ctx context.Context, f *plan.Field, o
 	return x.String("AuthoredProductFile")
 }
 
+var planAuthoredRedirect = &plan.Object{
+	Name:      "AuthoredRedirect",
+	Satisfies: []string{"AuthoredRedirect", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":          {Number: 1, NonNull: true},
+		"uuid":        {Number: 2, NonNull: true},
+		"from":        {Number: 3, NonNull: true},
+		"to":          {Number: 4},
+		"productUuid": {Number: 5},
+		"nodeUuid":    {Number: 6},
+	},
+}
+
+func (x *planRun) writeAuthoredRedirect(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredRedirect) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredRedirect(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredRedirect(ctx context.Context, f *plan.Field, obj *catalog.AuthoredRedirect) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // from
+		return x.writeNString2string(ctx, f, obj.From)
+	case 4: // to
+		return x.writeOString2ᚖstring(ctx, f, obj.To)
+	case 5: // productUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.ProductID)
+	case 6: // nodeUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.NodeID)
+	}
+	return x.String("AuthoredRedirect")
+}
+
+var planAuthoredRedirectConnection = &plan.Object{
+	Name:      "AuthoredRedirectConnection",
+	Satisfies: []string{"AuthoredRedirectConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredRedirectConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.AuthoredRedirect]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredRedirectConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredRedirectConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.AuthoredRedirect]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredRedirectEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredRedirect2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirectᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredRedirectConnection")
+}
+
+var planAuthoredRedirectEdge = &plan.Object{
+	Name:      "AuthoredRedirectEdge",
+	Satisfies: []string{"AuthoredRedirectEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredRedirectEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.AuthoredRedirect]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredRedirectEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredRedirectEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.AuthoredRedirect]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredRedirectEdge")
+}
+
 var planAuthoredRelatedProducts = &plan.Object{
 	Name:      "AuthoredRelatedProducts",
 	Satisfies: []string{"AuthoredRelatedProducts"},
@@ -1102,6 +1677,44 @@ func (x *planRun) fieldAuthoredRelatedProducts(ctx context.Context, f *plan.Fiel
 	return x.String("AuthoredRelatedProducts")
 }
 
+var planAuthoredSale = &plan.Object{
+	Name:      "AuthoredSale",
+	Satisfies: []string{"AuthoredSale"},
+	Fields: map[string]*plan.FieldInfo{
+		"name":      {Number: 1, NonNull: true},
+		"validFrom": {Number: 2},
+		"validTo":   {Number: 3},
+		"amounts":   {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredSale(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredSale) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredSale(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredSale(ctx context.Context, f *plan.Field, obj *catalog.AuthoredSale) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // validFrom
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ValidFrom)
+	case 3: // validTo
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ValidTo)
+	case 4: // amounts
+		return x.writeNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, f, obj.Amounts)
+	}
+	return x.String("AuthoredSale")
+}
+
 var planAuthoredSeo = &plan.Object{
 	Name:      "AuthoredSeo",
 	Satisfies: []string{"AuthoredSeo"},
@@ -1132,6 +1745,45 @@ func (x *planRun) fieldAuthoredSeo(ctx context.Context, f *plan.Field, obj *cata
 		return x.writeNString2string(ctx, f, obj.Description)
 	}
 	return x.String("AuthoredSeo")
+}
+
+var planAuthoredTier = &plan.Object{
+	Name:      "AuthoredTier",
+	Satisfies: []string{"AuthoredTier"},
+	Fields: map[string]*plan.FieldInfo{
+		"name":            {Number: 1, NonNull: true},
+		"minimumQuantity": {Number: 2, NonNull: true},
+		"money":           {Number: 3, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredTier(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredTier) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredTier(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredTier(ctx context.Context, f *plan.Field, obj *catalog.AuthoredTier) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // minimumQuantity
+		return x.writeNInt2int(ctx, f, obj.MinimumQuantity)
+	case 3: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.AuthoredTier().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	}
+	return x.String("AuthoredTier")
 }
 
 var planAuthoredTranslation = &plan.Object{
@@ -3693,6 +4345,118 @@ func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *price.
 	return x.String("PriceTier")
 }
 
+var planPricebook = &plan.Object{
+	Name:      "Pricebook",
+	Satisfies: []string{"Pricebook", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":          {Number: 1, NonNull: true},
+		"uuid":        {Number: 2, NonNull: true},
+		"name":        {Number: 3, NonNull: true},
+		"description": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writePricebook(ctx context.Context, fields *plan.Fields, obj *catalog.Pricebook) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPricebook(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPricebook(ctx context.Context, f *plan.Field, obj *catalog.Pricebook) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 4: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	}
+	return x.String("Pricebook")
+}
+
+var planPricebookConnection = &plan.Object{
+	Name:      "PricebookConnection",
+	Satisfies: []string{"PricebookConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writePricebookConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.Pricebook]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPricebookConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPricebookConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.Pricebook]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNPricebookEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNPricebook2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("PricebookConnection")
+}
+
+var planPricebookEdge = &plan.Object{
+	Name:      "PricebookEdge",
+	Satisfies: []string{"PricebookEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePricebookEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.Pricebook]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPricebookEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPricebookEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.Pricebook]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, obj.Node)
+	}
+	return x.String("PricebookEdge")
+}
+
 var planProduct = &plan.Object{
 	Name:      "Product",
 	Satisfies: []string{"Product", "Node"},
@@ -5254,23 +6018,33 @@ var planQuery = &plan.Object{
 		"authoredNode":          {Number: 40, Resolver: true},
 		"authoredNodes":         {Number: 41, Resolver: true},
 		"authoredProduct":       {Number: 42, Resolver: true},
-		"synonym":               {Number: 43, Resolver: true},
-		"synonyms":              {Number: 44, Resolver: true},
-		"authoredProducts":      {Number: 45, Resolver: true},
-		"catalogPendingChanges": {Number: 46, Resolver: true},
-		"catalogReleases":       {Number: 47, Resolver: true},
-		"catalogRelease":        {Number: 48, Resolver: true},
-		"catalogReleaseDiff":    {Number: 49, Resolver: true},
-		"scheduledPublications": {Number: 50, Resolver: true},
-		"job":                   {Number: 51, Resolver: true},
-		"jobs":                  {Number: 52, Resolver: true},
-		"settings":              {Number: 53, Resolver: true},
-		"gateway":               {Number: 54, Resolver: true},
-		"gateways":              {Number: 55, Resolver: true},
-		"node":                  {Number: 56, Resolver: true},
-		"nodes":                 {Number: 57, Resolver: true},
-		"__type":                {Number: 58, Introspection: true},
-		"__schema":              {Number: 59, Introspection: true},
+		"pricebook":             {Number: 43, Resolver: true},
+		"pricebooks":            {Number: 44, Resolver: true},
+		"authoredPrice":         {Number: 45, Resolver: true},
+		"authoredPrices":        {Number: 46, Resolver: true},
+		"authoredFile":          {Number: 47, Resolver: true},
+		"authoredFiles":         {Number: 48, Resolver: true},
+		"authoredAttribute":     {Number: 49, Resolver: true},
+		"authoredAttributes":    {Number: 50, Resolver: true},
+		"authoredRedirect":      {Number: 51, Resolver: true},
+		"authoredRedirects":     {Number: 52, Resolver: true},
+		"synonym":               {Number: 53, Resolver: true},
+		"synonyms":              {Number: 54, Resolver: true},
+		"authoredProducts":      {Number: 55, Resolver: true},
+		"catalogPendingChanges": {Number: 56, Resolver: true},
+		"catalogReleases":       {Number: 57, Resolver: true},
+		"catalogRelease":        {Number: 58, Resolver: true},
+		"catalogReleaseDiff":    {Number: 59, Resolver: true},
+		"scheduledPublications": {Number: 60, Resolver: true},
+		"job":                   {Number: 61, Resolver: true},
+		"jobs":                  {Number: 62, Resolver: true},
+		"settings":              {Number: 63, Resolver: true},
+		"gateway":               {Number: 64, Resolver: true},
+		"gateways":              {Number: 65, Resolver: true},
+		"node":                  {Number: 66, Resolver: true},
+		"nodes":                 {Number: 67, Resolver: true},
+		"__type":                {Number: 68, Introspection: true},
+		"__schema":              {Number: 69, Introspection: true},
 	},
 }
 
@@ -5745,7 +6519,127 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 43: // synonym
+	case 43: // pricebook
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebook_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.Pricebook, error) {
+			return x.resolvers.Query().Pricebook(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v)
+	case 44: // pricebooks
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebooks_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Pricebook], error) {
+			return x.resolvers.Query().Pricebooks(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 45: // authoredPrice
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrice_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.AuthoredPrice, error) {
+			return x.resolvers.Query().AuthoredPrice(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, f, v)
+	case 46: // authoredPrices
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrices_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredPrice], error) {
+			return x.resolvers.Query().AuthoredPrices(ctx, arguments["filter"].(*catalog.PriceFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 47: // authoredFile
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFile_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredFile, error) {
+			return x.resolvers.Query().AuthoredFile(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, v)
+	case 48: // authoredFiles
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFiles_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredFile], error) {
+			return x.resolvers.Query().AuthoredFiles(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 49: // authoredAttribute
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttribute_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredAttribute, error) {
+			return x.resolvers.Query().AuthoredAttribute(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, v)
+	case 50: // authoredAttributes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttributes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredAttribute], error) {
+			return x.resolvers.Query().AuthoredAttributes(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 51: // authoredRedirect
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirect_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredRedirect, error) {
+			return x.resolvers.Query().AuthoredRedirect(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, v)
+	case 52: // authoredRedirects
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirects_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredRedirect], error) {
+			return x.resolvers.Query().AuthoredRedirects(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 53: // synonym
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
 		if !ok {
 			return false
@@ -5755,7 +6649,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
-	case 44: // synonyms
+	case 54: // synonyms
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
 		if !ok {
 			return false
@@ -5767,7 +6661,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 45: // authoredProducts
+	case 55: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -5779,7 +6673,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 46: // catalogPendingChanges
+	case 56: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -5791,7 +6685,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 47: // catalogReleases
+	case 57: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -5803,7 +6697,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 48: // catalogRelease
+	case 58: // catalogRelease
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
 		if !ok {
 			return false
@@ -5815,7 +6709,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
-	case 49: // catalogReleaseDiff
+	case 59: // catalogReleaseDiff
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
 		if !ok {
 			return false
@@ -5827,13 +6721,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, f, v)
-	case 50: // scheduledPublications
+	case 60: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 51: // job
+	case 61: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -5843,7 +6737,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 52: // jobs
+	case 62: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -5853,13 +6747,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 53: // settings
+	case 63: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 54: // gateway
+	case 64: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -5871,13 +6765,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 55: // gateways
+	case 65: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 56: // node
+	case 66: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -5887,7 +6781,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 57: // nodes
+	case 67: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -5897,9 +6791,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 58: // __type
+	case 68: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 59: // __schema
+	case 69: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -6821,6 +7715,11 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeProduct(ctx, f.Of(planProduct), obj)
+	case *catalog.Pricebook:
+		if obj == nil {
+			return false
+		}
+		return x.writePricebook(ctx, f.Of(planPricebook), obj)
 	case model.Job:
 		return x.writeJob(ctx, f.Of(planJob), &obj)
 	case *model.Job:
@@ -6866,6 +7765,11 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalog(ctx, f.Of(planCatalog), obj)
+	case *catalog.AuthoredRedirect:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredRedirect(ctx, f.Of(planAuthoredRedirect), obj)
 	case model.AuthoredProduct:
 		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), &obj)
 	case *model.AuthoredProduct:
@@ -6873,6 +7777,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), obj)
+	case model.AuthoredPrice:
+		return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), &obj)
+	case *model.AuthoredPrice:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), obj)
 	case model.AuthoredNode:
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
 	case *model.AuthoredNode:
@@ -6885,6 +7796,16 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredHierarchy(ctx, f.Of(planAuthoredHierarchy), obj)
+	case *catalog.AuthoredFile:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredFile(ctx, f.Of(planAuthoredFile), obj)
+	case *catalog.AuthoredAttribute:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredAttribute(ctx, f.Of(planAuthoredAttribute), obj)
 	}
 	panic("a Node of a type that is not in the schema")
 }
@@ -6972,6 +7893,114 @@ func (x *planRun) writeNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx context
 	return x.writeAuditMember(ctx, f.Of(planAuditMember), v)
 }
 
+func (x *planRun) writeNAuthoredAmount2porticoᚋstoreᚋcatalogᚐAuthoredAmount(ctx context.Context, f *plan.Field, v catalog.AuthoredAmount) bool {
+	return x.writeAuthoredAmount(ctx, f.Of(planAuthoredAmount), &v)
+}
+
+func (x *planRun) writeNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredAmount) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredAmount2porticoᚋstoreᚋcatalogᚐAuthoredAmount(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredAttribute2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredAttributeᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredAttribute) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx context.Context, f *plan.Field, v *catalog.AuthoredAttribute) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredAttribute(ctx, f.Of(planAuthoredAttribute), v)
+}
+
+func (x *planRun) writeNAuthoredAttributeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.AuthoredAttribute]) bool {
+	return x.writeAuthoredAttributeEdge(ctx, f.Of(planAuthoredAttributeEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredAttributeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.AuthoredAttribute]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredAttributeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredAttributeLabel2porticoᚋstoreᚋcatalogᚐAttributeLabel(ctx context.Context, f *plan.Field, v catalog.AttributeLabel) bool {
+	return x.writeAuthoredAttributeLabel(ctx, f.Of(planAuthoredAttributeLabel), &v)
+}
+
+func (x *planRun) writeNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAttributeLabelᚄ(ctx context.Context, f *plan.Field, v []catalog.AttributeLabel) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredAttributeLabel2porticoᚋstoreᚋcatalogᚐAttributeLabel(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredFile) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, f *plan.Field, v *catalog.AuthoredFile) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredFile(ctx, f.Of(planAuthoredFile), v)
+}
+
+func (x *planRun) writeNAuthoredFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.AuthoredFile]) bool {
+	return x.writeAuthoredFileEdge(ctx, f.Of(planAuthoredFileEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.AuthoredFile]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredHierarchy) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -7038,6 +8067,43 @@ func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ct
 	for i := range v {
 		x.Element(i)
 		if !x.writeNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredPrice2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredPriceᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredPrice) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, f *plan.Field, v *model.AuthoredPrice) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), v)
+}
+
+func (x *planRun) writeNAuthoredPriceEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredPrice]) bool {
+	return x.writeAuthoredPriceEdge(ctx, f.Of(planAuthoredPriceEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredPriceEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredPrice]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredPriceEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -7155,6 +8221,43 @@ func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProduc
 	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
 }
 
+func (x *planRun) writeNAuthoredRedirect2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirectᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredRedirect) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx context.Context, f *plan.Field, v *catalog.AuthoredRedirect) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredRedirect(ctx, f.Of(planAuthoredRedirect), v)
+}
+
+func (x *planRun) writeNAuthoredRedirectEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.AuthoredRedirect]) bool {
+	return x.writeAuthoredRedirectEdge(ctx, f.Of(planAuthoredRedirectEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredRedirectEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.AuthoredRedirect]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredRedirectEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx context.Context, f *plan.Field, v catalog.AuthoredRelatedProducts) bool {
 	return x.writeAuthoredRelatedProducts(ctx, f.Of(planAuthoredRelatedProducts), &v)
 }
@@ -7172,8 +8275,42 @@ func (x *planRun) writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐA
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNAuthoredSale2porticoᚋstoreᚋcatalogᚐAuthoredSale(ctx context.Context, f *plan.Field, v catalog.AuthoredSale) bool {
+	return x.writeAuthoredSale(ctx, f.Of(planAuthoredSale), &v)
+}
+
+func (x *planRun) writeNAuthoredSale2ᚕporticoᚋstoreᚋcatalogᚐAuthoredSaleᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredSale) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredSale2porticoᚋstoreᚋcatalogᚐAuthoredSale(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, f *plan.Field, v catalog.SEOText) bool {
 	return x.writeAuthoredSeo(ctx, f.Of(planAuthoredSeo), &v)
+}
+
+func (x *planRun) writeNAuthoredTier2porticoᚋstoreᚋcatalogᚐAuthoredTier(ctx context.Context, f *plan.Field, v catalog.AuthoredTier) bool {
+	return x.writeAuthoredTier(ctx, f.Of(planAuthoredTier), &v)
+}
+
+func (x *planRun) writeNAuthoredTier2ᚕporticoᚋstoreᚋcatalogᚐAuthoredTierᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredTier) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredTier2porticoᚋstoreᚋcatalogᚐAuthoredTier(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredTranslation) bool {
@@ -7958,6 +9095,43 @@ func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTi
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNPricebook2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookᚄ(ctx context.Context, f *plan.Field, v []*catalog.Pricebook) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx context.Context, f *plan.Field, v *catalog.Pricebook) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writePricebook(ctx, f.Of(planPricebook), v)
+}
+
+func (x *planRun) writeNPricebookEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Pricebook]) bool {
+	return x.writePricebookEdge(ctx, f.Of(planPricebookEdge), &v)
+}
+
+func (x *planRun) writeNPricebookEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.Pricebook]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPricebookEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx context.Context, f *plan.Field, v []*model.Product) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -8585,6 +9759,34 @@ func (x *planRun) writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnec
 	return x.writeAuditEventConnection(ctx, f.Of(planAuditEventConnection), v)
 }
 
+func (x *planRun) writeOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx context.Context, f *plan.Field, v *catalog.AuthoredAttribute) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredAttribute(ctx, f.Of(planAuthoredAttribute), v)
+}
+
+func (x *planRun) writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.AuthoredAttribute]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredAttributeConnection(ctx, f.Of(planAuthoredAttributeConnection), v)
+}
+
+func (x *planRun) writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, f *plan.Field, v *catalog.AuthoredFile) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredFile(ctx, f.Of(planAuthoredFile), v)
+}
+
+func (x *planRun) writeOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.AuthoredFile]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredFileConnection(ctx, f.Of(planAuthoredFileConnection), v)
+}
+
 func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *catalog.AuthoredHierarchy) bool {
 	if v == nil {
 		return false
@@ -8613,6 +9815,20 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
+func (x *planRun) writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, f *plan.Field, v *model.AuthoredPrice) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), v)
+}
+
+func (x *planRun) writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredPrice]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredPriceConnection(ctx, f.Of(planAuthoredPriceConnection), v)
+}
+
 func (x *planRun) writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
 	if v == nil {
 		return false
@@ -8625,6 +9841,20 @@ func (x *planRun) writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐC
 		return false
 	}
 	return x.writeAuthoredProductConnection(ctx, f.Of(planAuthoredProductConnection), v)
+}
+
+func (x *planRun) writeOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx context.Context, f *plan.Field, v *catalog.AuthoredRedirect) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredRedirect(ctx, f.Of(planAuthoredRedirect), v)
+}
+
+func (x *planRun) writeOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.AuthoredRedirect]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredRedirectConnection(ctx, f.Of(planAuthoredRedirectConnection), v)
 }
 
 func (x *planRun) writeOBoolean2ᚖbool(ctx context.Context, f *plan.Field, v *bool) bool {
@@ -9006,6 +10236,20 @@ func (x *planRun) writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx c
 		return false
 	}
 	return x.writePriceFacet(ctx, f.Of(planPriceFacet), v)
+}
+
+func (x *planRun) writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx context.Context, f *plan.Field, v *catalog.Pricebook) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePricebook(ctx, f.Of(planPricebook), v)
+}
+
+func (x *planRun) writeOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.Pricebook]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePricebookConnection(ctx, f.Of(planPricebookConnection), v)
 }
 
 func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {

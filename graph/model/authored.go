@@ -16,6 +16,17 @@ func (p *AuthoredProduct) Init(source *catalog.AuthoredProduct, position BatchRo
 // OfProduct returns the stored id.
 func (p *AuthoredProduct) OfProduct() string { return p.ID }
 
+// AuthoredPrice is an authored price as a row of a response.
+type AuthoredPrice struct {
+	*catalog.AuthoredPrice
+	BatchRow[*AuthoredPrice]
+}
+
+// Init implements Row.
+func (p *AuthoredPrice) Init(source *catalog.AuthoredPrice, position BatchRow[*AuthoredPrice]) {
+	p.AuthoredPrice, p.BatchRow = source, position
+}
+
 // AuthoredNode is an authored node as a row of a response.
 type AuthoredNode struct {
 	*catalog.AuthoredNode

@@ -74,13 +74,7 @@ func (f *File) GlobalID() string { return store.GlobalID(store.TypeFile, f.ID) }
 func (f *File) Href() string { return f.Link.Href }
 
 // CreatedAt is when the file was created; nil if unknown.
-func (f *File) CreatedAt() *time.Time {
-	if f.Meta.Timestamps.CreatedAt == "" {
-		return nil
-	}
-	at := store.StoredTime(f.Meta.Timestamps.CreatedAt)
-	return &at
-}
+func (f *File) CreatedAt() *time.Time { return timeOrNil(f.Meta.Timestamps.CreatedAt) }
 
 // Width is in pixels; nil if the file is not an image.
 func (f *File) Width() *int {

@@ -82,9 +82,9 @@ func (c NodeChange) apply(a *nodeAttributes) error {
 	authoring.Assign(&a.Slug, c.Slug)
 	authoring.Assign(&a.Description, c.Description)
 	nulls, patch := store.SetOf(c.Nulls), store.MergePatch{}
-	PatchTexts(c.SEO, c.Translations, func(member string) bool { return nulls[member] }, patch.Set)
-	if len(patch) == 0 {
-		return nil
+	faults := PatchTexts(c.SEO, c.Translations, func(member string) bool { return nulls[member] }, patch.Set)
+	if len(faults) > 0 || len(patch) == 0 {
+		return store.BatchError(faults)
 	}
 	changed := nodeAttributes{}
 	err := store.Decode(store.MergeObject(store.Encode(a), store.Encode(patch), true), &changed)

@@ -79,11 +79,14 @@ func (c *ProductContent) ParentID() *string { return linkedID(c.relationships.Pa
 // MainImageID returns the main image; nil for none.
 func (c *ProductContent) MainImageID() *string { return linkedID(c.relationships.MainImage) }
 
-func linkedID(link *authoring.LinkSource) *string {
-	if id := link.ID(); id != "" {
-		return &id
+func linkedID(link *authoring.LinkSource) *string { return textOrNil(link.ID()) }
+
+// textOrNil returns nil for an empty text.
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
 	}
-	return nil
+	return &text
 }
 
 // Variations returns the properties in which the children differ, in the order in which they were written.
@@ -98,11 +101,7 @@ func (c *ProductContent) Variations() []Variation {
 // Files returns the files, in order.
 func (c *ProductContent) Files() (files []AuthoredProductFile) {
 	for _, file := range c.relationships.FileLinks() {
-		attached := AuthoredProductFile{ID: file.ID, Alt: file.Alt}
-		if file.CreatedAt != "" {
-			attached.AttachedAt = new(store.StoredTime(file.CreatedAt))
-		}
-		files = append(files, attached)
+		files = append(files, AuthoredProductFile{file.ID, file.Alt, timeOrNil(file.CreatedAt)})
 	}
 	return files
 }

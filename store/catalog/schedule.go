@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"time"
+
 	"portico/store"
 	"portico/store/authoring"
 )
@@ -15,6 +17,14 @@ type scheduleSource struct {
 func (s *scheduleSource) from() int64 { return scheduleMicros(s.ValidFrom) }
 
 func (s *scheduleSource) to() int64 { return scheduleMicros(s.ValidTo) }
+
+// timeOrNil returns a stored time; nil if it is empty.
+func timeOrNil(text string) *time.Time {
+	if text == "" {
+		return nil
+	}
+	return new(store.StoredTime(text))
+}
 
 func scheduleMicros(text string) int64 {
 	if text == "" {

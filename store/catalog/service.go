@@ -6,8 +6,27 @@ package catalog
 
 import "portico/store/db"
 
-// CatalogService reads and writes catalogs, rules, hierarchies and nodes.
-type CatalogService struct{ db *db.DB }
+// CatalogService reads and writes catalogs, rules, hierarchies and nodes, and reads what else is authored.
+type CatalogService struct {
+	db *db.DB
+
+	Pricebooks         AuthoredReader[*Pricebook]
+	Prices             AuthoredReader[*AuthoredPrice]
+	AuthoredFiles      AuthoredReader[*AuthoredFile]
+	AuthoredAttributes AuthoredReader[*AuthoredAttribute]
+	AuthoredRedirects  AuthoredReader[*AuthoredRedirect]
+	Synonyms           AuthoredReader[*Synonym]
+}
 
 // NewCatalogService returns the service of a database.
-func NewCatalogService(d *db.DB) *CatalogService { return &CatalogService{db: d} }
+func NewCatalogService(d *db.DB) *CatalogService {
+	return &CatalogService{
+		db:                 d,
+		Pricebooks:         newAuthoredReader(d, "price book", "pricebook", pricebookOf, func(p *Pricebook) string { return p.ID }),
+		Prices:             newAuthoredReader(d, "price", "price", authoredPriceOf, func(p *AuthoredPrice) string { return p.ID }),
+		AuthoredFiles:      newAuthoredReader(d, "file", "file", authoredFileOf, func(f *AuthoredFile) string { return f.ID }),
+		AuthoredAttributes: newAuthoredReader(d, "attribute", "attribute", authoredAttributeOf, func(a *AuthoredAttribute) string { return a.Key }),
+		AuthoredRedirects:  newAuthoredReader(d, "redirect", "redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID }),
+		Synonyms:           newAuthoredReader(d, "synonym", "synonym", synonymOf, func(s *Synonym) string { return s.ID }),
+	}
+}

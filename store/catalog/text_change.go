@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"portico/store"
 )
 
 // SEOChange is what changes of the texts for search engines. Nil members keep their value, unless they are among the
@@ -24,8 +26,9 @@ type TranslationChange struct {
 
 // PatchTexts calls set for each text that the members seo and translations of an input change, with its path in the
 // attributes: locales, fr, name. A nil value clears it. Languages that are not in the list stay. null reports whether a
-// member of the input is null, such as translations.0.name.
-func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(member string) bool, set func(value any, path ...string)) {
+// member of the input is null, such as translations.0.name. It returns an error for each language that is in the list
+// twice.
+func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(member string) bool, set func(value any, path ...string)) store.Errors {
 	put := func(value *string, member string, path ...string) {
 		if value != nil {
 			set(*value, path...)
@@ -51,6 +54,7 @@ func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(mem
 		put(text.Description, member+".description", "locales", locale, "description")
 		putSEO(text.SEO, member+".seo", "locales", locale, "seo")
 	}
+	return Repeated("translations", translations, translationTag)
 }
 
 // CanonicalTag returns fr-CA for fr_CA, as imports do.
@@ -58,7 +62,25 @@ func CanonicalTag(locale string) string { return strings.ReplaceAll(locale, "_",
 
 // TranslationPath returns the path of a member of locales in a list of translations: translations, 0, name.
 func TranslationPath(member []string, translations []*TranslationChange) []string {
-	return KeyedPath("translations", member, translations, func(t *TranslationChange) string { return CanonicalTag(t.Locale) })
+	return KeyedPath("translations", member, translations, translationTag)
+}
+
+func translationTag(t *TranslationChange) string { return CanonicalTag(t.Locale) }
+
+// Repeated returns an error for each element of a list whose key an earlier element has. Such lists of an input become
+// objects, in which the last element of a key would replace the others. The path of the list has dots.
+func Repeated[T any](list string, elements []T, key func(T) string) (faults store.Errors) {
+	first := map[string]int{}
+	for i, element := range elements {
+		at, repeated := first[key(element)]
+		if !repeated {
+			first[key(element)] = i
+			continue
+		}
+		faults = append(faults, store.Unprocessablef(append(strings.Split(list, "."), strconv.Itoa(i)),
+			"repeats %q, which is in the list as number %d, counted from 0; send it once", store.Abbreviate(key(element)), at))
+	}
+	return faults
 }
 
 // KeyedPath returns the path of a member of an object that an input has as a list. Of a key that is not in the list it is

@@ -31,6 +31,16 @@ func InList[T any](args []any, values []T) (list string, all []any) {
 	return string(text), args
 }
 
+// OneOf is the condition that a column has one of the values. None matches nothing. Like InList, it repeats the
+// last value up to a power of two.
+func OneOf(column string, values []string) Condition {
+	if len(values) == 0 {
+		return Condition{Clause: "FALSE"}
+	}
+	_, all := InList(nil, values)
+	return Condition{Clause: column + " IN (?" + strings.Repeat(", ?", len(all)-1) + ")", Values: all}
+}
+
 // maxKeys is the number of keys in one IN list.
 const maxKeys = 512
 

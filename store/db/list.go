@@ -219,12 +219,15 @@ func findBookmark[T any](ctx context.Context, s *DB, l Listing[T], total func(co
 // Where returns the conditions of a list, whose parameters follow args, and the values of all parameters.
 func (l Listing[T]) Where(ranges []store.Range, args []any) (where []string, all []any) {
 	for _, w := range l.Conditions {
-		clause := w.Clause
-		for _, value := range w.Values {
-			args = append(args, value)
-			clause = strings.Replace(clause, "?", "$"+strconv.Itoa(len(args)), 1)
+		var clause strings.Builder
+		for i, part := range strings.Split(w.Clause, "?") {
+			if i > 0 {
+				args = append(args, w.Values[i-1])
+				clause.WriteString("$" + strconv.Itoa(len(args)))
+			}
+			clause.WriteString(part)
 		}
-		where = append(where, clause)
+		where = append(where, clause.String())
 	}
 	for _, r := range ranges {
 		args = append(args, r.Value())

@@ -26,6 +26,7 @@ var addedSinceRows = []string{
 	"catalog.rolled_back_from",
 	`TABLE stock_deleted`,
 	"release_file.body",
+	"INDEX price_of_pricebook",
 	"release_node.published_at",
 	`TABLE release_block`,
 	`TABLE release_change`,

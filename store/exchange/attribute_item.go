@@ -68,6 +68,7 @@ func (item *AttributeItemInput) patch(p *itemPatch) {
 	if item.Labels == nil && p.null("labels") {
 		p.Set(nil, "attributes", "labels")
 	}
+	once(p, "labels", item.Labels, labelTag)
 	for i, label := range item.Labels {
 		if tag := catalog.CanonicalTag(label.Locale); label.Label != nil {
 			p.Set(*label.Label, "attributes", "labels", tag)
@@ -87,7 +88,9 @@ func (item *AttributeItemInput) path(member []string) []string {
 	case member[1] == "attribute_type":
 		return []string{"type"}
 	case member[1] == "labels":
-		return catalog.KeyedPath("labels", member[2:], item.Labels, func(l *AttributeLabelInput) string { return catalog.CanonicalTag(l.Locale) })
+		return catalog.KeyedPath("labels", member[2:], item.Labels, labelTag)
 	}
 	return member[1:]
 }
+
+func labelTag(l *AttributeLabelInput) string { return catalog.CanonicalTag(l.Locale) }

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"time"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -17,10 +18,12 @@ type FileItemInput struct {
 	Href     *string `json:"href,omitempty"`
 	Width    *int    `json:"width,omitempty"`
 	Height   *int    `json:"height,omitempty"`
+
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
 }
 
 // UpsertFiles creates files and changes members of existing ones, all or none. An item without an id is a
-// new file. A new file was created now.
+// new file. A new file was created now, unless its item has another time.
 func (s *ExchangeService) UpsertFiles(ctx context.Context, actor store.Actor, items []*FileItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	now := store.FormatTime(s.db.Now())
@@ -63,6 +66,9 @@ func (item *FileItemInput) patch(p *itemPatch) {
 	put(p, "mime_type", "mime_type", item.MimeType)
 	put(p, "public", "public", item.Public)
 	put(p, "href", "link.href", item.Href)
+	if item.CreatedAt != nil {
+		p.Set(store.FormatTime(*item.CreatedAt), "meta", "timestamps", "created_at")
+	}
 	if item.Width == nil && item.Height == nil && p.null("width") && p.null("height") {
 		p.Set(nil, "meta", "dimensions")
 		return

@@ -14,7 +14,8 @@ type itemPatch struct {
 	store.MergePatch
 	before []byte // the stored line, nil for none
 	nulls  map[string]bool
-	at     string // path of the item in the input
+	at     string       // path of the item in the input
+	faults store.Errors // of the item by itself; their paths begin in it
 
 	product *catalog.ProductSource // the stored one, once it was decoded
 }
@@ -30,12 +31,17 @@ func (p *itemPatch) line(kind, id string) []byte {
 	return store.Encode(p.MergePatch)
 }
 
+// once adds an error for each element of a list of the item whose key an earlier one has.
+func once[T any](p *itemPatch, list string, elements []T, key func(T) string) {
+	p.faults = append(p.faults, catalog.Repeated(list, elements, key)...)
+}
+
 // null reports whether a member of the item is null, not absent.
 func (p *itemPatch) null(member string) bool { return p.nulls[p.at+member] }
 
 // texts sets texts for search engines and in other languages.
 func (p *itemPatch) texts(seo *catalog.SEOChange, translations []*catalog.TranslationChange) {
-	catalog.PatchTexts(seo, translations, p.null, func(value any, path ...string) { p.Set(value, append([]string{"attributes"}, path...)...) })
+	p.faults = append(p.faults, catalog.PatchTexts(seo, translations, p.null, func(value any, path ...string) { p.Set(value, append([]string{"attributes"}, path...)...) })...)
 }
 
 // put sets a member of the line, with dots, to that of the item: nil for null, and nothing if it is absent.

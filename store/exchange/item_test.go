@@ -176,6 +176,10 @@ func TestItemErrors(t *testing.T) {
 			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
 			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0 is not declared"},
 			{"a NUL", []*item{good, {SKU: new("a\x00")}}, "items.1.sku contains the character U+0000"},
+			{"a language twice", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "pt-BR", Name: new("A")}, {Locale: "de"}, {Locale: "pt_BR"}}}}, `items.1.translations.2 repeats "pt-BR", which is in the list as number 0, counted from 0; send it once`},
+			{"an attribute twice", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "a", Value: json.RawMessage(`1`)}, {Key: "a"}}}}, `items.1.attributes.1 repeats "a"`},
+			{"a component twice", []*item{{ID: new("twin"), Components: []*exchange.ProductComponentInput{{Key: "c"}, {Key: "c"}}}}, `items.0.components.1 repeats "c"`},
+			{"a kind of related products twice", []*item{{ID: new("twin"), Related: []*exchange.RelatedProductsInput{{Kind: "k"}, {Kind: "k"}}}}, `items.0.related.1 repeats "k"`},
 			{"its own parent", []*item{good, {ID: new("twin"), ParentID: new("twin")}}, "items.1.parent_id must be another product"},
 			{"a component", []*item{good, {ID: new("twin"), Components: []*exchange.ProductComponentInput{{Key: "c", Name: "C", Min: 1, Max: 1, Options: []*exchange.ProductComponentOptionInput{{ProductID: "!", Quantity: 1}}}}}}, "items.1.components.0.options.0.product_id must be"},
 		} {
@@ -196,6 +200,20 @@ func TestItemErrors(t *testing.T) {
 				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, false)
 			require.ErrorContains(t, err, "items.0.amounts.0.amount must be between 0 and")
 			require.ErrorContains(t, err, `items.1.pricebook_id refers to the pricebook "none", which is neither in the items nor in the store`)
+			for want, item := range map[string]*exchange.PriceItemInput{
+				`items.0.amounts.1 repeats "USD"`:                                                    {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "1"}, {Currency: "USD", Amount: "2"}}},
+				`items.0.amounts.1.tiers.1 repeats "from_5`:                                          {Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Amount: "8"}, {MinimumQuantity: 5, Amount: "7"}}}}},
+				`items.0.amounts.0.tiers.1 repeats "few"`:                                            {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Amount: "8"}, {Name: new("few"), MinimumQuantity: 6, Amount: "7"}}}}},
+				`items.0.amounts.0.tiers.1.minimum_quantity must differ from that of the tier "few"`: {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Amount: "8"}, {MinimumQuantity: 5, Amount: "7"}}}}},
+			} {
+				item.PricebookID, item.SKU = "list", "SKU-MUG"
+				_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, false)
+				require.ErrorContains(t, err, want)
+			}
+			_, err = s.UpsertSales(t.Context(), storetest.Actor, []*exchange.SaleItemInput{{PricebookID: "list", SKU: "SKU-MUG", Name: "a"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "b"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "a", Remove: true}}, nil, false)
+			require.ErrorContains(t, err, `items.2 is about the same sale as an item before it, "a"; send one item for each`)
+			_, err = s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "fr"}, {Locale: "fr", Label: new("B")}}}}, nil, false)
+			require.ErrorContains(t, err, `items.0.labels.1 repeats "fr"`)
 			require.Equal(t, before, storetest.Export(t, s))
 		})
 	})
@@ -217,6 +235,8 @@ func TestUpsertPrices(t *testing.T) {
 		require.Equal(t, `p updated amounts.USD.amount:6->7[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "USD", Amount: "7"}}}))
 		require.Equal(t, `p updated amounts.EUR.tiers.from_3:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.many:{"minimum_quantity":9,"amount":4}->[]`,
 			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "EUR", Amount: "5", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 3, Amount: "4"}}}}}))
+		require.Equal(t, `p updated amounts.EUR.tiers.few:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.from_3:{"minimum_quantity":3,"amount":4}->[]`,
+			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "EUR", Amount: "5", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 3, Amount: "4"}}}}}))
 		require.Equal(t, `p updated amounts.USD:{"amount":7,"includes_tax":false}->[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}))
 		require.Contains(t, upsert(&exchange.PriceItemInput{ID: new("q"), SKU: "sku-mug", Amounts: amounts{{Currency: "USD", Amount: "7"}}}),
 			`q created[items.0.sku is the SKU of no product; a product of the store has "SKU-MUG"`)

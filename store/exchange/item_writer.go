@@ -190,7 +190,11 @@ func (w *itemWrite) read(ctx context.Context) error {
 		}
 		line := w.stored[id]
 		for _, i := range w.items[id] {
-			line = mergedLine(w.decoder, w.Now, line, w.patch(i, id, line).line(w.kind.Name, id), true)
+			patch := w.patch(i, id, line)
+			for _, fault := range patch.faults {
+				w.faults = append(w.faults, fault.At(strconv.Itoa(i)))
+			}
+			line = mergedLine(w.decoder, w.Now, line, patch.line(w.kind.Name, id), true)
 		}
 		d := w.decoder.decode(line)
 		d.line = n + 1

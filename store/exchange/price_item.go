@@ -34,8 +34,17 @@ type PriceAmountInput struct {
 
 // PriceTierInput is the amount of each unit from a quantity on.
 type PriceTierInput struct {
-	MinimumQuantity int    `json:"minimumQuantity"`
-	Amount          string `json:"amount"`
+	Name            *string `json:"name,omitempty"`
+	MinimumQuantity int     `json:"minimumQuantity"`
+	Amount          string  `json:"amount"`
+}
+
+// key returns the name of the tier in the line.
+func (t *PriceTierInput) key() string {
+	if t.Name != nil {
+		return *t.Name
+	}
+	return "from_" + strconv.Itoa(t.MinimumQuantity)
 }
 
 // SaleItemInput is a sale of a SKU in a price book, in salesUpsert.
@@ -80,7 +89,8 @@ func (s *ExchangeService) UpsertSales(ctx context.Context, actor store.Actor, it
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items), shared: true,
 		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
-			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].priceName() })
+			ids, _, err := identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].priceName() })
+			return ids, repeatedSales(items, ids), err
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
 			p := newItemPatch(i, cleared, before)
@@ -89,6 +99,20 @@ func (s *ExchangeService) UpsertSales(ctx context.Context, actor store.Actor, it
 		},
 		path: func(places []int, member []string) []string { return salePath(items, places, pricePath(member)) },
 	}, dryRun)
+}
+
+// repeatedSales returns an error for each item about the same sale as an earlier one.
+func repeatedSales(items []*SaleItemInput, ids []string) (faults store.Errors) {
+	type sale struct{ price, name string }
+	seen := map[sale]bool{}
+	for i, id := range ids {
+		at := sale{id, items[i].Name}
+		if seen[at] {
+			faults = append(faults, store.Invalidf([]string{strconv.Itoa(i)}, "is about the same sale as an item before it, %q; send one item for each", store.Abbreviate(at.name)))
+		}
+		seen[at] = true
+	}
+	return faults
 }
 
 // priceName says which price is meant.
@@ -126,10 +150,12 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 	for _, code := range removed {
 		p.Set(nil, append(slices.Clone(path), code)...)
 	}
-	for _, amount := range list {
+	once(p, "amounts", list, func(a *PriceAmountInput) string { return a.Currency })
+	for i, amount := range list {
+		once(p, "amounts."+strconv.Itoa(i)+".tiers", amount.Tiers, (*PriceTierInput).key)
 		tiers := map[string]any{}
 		for _, tier := range amount.Tiers {
-			tiers["from_"+strconv.Itoa(tier.MinimumQuantity)] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": amountNumber(tier.Amount)}
+			tiers[tier.key()] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": amountNumber(tier.Amount)}
 		}
 		at := append(slices.Clone(path), amount.Currency)
 		p.Set(amountNumber(amount.Amount), append(slices.Clone(at), "amount")...)
@@ -188,7 +214,7 @@ func amountPath(path []string, list []*PriceAmountInput) []string {
 		return append([]string{"amounts", key}, rest...)
 	}
 	if len(rest) > 1 && rest[0] == "tiers" {
-		rest = catalog.KeyedPath("tiers", rest[1:], list[i].Tiers, func(t *PriceTierInput) string { return "from_" + strconv.Itoa(t.MinimumQuantity) })
+		rest = catalog.KeyedPath("tiers", rest[1:], list[i].Tiers, (*PriceTierInput).key)
 	}
 	if len(rest) == 0 {
 		rest = []string{"currency"}

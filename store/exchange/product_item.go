@@ -188,6 +188,7 @@ func (item *ProductItemInput) patchAttributes(p *itemPatch) {
 	if item.Attributes == nil && p.null("attributes") {
 		p.Set(nil, "attributes", "custom_attributes")
 	}
+	once(p, "attributes", item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
 	for i, attribute := range item.Attributes {
 		if len(attribute.Value) > 0 {
 			p.Set(attribute.Value, "attributes", "custom_attributes", attribute.Key)
@@ -217,6 +218,8 @@ func (item *ProductItemInput) patchParts(p *itemPatch) {
 		bundled = append(bundled, map[string]any{"type": "product", "id": store.LocalID(id)})
 	}
 	putLinks(p, "component_product_ids", "relationships.component_products", item.ComponentProductIds != nil, bundled)
+	once(p, "components", item.Components, func(c *ProductComponentInput) string { return c.Key })
+	once(p, "related", item.Related, func(r *RelatedProductsInput) string { return r.Kind })
 	components := map[string]any{}
 	for _, c := range item.Components {
 		options := []any{}

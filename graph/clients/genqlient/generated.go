@@ -1100,6 +1100,38 @@ func (v *ShopCardStock) GetId() string { return v.Id }
 // GetAvailable returns ShopCardStock.Available, and is useful for accessing the field via an interface.
 func (v *ShopCardStock) GetAvailable() int { return v.Available }
 
+// ShopCartQueryNodesAuthoredAttribute includes the requested fields of the GraphQL type AuthoredAttribute.
+// The GraphQL type's documentation follows.
+//
+// A declared attribute as authored. Attributes are written by `attributesDeclare` and by import.
+type ShopCartQueryNodesAuthoredAttribute struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredAttribute.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredAttribute) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredAttribute.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredAttribute) GetId() string { return v.Id }
+
+// ShopCartQueryNodesAuthoredFile includes the requested fields of the GraphQL type AuthoredFile.
+// The GraphQL type's documentation follows.
+//
+// A file as authored. Files are written by `filesUpsert` and by import.
+type ShopCartQueryNodesAuthoredFile struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredFile.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredFile) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredFile.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredFile) GetId() string { return v.Id }
+
 // ShopCartQueryNodesAuthoredHierarchy includes the requested fields of the GraphQL type AuthoredHierarchy.
 // The GraphQL type's documentation follows.
 //
@@ -1132,6 +1164,22 @@ func (v *ShopCartQueryNodesAuthoredNode) GetTypename() *string { return v.Typena
 // GetId returns ShopCartQueryNodesAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 
+// ShopCartQueryNodesAuthoredPrice includes the requested fields of the GraphQL type AuthoredPrice.
+// The GraphQL type's documentation follows.
+//
+// The price of a SKU in a price book as authored. Prices are written by `pricesUpsert`, sales by `salesUpsert`, and both by import.
+type ShopCartQueryNodesAuthoredPrice struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredPrice.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredPrice) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredPrice.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredPrice) GetId() string { return v.Id }
+
 // ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
@@ -1148,6 +1196,22 @@ func (v *ShopCartQueryNodesAuthoredProduct) GetTypename() *string { return v.Typ
 
 // GetId returns ShopCartQueryNodesAuthoredProduct.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
+
+// ShopCartQueryNodesAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
+// The GraphQL type's documentation follows.
+//
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsSet` and by import.
+type ShopCartQueryNodesAuthoredRedirect struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredRedirect.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredRedirect) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredRedirect.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredRedirect) GetId() string { return v.Id }
 
 // ShopCartQueryNodesCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
@@ -1287,9 +1351,13 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesNode includes the requested fields of the GraphQL interface Node.
 //
 // ShopCartQueryNodesNode is implemented by the following types:
+// ShopCartQueryNodesAuthoredAttribute
+// ShopCartQueryNodesAuthoredFile
 // ShopCartQueryNodesAuthoredHierarchy
 // ShopCartQueryNodesAuthoredNode
+// ShopCartQueryNodesAuthoredPrice
 // ShopCartQueryNodesAuthoredProduct
+// ShopCartQueryNodesAuthoredRedirect
 // ShopCartQueryNodesCatalog
 // ShopCartQueryNodesCatalogNode
 // ShopCartQueryNodesCatalogRelease
@@ -1297,6 +1365,7 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesFile
 // ShopCartQueryNodesHierarchy
 // ShopCartQueryNodesJob
+// ShopCartQueryNodesPricebook
 // ShopCartQueryNodesProduct
 // ShopCartQueryNodesPromotion
 // ShopCartQueryNodesPromotionCode
@@ -1316,9 +1385,13 @@ type ShopCartQueryNodesNode interface {
 	GetId() string
 }
 
+func (v *ShopCartQueryNodesAuthoredAttribute) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
+func (v *ShopCartQueryNodesAuthoredFile) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
 func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
 func (v *ShopCartQueryNodesAuthoredNode) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
+func (v *ShopCartQueryNodesAuthoredPrice) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
 func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
+func (v *ShopCartQueryNodesAuthoredRedirect) implementsGraphQLInterfaceShopCartQueryNodesNode()  {}
 func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
 func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
 func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
@@ -1326,6 +1399,7 @@ func (v *ShopCartQueryNodesCatalogRule) implementsGraphQLInterfaceShopCartQueryN
 func (v *ShopCartQueryNodesFile) implementsGraphQLInterfaceShopCartQueryNodesNode()              {}
 func (v *ShopCartQueryNodesHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
 func (v *ShopCartQueryNodesJob) implementsGraphQLInterfaceShopCartQueryNodesNode()               {}
+func (v *ShopCartQueryNodesPricebook) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
 func (v *ShopCartQueryNodesProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
 func (v *ShopCartQueryNodesPromotion) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
 func (v *ShopCartQueryNodesPromotionCode) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
@@ -1346,14 +1420,26 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 	}
 
 	switch tn.TypeName {
+	case "AuthoredAttribute":
+		*v = new(ShopCartQueryNodesAuthoredAttribute)
+		return json.Unmarshal(b, *v)
+	case "AuthoredFile":
+		*v = new(ShopCartQueryNodesAuthoredFile)
+		return json.Unmarshal(b, *v)
 	case "AuthoredHierarchy":
 		*v = new(ShopCartQueryNodesAuthoredHierarchy)
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopCartQueryNodesAuthoredNode)
 		return json.Unmarshal(b, *v)
+	case "AuthoredPrice":
+		*v = new(ShopCartQueryNodesAuthoredPrice)
+		return json.Unmarshal(b, *v)
 	case "AuthoredProduct":
 		*v = new(ShopCartQueryNodesAuthoredProduct)
+		return json.Unmarshal(b, *v)
+	case "AuthoredRedirect":
+		*v = new(ShopCartQueryNodesAuthoredRedirect)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopCartQueryNodesCatalog)
@@ -1375,6 +1461,9 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 		return json.Unmarshal(b, *v)
 	case "Job":
 		*v = new(ShopCartQueryNodesJob)
+		return json.Unmarshal(b, *v)
+	case "Pricebook":
+		*v = new(ShopCartQueryNodesPricebook)
 		return json.Unmarshal(b, *v)
 	case "Product":
 		*v = new(ShopCartQueryNodesProduct)
@@ -1404,6 +1493,22 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 
 	var typename string
 	switch v := (*v).(type) {
+	case *ShopCartQueryNodesAuthoredAttribute:
+		typename = "AuthoredAttribute"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredAttribute
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredFile:
+		typename = "AuthoredFile"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredFile
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopCartQueryNodesAuthoredHierarchy:
 		typename = "AuthoredHierarchy"
 
@@ -1420,12 +1525,28 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 			*ShopCartQueryNodesAuthoredNode
 		}{typename, v}
 		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredPrice:
+		typename = "AuthoredPrice"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredPrice
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopCartQueryNodesAuthoredProduct:
 		typename = "AuthoredProduct"
 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesAuthoredProduct
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredRedirect:
+		typename = "AuthoredRedirect"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredRedirect
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopCartQueryNodesCatalog:
@@ -1484,6 +1605,14 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 			*ShopCartQueryNodesJob
 		}{typename, v}
 		return json.Marshal(result)
+	case *ShopCartQueryNodesPricebook:
+		typename = "Pricebook"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesPricebook
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopCartQueryNodesProduct:
 		typename = "Product"
 
@@ -1535,6 +1664,22 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 			`unexpected concrete type for ShopCartQueryNodesNode: "%T"`, v)
 	}
 }
+
+// ShopCartQueryNodesPricebook includes the requested fields of the GraphQL type Pricebook.
+// The GraphQL type's documentation follows.
+//
+// A price book: a set of prices, which catalogs use by priority. Price books are written by import.
+type ShopCartQueryNodesPricebook struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesPricebook.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesPricebook) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesPricebook.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesPricebook) GetId() string { return v.Id }
 
 // ShopCartQueryNodesProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
@@ -5519,9 +5664,13 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNode includes the requested fields of the GraphQL interface Node.
 //
 // ShopThingQueryNode is implemented by the following types:
+// ShopThingQueryNodeAuthoredAttribute
+// ShopThingQueryNodeAuthoredFile
 // ShopThingQueryNodeAuthoredHierarchy
 // ShopThingQueryNodeAuthoredNode
+// ShopThingQueryNodeAuthoredPrice
 // ShopThingQueryNodeAuthoredProduct
+// ShopThingQueryNodeAuthoredRedirect
 // ShopThingQueryNodeCatalog
 // ShopThingQueryNodeCatalogNode
 // ShopThingQueryNodeCatalogRelease
@@ -5529,6 +5678,7 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNodeFile
 // ShopThingQueryNodeHierarchy
 // ShopThingQueryNodeJob
+// ShopThingQueryNodePricebook
 // ShopThingQueryNodeProduct
 // ShopThingQueryNodePromotion
 // ShopThingQueryNodePromotionCode
@@ -5548,9 +5698,13 @@ type ShopThingQueryNode interface {
 	GetId() string
 }
 
+func (v *ShopThingQueryNodeAuthoredAttribute) implementsGraphQLInterfaceShopThingQueryNode() {}
+func (v *ShopThingQueryNodeAuthoredFile) implementsGraphQLInterfaceShopThingQueryNode()      {}
 func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode() {}
 func (v *ShopThingQueryNodeAuthoredNode) implementsGraphQLInterfaceShopThingQueryNode()      {}
+func (v *ShopThingQueryNodeAuthoredPrice) implementsGraphQLInterfaceShopThingQueryNode()     {}
 func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()   {}
+func (v *ShopThingQueryNodeAuthoredRedirect) implementsGraphQLInterfaceShopThingQueryNode()  {}
 func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()           {}
 func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()       {}
 func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()    {}
@@ -5558,6 +5712,7 @@ func (v *ShopThingQueryNodeCatalogRule) implementsGraphQLInterfaceShopThingQuery
 func (v *ShopThingQueryNodeFile) implementsGraphQLInterfaceShopThingQueryNode()              {}
 func (v *ShopThingQueryNodeHierarchy) implementsGraphQLInterfaceShopThingQueryNode()         {}
 func (v *ShopThingQueryNodeJob) implementsGraphQLInterfaceShopThingQueryNode()               {}
+func (v *ShopThingQueryNodePricebook) implementsGraphQLInterfaceShopThingQueryNode()         {}
 func (v *ShopThingQueryNodeProduct) implementsGraphQLInterfaceShopThingQueryNode()           {}
 func (v *ShopThingQueryNodePromotion) implementsGraphQLInterfaceShopThingQueryNode()         {}
 func (v *ShopThingQueryNodePromotionCode) implementsGraphQLInterfaceShopThingQueryNode()     {}
@@ -5578,14 +5733,26 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 	}
 
 	switch tn.TypeName {
+	case "AuthoredAttribute":
+		*v = new(ShopThingQueryNodeAuthoredAttribute)
+		return json.Unmarshal(b, *v)
+	case "AuthoredFile":
+		*v = new(ShopThingQueryNodeAuthoredFile)
+		return json.Unmarshal(b, *v)
 	case "AuthoredHierarchy":
 		*v = new(ShopThingQueryNodeAuthoredHierarchy)
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopThingQueryNodeAuthoredNode)
 		return json.Unmarshal(b, *v)
+	case "AuthoredPrice":
+		*v = new(ShopThingQueryNodeAuthoredPrice)
+		return json.Unmarshal(b, *v)
 	case "AuthoredProduct":
 		*v = new(ShopThingQueryNodeAuthoredProduct)
+		return json.Unmarshal(b, *v)
+	case "AuthoredRedirect":
+		*v = new(ShopThingQueryNodeAuthoredRedirect)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopThingQueryNodeCatalog)
@@ -5607,6 +5774,9 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 		return json.Unmarshal(b, *v)
 	case "Job":
 		*v = new(ShopThingQueryNodeJob)
+		return json.Unmarshal(b, *v)
+	case "Pricebook":
+		*v = new(ShopThingQueryNodePricebook)
 		return json.Unmarshal(b, *v)
 	case "Product":
 		*v = new(ShopThingQueryNodeProduct)
@@ -5636,6 +5806,22 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 
 	var typename string
 	switch v := (*v).(type) {
+	case *ShopThingQueryNodeAuthoredAttribute:
+		typename = "AuthoredAttribute"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredAttribute
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredFile:
+		typename = "AuthoredFile"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredFile
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopThingQueryNodeAuthoredHierarchy:
 		typename = "AuthoredHierarchy"
 
@@ -5652,12 +5838,28 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 			*ShopThingQueryNodeAuthoredNode
 		}{typename, v}
 		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredPrice:
+		typename = "AuthoredPrice"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredPrice
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopThingQueryNodeAuthoredProduct:
 		typename = "AuthoredProduct"
 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeAuthoredProduct
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredRedirect:
+		typename = "AuthoredRedirect"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredRedirect
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopThingQueryNodeCatalog:
@@ -5716,6 +5918,14 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 			*ShopThingQueryNodeJob
 		}{typename, v}
 		return json.Marshal(result)
+	case *ShopThingQueryNodePricebook:
+		typename = "Pricebook"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodePricebook
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopThingQueryNodeProduct:
 		typename = "Product"
 
@@ -5764,6 +5974,38 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 	}
 }
 
+// ShopThingQueryNodeAuthoredAttribute includes the requested fields of the GraphQL type AuthoredAttribute.
+// The GraphQL type's documentation follows.
+//
+// A declared attribute as authored. Attributes are written by `attributesDeclare` and by import.
+type ShopThingQueryNodeAuthoredAttribute struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredAttribute.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredAttribute) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredAttribute.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredAttribute) GetId() string { return v.Id }
+
+// ShopThingQueryNodeAuthoredFile includes the requested fields of the GraphQL type AuthoredFile.
+// The GraphQL type's documentation follows.
+//
+// A file as authored. Files are written by `filesUpsert` and by import.
+type ShopThingQueryNodeAuthoredFile struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredFile.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredFile) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredFile.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredFile) GetId() string { return v.Id }
+
 // ShopThingQueryNodeAuthoredHierarchy includes the requested fields of the GraphQL type AuthoredHierarchy.
 // The GraphQL type's documentation follows.
 //
@@ -5796,6 +6038,22 @@ func (v *ShopThingQueryNodeAuthoredNode) GetTypename() *string { return v.Typena
 // GetId returns ShopThingQueryNodeAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
 
+// ShopThingQueryNodeAuthoredPrice includes the requested fields of the GraphQL type AuthoredPrice.
+// The GraphQL type's documentation follows.
+//
+// The price of a SKU in a price book as authored. Prices are written by `pricesUpsert`, sales by `salesUpsert`, and both by import.
+type ShopThingQueryNodeAuthoredPrice struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredPrice.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredPrice) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredPrice.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredPrice) GetId() string { return v.Id }
+
 // ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
@@ -5812,6 +6070,22 @@ func (v *ShopThingQueryNodeAuthoredProduct) GetTypename() *string { return v.Typ
 
 // GetId returns ShopThingQueryNodeAuthoredProduct.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
+
+// ShopThingQueryNodeAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
+// The GraphQL type's documentation follows.
+//
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsSet` and by import.
+type ShopThingQueryNodeAuthoredRedirect struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredRedirect.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredRedirect) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredRedirect.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredRedirect) GetId() string { return v.Id }
 
 // ShopThingQueryNodeCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
@@ -5927,6 +6201,22 @@ func (v *ShopThingQueryNodeJob) GetTypename() *string { return v.Typename }
 
 // GetId returns ShopThingQueryNodeJob.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeJob) GetId() string { return v.Id }
+
+// ShopThingQueryNodePricebook includes the requested fields of the GraphQL type Pricebook.
+// The GraphQL type's documentation follows.
+//
+// A price book: a set of prices, which catalogs use by priority. Price books are written by import.
+type ShopThingQueryNodePricebook struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodePricebook.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodePricebook) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodePricebook.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodePricebook) GetId() string { return v.Id }
 
 // ShopThingQueryNodeProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
