@@ -1,6 +1,8 @@
 package limits
 
 import (
+	"strings"
+
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -74,6 +76,8 @@ var fieldWeights = map[string]float64{
 	"Query.redirect":              24, // paths, slugs and the slugs of the past
 	"Query.searchSuggestions":     64, // a search, and the names of 30 products
 
+	"__Type.ofType": 2, // also where it is null
+
 	"Stock.transactions": 24,
 	"Promotion.codes":    24,
 	"Promotion.usages":   24,
@@ -128,6 +132,8 @@ var meteredLists = []string{"CatalogNode.children", "Hierarchy.children", "Hiera
 // rowWeights has the weight of each row of a list, besides its fields; 0 for other lists.
 var rowWeights = map[string]float64{
 	"Query.nodes":            8,
+	"__Type.fields":          1.5, // built for each request, with their arguments
+	"__Type.enumValues":      1,
 	"Query.authoredProducts": 8, // its stored line
 	"Query.auditEvents":      8,
 	"Query.changes":          8,
@@ -153,7 +159,7 @@ func (p *CostEstimator) fieldWeight(object *ast.Definition, field *ast.FieldDefi
 	if weight, ok := fieldWeights[object.Name+"."+field.Name]; ok {
 		return weight
 	}
-	if field.Name == "__typename" {
+	if field.Name == "__typename" || strings.HasPrefix(object.Name, "__") {
 		return plainWeight
 	}
 	if object == p.schema.Query || object == p.schema.Mutation || object == p.schema.Subscription || len(field.Arguments) > 0 {

@@ -18,9 +18,9 @@ func authoredRedirectOf(s *RedirectSource, size sourceSize) *AuthoredRedirect {
 	r := &AuthoredRedirect{ID: s.ID, From: s.Attributes.From, To: textOrNil(s.Attributes.To), sourceSize: size}
 	if target := s.Relationships.Target; target.ID() != "" {
 		if target.Data.Type == RedirectProduct {
-			r.ProductID = linkedID(target)
+			r.ProductID = &target.Data.ID
 		} else {
-			r.NodeID = linkedID(target)
+			r.NodeID = &target.Data.ID
 		}
 	}
 	return r

@@ -31,6 +31,9 @@ type authored interface {
 	textSize() int // bytes that are read for it, besides those of any row
 }
 
+// decodedSize is the bytes that decoding a line takes for each of its bytes, as store.Charge counts them.
+const decodedSize = 2
+
 // chargedList returns a list that was read, and accounts for its texts.
 func chargedList[T authored](ctx context.Context, list *store.Slice[T], err error) (*store.Slice[T], error) {
 	if err == nil {
@@ -69,4 +72,12 @@ func translationsSize(translations []*AuthoredTranslation) (size int) {
 		size += translationOverhead + len(text.Name) + len(text.Description) + len(text.SEO.Title) + len(text.SEO.Description)
 	}
 	return size
+}
+
+// textOrNil returns nil for an empty text.
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

@@ -17,9 +17,6 @@ type ProductContent struct {
 	relationships ProductRelationships
 }
 
-// decodedSize is the bytes that decoding a line takes for each of its bytes, as store.Charge counts them.
-const decodedSize = 2
-
 // ContentsOf returns the contents of authored products, in order. It accounts for decoding them.
 func ContentsOf(ctx context.Context, products []*AuthoredProduct) ([]*ProductContent, error) {
 	size := 0
@@ -80,14 +77,6 @@ func (c *ProductContent) ParentID() *string { return linkedID(c.relationships.Pa
 func (c *ProductContent) MainImageID() *string { return linkedID(c.relationships.MainImage) }
 
 func linkedID(link *authoring.LinkSource) *string { return textOrNil(link.ID()) }
-
-// textOrNil returns nil for an empty text.
-func textOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
 
 // Variations returns the properties in which the children differ, in the order in which they were written.
 func (c *ProductContent) Variations() []Variation {
