@@ -12,10 +12,7 @@ import (
 )
 
 func (r queryResolver) Catalog(ctx context.Context, id string) (*catalog.Catalog, error) {
-	if err := auth.Require(ctx, "Query.catalog"); err != nil {
-		return nil, err
-	}
-	return orNull(r.store.Catalog(ctx, store.LocalID(id)))
+	return authoredByID(ctx, "Query.catalog", id, r.store.Catalog)
 }
 
 // catalogOf returns the catalog that a row names, loaded for all rows of its batch; nil for a deleted one. It needs the scope
@@ -32,14 +29,9 @@ func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolv
 }
 
 func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogConnection, error) {
-	if err := auth.Require(ctx, "Query.catalogs"); err != nil {
-		return nil, err
-	}
-	slice, err := r.store.Catalogs(ctx, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, slice.Items), nil
+	return authoredPage(ctx, "Query.catalogs", func() (*store.Slice[*catalog.Catalog], error) {
+		return r.store.Catalogs(ctx, pageOf(first, after, last, before, offset))
+	})
 }
 
 func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {

@@ -12,21 +12,13 @@ import (
 )
 
 func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error) {
-	if err := auth.Require(ctx, "Query.authoredHierarchy"); err != nil {
-		return nil, err
-	}
-	return orNull(r.store.AuthoredHierarchy(ctx, store.LocalID(id)))
+	return authoredByID(ctx, "Query.authoredHierarchy", id, r.store.AuthoredHierarchy)
 }
 
 func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredHierarchyConnection, error) {
-	if err := auth.Require(ctx, "Query.authoredHierarchies"); err != nil {
-		return nil, err
-	}
-	slice, err := r.store.AuthoredHierarchies(ctx, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, slice.Items), nil
+	return authoredPage(ctx, "Query.authoredHierarchies", func() (*store.Slice[*catalog.AuthoredHierarchy], error) {
+		return r.store.AuthoredHierarchies(ctx, pageOf(first, after, last, before, offset))
+	})
 }
 
 func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.HierarchyCreateInput) (*generated.HierarchyCreatePayload, error) {
