@@ -1,8 +1,10 @@
 package exchange_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -190,6 +192,65 @@ func TestSetRedirects(t *testing.T) {
 			{"a URL as the path", set(&item{From: new("https://a.example/b"), To: new("x")}), "items.0.from must be a path without scheme"},
 		})
 		require.Equal(t, `{"type":"redirect","id":"r","attributes":{"from":"old","to":"https://other.example/mug"},"relationships":{}}`, exported(t, s, "redirect", "r"))
+	})
+}
+
+func TestPriceItemSteps(t *testing.T) {
+	t.Parallel()
+	type (
+		price   = exchange.PriceItemInput
+		sale    = exchange.SaleItemInput
+		amounts = []*exchange.PriceAmountInput
+		did     = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
+	)
+	prices := func(items ...*price) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			for _, item := range items {
+				item.PricebookID = "book"
+			}
+			return s.UpsertPrices(t.Context(), storetest.Actor, items, dry)
+		}
+	}
+	sales := func(items ...*sale) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			for _, item := range items {
+				item.PricebookID = "book"
+			}
+			return s.UpsertSales(t.Context(), storetest.Actor, items, nil, dry)
+		}
+	}
+	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }
+	const notAnAmount = `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`, priceOf("SKU-MUG", "USD")))
+		steps := []itemStep{
+			{"set and removed", prices(&price{SKU: "SKU-MUG", Amounts: of("7"), RemoveCurrencies: []string{"EUR", "USD"}}), `items.0.remove_currencies.1 is also in amounts, "USD"; send it in one of them`},
+			{"a removed currency in small letters", prices(&price{SKU: "SKU-MUG", Amounts: of("7"), RemoveCurrencies: []string{"eur"}}), `items.0.remove_currencies.0 must be a three-letter currency code such as USD, got "eur"`},
+			{"a sign as a removed currency", sales(&sale{SKU: "SKU-MUG", Name: "s", Amounts: of("7"), RemoveCurrencies: []string{"US$"}}), `items.0.remove_currencies.0 must be a three-letter currency code such as USD, got "US$"`},
+			{"removed twice", prices(&price{SKU: "SKU-MUG", Amounts: of("7"), RemoveCurrencies: []string{"EUR", "EUR"}}), `items.0.remove_currencies.1 repeats "EUR", which is in the list as number 0, counted from 0; send it once`},
+			{"a currency that the price does not have", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"EUR"}}), "p-SKU-MUG unchanged"},
+			{"the last amount", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the price without amounts; delete it with pricesDelete"},
+			{"a new price without amounts", prices(&price{SKU: "SKU-CUP"}), "items.0.amounts is required"},
+			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
+			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
+			{"a sale", sales(&sale{SKU: "SKU-MUG", Name: "summer", Amounts: of("0")}), `p-SKU-MUG updated sales:->{"summer":{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}}`},
+			{"its last amount", sales(&sale{SKU: "SKU-MUG", Name: "summer", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the sale without amounts; send remove: true to remove it"},
+			{"a new sale without amounts", sales(&sale{SKU: "SKU-MUG", Name: "winter", ValidTo: new(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))}), "items.0.amounts is required for a new sale"},
+			{"of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer"}), "items.0.amounts is required for a new sale"},
+			{"amounts of a price with a sale", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}), `p-SKU-MUG updated amounts:{"USD":{"amount":100,"includes_tax":false}}->`},
+			{"an unknown sale removed", sales(&sale{SKU: "SKU-MUG", Name: "winter", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "winter"`},
+			{"a sale removed of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "summer"`},
+			{"the last sale of a price without amounts", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}), "items.0.remove would leave the price without amounts and sales; delete it with pricesDelete"},
+			{"in place of another", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}, &sale{SKU: "SKU-MUG", Name: "winter", Amounts: of("1")}),
+				`p-SKU-MUG updated sales.summer:{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}-> sales.winter:->{"schedule":{},"currencies":{"USD":{"amount":1,"includes_tax":false}}}`},
+		}
+		for _, wrong := range []string{"1.5", "", "+5", "-1", "007", "1e3", " 1"} {
+			steps = append(steps, itemStep{"the amount " + wrong, prices(&price{SKU: "SKU-MUG", Amounts: of(wrong)}), notAnAmount + strconv.Quote(wrong)})
+		}
+		runItemSteps(t, s, steps)
+		_, err := sales(&sale{SKU: "SKU-MUG", Name: "none", Remove: true})(s, false)
+		require.Equal(t, store.NotFound, store.AsErrors(err)[0].Code)
 	})
 }
 

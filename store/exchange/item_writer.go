@@ -144,7 +144,8 @@ func checkItemCount(member string, n int) error {
 	return nil
 }
 
-// read finds the resources of the items, locks those that exist and merges the items onto them.
+// read finds the resources of the items, locks those that exist and merges the items onto them. Errors of single items
+// are in w.faults.
 func (w *itemWrite) read(ctx context.Context) error {
 	ids, faults, err := w.identify(ctx, w.Session)
 	if err != nil {
@@ -182,28 +183,30 @@ func (w *itemWrite) read(ctx context.Context) error {
 	for n, id := range w.ids {
 		if i := w.items[id][0]; w.remove != nil && w.remove(i) {
 			if w.stored[id] == nil {
-				w.faults = append(w.faults, &store.Error{Code: store.NotFound, Path: []string{strconv.Itoa(i)}, Detail: "is no " + w.kind.Name + " of the store, so it cannot be removed"})
+				w.faults = append(w.faults, &store.Error{Code: store.NotFound, Path: []string{"items", strconv.Itoa(i)}, Detail: "is no " + w.kind.Name + " of the store, so it cannot be removed"})
 			}
 			w.removed = append(w.removed, id)
 			w.batch = append(w.batch, decodedLine{line: n + 1, kind: w.kind.Name, deletes: id})
 			continue
 		}
-		line := w.stored[id]
+		line, wrong := w.stored[id], false
 		for _, i := range w.items[id] {
 			patch := w.patch(i, id, line)
 			for _, fault := range patch.faults {
-				w.faults = append(w.faults, fault.At(strconv.Itoa(i)))
+				w.faults, wrong = append(w.faults, fault.At(strconv.Itoa(i)).At("items")), true
 			}
 			line = mergedLine(w.decoder, w.Now, line, patch.line(w.kind.Name, id), true)
 		}
 		d := w.decoder.decode(line)
-		d.line = n + 1
+		if d.line = n + 1; wrong {
+			d.errs = nil // they follow from those of the items
+		}
 		if w.accept != nil {
 			w.accept(&d)
 		}
 		w.batch = append(w.batch, d)
 	}
-	return itemErrors("items", w.faults)
+	return nil
 }
 
 // table is the table of the kind.
@@ -333,7 +336,7 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 
 // shownValue returns a value as an item has it: the id of a link, and the list of links.
 func shownValue(raw json.RawMessage) *string {
-	if raw == nil {
+	if raw == nil || string(raw) == "null" {
 		return nil
 	}
 	text := string(raw)
