@@ -75,6 +75,9 @@ type itemSet struct {
 
 	// accept changes what is reported of a line; nil for nothing.
 	accept func(d *decodedLine)
+
+	// mistakes returns further likely mistakes of lines, as accepted; nil for none.
+	mistakes func(ctx context.Context, in db.Session, batch []decodedLine) ([]ImportError, error)
 }
 
 // itemWrite is the work of a mutation in a transaction.
@@ -357,13 +360,23 @@ func (w *itemWrite) warn(ctx context.Context, result *ItemsWritten) error {
 	}
 	keys := newKeyChecker(known, "items", maxItemSKUs)
 	unchanged := func(line int) bool { return result.Items[line-1].Outcome == ItemUnchanged }
+	add := func(warning ImportError) {
+		if len(result.Warnings) < MaxWarnings && !unchanged(warning.Line) {
+			result.Warnings = append(result.Warnings, w.placed(warning))
+		}
+	}
+	if w.mistakes != nil {
+		mistakes, err := w.mistakes(ctx, w.Session, w.batch)
+		if err != nil {
+			return err
+		}
+		for _, mistake := range mistakes {
+			add(mistake)
+		}
+	}
 	if err := keys.add(ctx, w.Session, w.batch, unchanged); err != nil || !keys.finish() {
 		return err
 	}
 	batches := func(do func([]decodedLine) error) error { return do(w.batch) }
-	return keys.warn(ctx, batches, w.Session, func(warning ImportError) {
-		if len(result.Warnings) < MaxWarnings && !unchanged(warning.Line) {
-			result.Warnings = append(result.Warnings, w.placed(warning))
-		}
-	})
+	return keys.warn(ctx, batches, w.Session, add)
 }

@@ -79,7 +79,39 @@ func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, i
 			}
 			return inItem(places, amountPath(pricePath(member), amounts))
 		},
+		mistakes: secondPrices,
 	}, dryRun)
+}
+
+// secondPrices warns of prices beside which another one of their SKU is in their price book: in the store, or of an
+// item before.
+func secondPrices(ctx context.Context, in db.Session, batch []decodedLine) (list []ImportError, err error) {
+	keys, own := make([]sheet.Key, len(batch)), map[string]bool{}
+	for i, d := range batch {
+		price := d.source.(*catalog.PriceSource)
+		keys[i] = sheet.Key{Kind: "product-price", In: price.Relationships.Pricebook.ID(), Value: price.Attributes.SKU}
+		own[price.ID] = true
+	}
+	stored, err := storedByKey(ctx, in, store.Unique(keys))
+	beside := map[sheet.Key]string{}
+	for key, ids := range stored {
+		for _, id := range ids {
+			if !own[id] && beside[key] == "" {
+				beside[key] = id
+			}
+		}
+	}
+	for i, d := range batch {
+		key, id := keys[i], d.source.Key()
+		if beside[key] == "" {
+			beside[key] = id
+			continue
+		}
+		list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"attributes", "sku"},
+			"has a second price by this item, beside %q in the price book %q; shoppers see that of the smallest id, %q; delete one with pricesDelete", beside[key], key.In, min(beside[key], id))})
+		beside[key] = min(beside[key], id)
+	}
+	return list, err
 }
 
 // UpsertSales creates, changes and removes sales of prices, all or none. Other sales stay.
