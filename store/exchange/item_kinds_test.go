@@ -245,12 +245,62 @@ func TestPriceItemSteps(t *testing.T) {
 			{"in place of another", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}, &sale{SKU: "SKU-MUG", Name: "winter", Amounts: of("1")}),
 				`p-SKU-MUG updated sales.summer:{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}-> sales.winter:->{"schedule":{},"currencies":{"USD":{"amount":1,"includes_tax":false}}}`},
 		}
+		const second = `items.0.sku has a second price by this item, beside "p-SKU-MUG" in the price book "book"; shoppers see that of the smallest id, "a"; delete one with pricesDelete.`
+		steps = append(steps, []itemStep{
+			{"a second price", prices(&price{ID: new("a"), SKU: "SKU-MUG", Amounts: of("7")}), "a created\n" + second},
+			{"unchanged", prices(&price{ID: new("a"), SKU: "SKU-MUG"}), "a unchanged"},
+			{"changed", prices(&price{ID: new("a"), SKU: "SKU-MUG", Amounts: of("8")}), "a updated amounts.USD.amount:7->8\n" + second},
+			{"moved away", prices(&price{ID: new("a"), SKU: "SKU-CUP"}), `a updated sku:"SKU-MUG"->"SKU-CUP"`},
+			{"two of one call", prices(&price{ID: new("c"), SKU: "SKU-CUP", Amounts: of("7")}, &price{ID: new("a"), SKU: "SKU-CUP", Amounts: of("7")}),
+				"c created\na updated amounts.USD.amount:8->7\n" + `items.1.sku has a second price by this item, beside "c" in the price book "book"; shoppers see that of the smallest id, "a"; delete one with pricesDelete.`},
+			{"they change places", prices(&price{ID: new("a"), SKU: "SKU-MUG"}, &price{ID: new("p-SKU-MUG"), SKU: "SKU-CUP"}, &price{ID: new("c"), SKU: "C-3", Amounts: of("7")}),
+				`a updated sku:"SKU-CUP"->"SKU-MUG"` + "\n" + `p-SKU-MUG updated sku:"SKU-MUG"->"SKU-CUP"` + "\n" + `c updated sku:"SKU-CUP"->"C-3"` + "\n" + `items.2.sku is the SKU of no product in the items or the store: "C-3".`},
+			{"back", prices(&price{ID: new("a"), SKU: "SKU-CUP"}, &price{ID: new("p-SKU-MUG"), SKU: "SKU-MUG"}), `a updated sku:"SKU-MUG"->"SKU-CUP"` + "\n" + `p-SKU-MUG updated sku:"SKU-CUP"->"SKU-MUG"`},
+		}...)
 		for _, wrong := range []string{"1.5", "", "+5", "-1", "007", "1e3", " 1"} {
 			steps = append(steps, itemStep{"the amount " + wrong, prices(&price{SKU: "SKU-MUG", Amounts: of(wrong)}), notAnAmount + strconv.Quote(wrong)})
 		}
 		runItemSteps(t, s, steps)
 		_, err := sales(&sale{SKU: "SKU-MUG", Name: "none", Remove: true})(s, false)
 		require.Equal(t, store.NotFound, store.AsErrors(err)[0].Code)
+	})
+}
+
+// A width and a height belong together, and redirects to what is deleted are named.
+func TestFileSizesAndRedirectUses(t *testing.T) {
+	t.Parallel()
+	type (
+		item = exchange.FileItemInput
+		did  = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
+	)
+	files := func(i *item, nulls ...string) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.UpsertFiles(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
+			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`,
+			`{"type":"redirect","id":"r1","attributes":{"from":"old"},"relationships":{"target":{"data":{"type":"product","id":"mug"}}}}`,
+			`{"type":"redirect","id":"r2","attributes":{"from":"older"},"relationships":{"target":{"data":{"type":"product","id":"mug"}}}}`,
+			`{"type":"redirect","id":"r3","attributes":{"from":"cup"},"relationships":{"target":{"data":{"type":"node","id":"n"}}}}`,
+			`{"type":"redirect","id":"r4","attributes":{"from":"mug","to":"n"}}`))
+		runItemSteps(t, s, []itemStep{
+			{"a width alone", files(&item{ID: new("f"), FileName: new("f.jpg"), Href: new("https://files.example/f.jpg"), Width: new(8)}), "items.0.height is required with a width; send both, or null for both"},
+			{"a height alone", files(&item{ID: new("f"), FileName: new("f.jpg"), Href: new("https://files.example/f.jpg"), Height: new(8)}), "items.0.width is required with a height; send both, or null for both"},
+			{"both", files(&item{ID: new("f"), FileName: new("f.jpg"), Href: new("https://files.example/f.jpg"), Width: new(8), Height: new(6)}), "f created"},
+			{"one changes", files(&item{ID: new("f"), Width: new(9)}), "f updated width:8->9"},
+			{"one cleared", files(&item{ID: new("f")}, "items.0.width"), "items.0.width is required with a height; send both, or null for both"},
+			{"both cleared", files(&item{ID: new("f")}, "items.0.width", "items.0.height"), `f updated dimensions:{"width":9,"height":6}->`},
+			{"without both", files(&item{ID: new("f"), MimeType: new("image/jpeg")}), `f updated mime_type:""->"image/jpeg"`},
+			{"products", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.DeleteProducts(t.Context(), storetest.Actor, []string{"cup", "mug"}, dry)
+			}, "cup deleted\nmug deleted\n" + `ids.1 is still used by the redirect "r1" and 1 more.`},
+			{"a node", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.DeleteNodes(t.Context(), storetest.Actor, []string{"n"}, dry)
+			}, "n deleted\n" + `ids.0 is still used by the redirect "r3".`},
+		})
 	})
 }
 
