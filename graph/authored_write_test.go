@@ -115,6 +115,12 @@ func TestProductMutations(t *testing.T) {
 		{name: "deleted", query: `mutation { productsDelete(input: {ids: [` + global("Product", "mug") + `]}) { items { uuid }` + mended + ` }`, data: `{"productsDelete":{"items":[{"uuid":"mug"}],"userErrors":[]}}`},
 		{name: "gone", query: `mutation { productsDelete(input: {ids: ["mug"]}) { items { uuid }` + mended + ` }`,
 			data: `{"productsDelete":{"items":[],"userErrors":[{"field":["input","ids","0"],"code":"NOT_FOUND","message":"ids.0 is not the id of a product: \"mug\"."}]}}`},
+		{name: "a node with a product that was deleted", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil", "none"]}) { attachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"attachedUuids":[],"userErrors":[{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not a product: \"none\"."}]}}`},
+		{name: "sent as it is", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { node { productIds(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"node":{"productIds":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+		{name: "moved and detached", query: `mutation { first: nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { node { productIds(first: 5) } } then: nodeProductsSet(input: {id: "box", productIds: ["anvil"]}) { detachedUuids` + mended + ` }`,
+			data: `{"first":{"node":{"productIds":["anvil","mug"]}},"then":{"detachedUuids":["mug"],"userErrors":[]}}`},
 	})
 }
 
