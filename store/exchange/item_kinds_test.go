@@ -173,6 +173,11 @@ func TestSetRedirects(t *testing.T) {
 			return s.SetRedirects(t.Context(), storetest.Actor, items, dry)
 		}
 	}
+	clear := func(i *item, members ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.SetRedirects(t.Context(), storetest.Actor, []*item{i}, dry, members...)
+		}
+	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), `{"type":"redirect","id":"r","attributes":{"from":"old","to":"new"}}`))
@@ -186,8 +191,16 @@ func TestSetRedirects(t *testing.T) {
 			{"one breaks the loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}, &item{From: new("b"), Remove: true}), "c created\nb deleted"},
 			{"a path that another has", set(&item{ID: new("d"), From: new("a"), To: new("x")}), `items.0.from is also the path of the redirect "a"; change or delete that first`},
 			{"in the place of the other", set(&item{ID: new("d"), From: new("a"), To: new("x")}, &item{ID: new("a"), Remove: true}), "d created\na deleted"},
-			{"no destination", set(&item{From: new("e")}), "items.0.to or a target is required, and not both"},
-			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0.to or a target is required, and not both"},
+			{"no destination", set(&item{From: new("e")}), "items.0 needs exactly one of to, productId and nodeId"},
+			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0 needs exactly one of to, productId and nodeId"},
+			{"an empty destination", set(&item{From: new("e"), To: new("/")}), `items.0.to must be a path such as shop/cups, or a URL, got "/"`},
+			{"the destination cleared", clear(&item{ID: new("r")}, "items.0.to"), "items.0.to is the destination of the redirect; send another of to, productId and nodeId, or remove: true"},
+			{"the path cleared", clear(&item{ID: new("r")}, "items.0.from"), "items.0.from is required"},
+			{"what is not set cleared", clear(&item{ID: new("r")}, "items.0.node_id", "items.0.product_id"), "r unchanged"},
+			{"to a product in place of a URL", clear(&item{ID: new("r"), ProductID: new("mug")}, "items.0.to", "items.0.node_id"), `r updated to:"https://other.example/mug"-> target:->"mug"`},
+			{"the product cleared", clear(&item{ID: new("r")}, "items.0.product_id"), "items.0.product_id is the destination of the redirect"},
+			{"to the URL again", clear(&item{ID: new("r"), To: new("https://other.example/mug")}, "items.0.product_id"), `r updated to:->"https://other.example/mug" target:"mug"->`},
+			{"a new one, cleared", clear(&item{From: new("e")}, "items.0.to"), "items.0 needs exactly one of to, productId and nodeId"},
 			{"neither id nor path", set(&item{To: new("x")}), "items.0 needs an id, or from"},
 			{"a URL as the path", set(&item{From: new("https://a.example/b"), To: new("x")}), "items.0.from must be a path without scheme"},
 		})
@@ -219,6 +232,11 @@ func TestPriceItemSteps(t *testing.T) {
 			return s.UpsertSales(t.Context(), storetest.Actor, items, nil, dry)
 		}
 	}
+	nulled := func(nulls ...string) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, dry, nulls...)
+		}
+	}
 	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }
 	const notAnAmount = `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -234,11 +252,15 @@ func TestPriceItemSteps(t *testing.T) {
 			{"a new price without amounts", prices(&price{SKU: "SKU-CUP"}), "items.0.amounts is required"},
 			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
 			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
+			{"all amounts of a price without sales", nulled("items.0.amounts"), "items.0.amounts would leave the price without amounts; delete it with pricesDelete"},
 			{"a sale", sales(&sale{SKU: "SKU-MUG", Name: "summer", Amounts: of("0")}), `p-SKU-MUG updated sales:->{"summer":{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}}`},
 			{"its last amount", sales(&sale{SKU: "SKU-MUG", Name: "summer", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the sale without amounts; send remove: true to remove it"},
+			{"all its amounts", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.UpsertSales(t.Context(), storetest.Actor, []*sale{{PricebookID: "book", SKU: "SKU-MUG", Name: "summer"}}, store.Nulls{"items.0.amounts"}, dry)
+			}, "items.0.amounts would leave the sale without amounts; send remove: true to remove it"},
 			{"a new sale without amounts", sales(&sale{SKU: "SKU-MUG", Name: "winter", ValidTo: new(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))}), "items.0.amounts is required for a new sale"},
 			{"of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer"}), "items.0.amounts is required for a new sale"},
-			{"amounts of a price with a sale", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}), `p-SKU-MUG updated amounts:{"USD":{"amount":100,"includes_tax":false}}->`},
+			{"all amounts of a price with a sale", nulled("items.0.amounts"), `p-SKU-MUG updated amounts:{"USD":{"amount":100,"includes_tax":false}}->`},
 			{"an unknown sale removed", sales(&sale{SKU: "SKU-MUG", Name: "winter", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "winter"`},
 			{"a sale removed of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "summer"`},
 			{"the last sale of a price without amounts", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}), "items.0.remove would leave the price without amounts and sales; delete it with pricesDelete"},

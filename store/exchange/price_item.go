@@ -60,15 +60,16 @@ type SaleItemInput struct {
 }
 
 // UpsertPrices creates prices and changes existing ones, all or none. An item without an id is the price of
-// its SKU in its price book.
-func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, dryRun bool) (*ItemsWritten, error) {
+// its SKU in its price book. nulls are the paths of members to clear: items.0.amounts removes all amounts.
+func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, dryRun bool, nulls ...string) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items),
 		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
 			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].name() })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, nil, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
@@ -191,6 +192,10 @@ func identifyPrices(ctx context.Context, in db.Session, count int, name func(i i
 
 // amounts sets the amounts of currencies, each as a whole, at a path of the line.
 func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...string) {
+	if p.null("amounts") {
+		p.Set(nil, path...)
+		return
+	}
 	currencies := map[string]bool{}
 	for _, amount := range list {
 		currencies[amount.Currency] = true
@@ -236,6 +241,9 @@ func (p *itemPatch) amount(text, member string) int64 {
 // emptied returns the member of an item that removes the last of the stored amounts; "" if some are left, or there were
 // none.
 func (p *itemPatch) emptied(stored map[string]catalog.AmountPrice, list []*PriceAmountInput, removed []string) string {
+	if len(stored) > 0 && p.null("amounts") {
+		return "amounts"
+	}
 	left := 0
 	for code := range stored {
 		if !slices.Contains(removed, code) {
