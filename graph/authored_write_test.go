@@ -83,7 +83,7 @@ func TestProductMutations(t *testing.T) {
 		{name: "in the audit log", query: `{ auditEvents(first: 1, filter: {kind: NODE, resourceId: "cups"}) { nodes { operation memberCount members { member before after } } } }`,
 			holds: []string{`{"member":"attributes.locales.de","before":"{\"name\":\"Tassen\"}","after":null}`}},
 		{name: "no language", query: `mutation { nodesUpsert(input: {items: [{id: "cups", translations: [{locale: "x!", name: "A"}]}]}) { items { uuid }` + mended + ` }`,
-			data: `{"nodesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","translations","0"],"code":"INVALID","message":"items.0.translations.0 must be a BCP 47 tag such as en or zh-Hant, got \"x!\"."}]}}`},
+			data: `{"nodesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","translations","0","locale"],"code":"INVALID","message":"items.0.translations.0.locale must be a BCP 47 tag such as en or zh-Hant, got \"x!\"."}]}}`},
 		{name: "hierarchies", query: `mutation { hierarchiesUpsert(input: {items: [{id: ` + global("AuthoredHierarchy", "attic") + `, seo: {title: "T"}, translations: {locale: "fr", name: "Grenier"}}, {id: "cellar", name: "Cellar"}]}) {` + writtenItems + ` }`,
 			data: `{"hierarchiesUpsert":{"items":[{"uuid":"attic","outcome":"UPDATED","changeCount":2,"changes":[{"member":"translations","before":null,"after":"{\"fr\":{\"name\":\"Grenier\"}}"},{"member":"seo","before":null,"after":"{\"title\":\"T\"}"}]},{"uuid":"cellar","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "hierarchies as written", query: `{ authoredHierarchies { nodes { uuid seo { title } translations { locale name } } } }`,

@@ -88,7 +88,7 @@ func (item *AttributeItemInput) path(member []string) []string {
 	case member[1] == "attribute_type":
 		return []string{"type"}
 	case member[1] == "labels":
-		return catalog.KeyedPath("labels", member[2:], item.Labels, labelTag)
+		return elementPath("labels", member[2:], item.Labels, labelTag, "locale")
 	}
 	return member[1:]
 }

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,4 +103,18 @@ func (p *itemPatch) putWhole(member string, given bool, value map[string]any, na
 		}
 	}
 	p.Set(value, names...)
+}
+
+// elementPath returns the path of a member of an object that the item has as a list. That of an element itself ends
+// with leaf, the member of the element that names it, or its value. Of a key that is not in the list it is the key.
+func elementPath[T any](list string, member []string, elements []T, key func(T) string, leaf string) []string {
+	if len(member) == 1 && slices.ContainsFunc(elements, func(e T) bool { return key(e) == member[0] }) {
+		member = append(slices.Clone(member), leaf)
+	}
+	return catalog.KeyedPath(list, member, elements, key)
+}
+
+// translationPath returns the path of a member of locales in a list of translations: translations, 0, name.
+func translationPath(member []string, translations []*catalog.TranslationChange) []string {
+	return elementPath("translations", member, translations, func(t *catalog.TranslationChange) string { return catalog.CanonicalTag(t.Locale) }, "locale")
 }

@@ -157,6 +157,7 @@ func TestItemErrors(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("twin", ``, ``), strings.Replace(product("twin2", ``, ``), "SKU-TWIN2", "SKU-TWIN", 1),
+			`{"type":"attribute","id":"load","attributes":{"label":"Load","attribute_type":"number"}}`, `{"type":"attribute","id":"since","attributes":{"label":"Since","attribute_type":"date"}}`,
 			`{"type":"pricebook","id":"list","attributes":{"name":"List"}}`))
 		before := storetest.Export(t, s)
 		good := &item{ID: new("mug"), Name: new("New")}
@@ -165,7 +166,7 @@ func TestItemErrors(t *testing.T) {
 			items []*item
 			want  string
 		}{
-			{"none", nil, "items must have between 1 and 1000 elements, got 0"},
+			{"none", nil, "items must have between 1 and 1000 elements, got 0."},
 			{"too many", make([]*item, 1001), "got 1001"},
 			{"incomplete", []*item{good, {ID: new("cup")}}, "items.1.name is required"},
 			{"a bad id", []*item{good, {ID: new("a b"), SKU: new("X"), Name: new("X"), Status: &live}}, "items.1.id must be"},
@@ -173,8 +174,14 @@ func TestItemErrors(t *testing.T) {
 			{"an ambiguous SKU", []*item{good, {SKU: new("SKU-TWIN")}}, "items.1.sku is the SKU of several products: twin, twin2"},
 			{"twice", []*item{good, {SKU: new("SKU-MUG")}}, "items.1 is about the same resource as an item before it"},
 			{"a new SKU twice", []*item{{SKU: new("N"), Name: new("N"), Status: &live}, {SKU: new("N")}}, "items.1 is about the same resource"},
-			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
-			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0 is not declared"},
+			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1.locale must be a BCP 47 tag"},
+			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0.key is not declared; declare it with attributesDeclare"},
+			{"a wrong value", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "load", Value: json.RawMessage(`"a"`)}}}}, "items.1.attributes.0.value must be a number, as its declaration says, got a text"},
+			{"no day", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "since", Value: json.RawMessage(`"2026-02-30"`)}}}}, `items.1.attributes.0.value must be a day such as "2026-05-01", got "2026-02-30"`},
+			{"a number for a day", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "since", Value: json.RawMessage(`2026`)}}}}, "items.1.attributes.0.value must be a date, as its declaration says, got a number"},
+			{"an object", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "load", Value: json.RawMessage(`{}`)}}}}, "items.1.attributes.0.value must be a text, a number"},
+			{"no kind", []*item{good, {ID: new("twin"), Related: []*exchange.RelatedProductsInput{{ProductIds: []string{"mug"}}}}}, "items.1.related.0.kind is required"},
+			{"a wrong related product", []*item{good, {ID: new("twin"), Related: []*exchange.RelatedProductsInput{{Kind: "k", ProductIds: []string{"mug", "!"}}}}}, "items.1.related.0.product_ids.1 must be"},
 			{"a NUL", []*item{good, {SKU: new("a\x00")}}, "items.1.sku contains the character U+0000"},
 			{"a language twice", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "pt-BR", Name: new("A")}, {Locale: "de"}, {Locale: "pt_BR"}}}}, `items.1.translations.2 repeats "pt-BR", which is in the list as number 0, counted from 0; send it once`},
 			{"an attribute twice", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "a", Value: json.RawMessage(`1`)}, {Key: "a"}}}}, `items.1.attributes.1 repeats "a"`},
@@ -215,6 +222,8 @@ func TestItemErrors(t *testing.T) {
 			require.ErrorContains(t, err, `items.2 is about the same sale as an item before it, "a"; send one item for each`)
 			_, err = s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "fr"}, {Locale: "fr", Label: new("B")}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.labels.1 repeats "fr"`)
+			_, err = s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "x!", Label: new("B")}}}}, nil, false)
+			require.ErrorContains(t, err, `items.0.labels.0.locale must be a BCP 47 tag`)
 			require.Equal(t, before, storetest.Export(t, s))
 		})
 	})

@@ -141,7 +141,10 @@ func (w *itemWrite) write(ctx context.Context, changed []authoring.Source) (int,
 }
 
 func checkItemCount(member string, n int) error {
-	if n < 1 || n > MaxItems {
+	switch {
+	case n == 0:
+		return store.Unprocessablef([]string{member}, "must have between 1 and %d elements, got 0", MaxItems)
+	case n > MaxItems:
 		return store.Unprocessablef([]string{member}, "must have between 1 and %d elements, got %d; send several requests", MaxItems, n)
 	}
 	return nil
@@ -242,6 +245,9 @@ func (w *itemWrite) check(ctx context.Context) error {
 	}
 	wrong, err := attributes.wrong(ctx, w.Session)
 	if err != nil {
+		return err
+	}
+	if err := explainAttributes(ctx, w.Session, w.batch, wrong); err != nil {
 		return err
 	}
 	loops, err := redirects.loops(ctx, w.Session)

@@ -116,7 +116,7 @@ func nodePath(member []string, translations []*catalog.TranslationChange) []stri
 	case member[0] == "relationships":
 		return []string{member[1] + "_id"}
 	case member[0] == "attributes" && member[1] == "locales":
-		return catalog.TranslationPath(member[2:], translations)
+		return translationPath(member[2:], translations)
 	case member[0] == "attributes":
 		return member[1:]
 	}

@@ -314,11 +314,15 @@ func (item *ProductItemInput) path(member []string) []string {
 		}
 		return []string{"component_product_ids", rest[1]}
 	case "locales":
-		return catalog.TranslationPath(rest, item.Translations)
+		return translationPath(rest, item.Translations)
 	case "custom_attributes":
-		return catalog.KeyedPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
+		return elementPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key }, "value")
 	case "related":
-		return catalog.KeyedPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind })
+		path := elementPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind }, "kind")
+		if len(path) == 3 && path[2] != "kind" {
+			path = []string{name, path[1], "product_ids", path[2]}
+		}
+		return path
 	case "components":
 		path := catalog.KeyedPath(name, rest, item.Components, func(c *ProductComponentInput) string { return c.Key })
 		if last := len(path) - 1; path[last] == "id" {
