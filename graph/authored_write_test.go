@@ -46,7 +46,11 @@ func TestProductMutations(t *testing.T) {
 		{name: "a sale", query: `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "MUG", name: "summer", validFrom: "2024-01-01T00:00:00Z", validTo: null, amounts: [{currency: "USD", amount: "1000"}]}]}) {` + writtenItems + ` }`,
 			data: `{"salesUpsert":{"items":[{"uuid":"price-mug","outcome":"UPDATED","changeCount":1,"changes":[{"member":"sales","before":null,"after":"{\"summer\":{\"schedule\":{\"valid_from\":\"2024-01-01T00:00:00.000Z\"},\"currencies\":{\"USD\":{\"amount\":1000,\"includes_tax\":false}}}}"}]}],"warnings":[],"userErrors":[]}}`},
 		{name: "a wrong amount", query: `mutation { pricesUpsert(input: {items: [{pricebookId: "nowhere", sku: "MUG", amounts: [{currency: "USD", amount: "12.50"}]}]}) {` + writtenItems + ` }`,
-			data: `{"pricesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","amounts","0","amount"],"code":"INVALID","message":"items.0.amounts.0.amount must be a whole number, got a string."}]}}`},
+			data: `{"pricesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","amounts","0","amount"],"code":"INVALID","message":"items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as \"1250\", got \"12.50\"."},{"field":["input","items","0","pricebookId"],"code":"INVALID","message":"items.0.pricebookId refers to the pricebook \"nowhere\", which is neither in the items nor in the store."}]}}`},
+		{name: "a currency set and removed", query: `mutation { pricesUpsert(input: {items: [{pricebookId: "standard", sku: "MUG", amounts: [{currency: "USD", amount: "1"}], removeCurrencies: ["USD"]}]}) { items { uuid }` + mended + ` }`,
+			data: `{"pricesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","removeCurrencies","0"],"code":"INVALID","message":"items.0.removeCurrencies.0 is also in amounts, \"USD\"; send it in one of them."}]}}`},
+		{name: "an unknown sale removed", query: `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "MUG", name: "winter", remove: true}]}) { items { uuid }` + mended + ` }`,
+			data: `{"salesUpsert":{"items":[],"userErrors":[{"field":["input","items","0"],"code":"NOT_FOUND","message":"items.0 is no sale of the price, so it cannot be removed: \"winter\"."}]}}`},
 		{name: "a file", query: `mutation { filesUpsert(input: {items: [{id: "photo", fileName: "mug.jpg", href: "https://files.example/mug.jpg", width: 8, height: 6}]}) {` + writtenItems + ` }`,
 			data: `{"filesUpsert":{"items":[{"uuid":"photo","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "changed", query: `mutation { filesUpsert(input: {items: [{id: "photo", width: null, height: null, mimeType: "image/jpeg"}, {id: "second"}]}) {` + writtenItems + ` }`,
@@ -117,6 +121,12 @@ func TestProductMutations(t *testing.T) {
 		{name: "deleted", query: `mutation { productsDelete(input: {ids: [` + global("Product", "mug") + `]}) { items { uuid }` + mended + ` }`, data: `{"productsDelete":{"items":[{"uuid":"mug"}],"userErrors":[]}}`},
 		{name: "gone", query: `mutation { productsDelete(input: {ids: ["mug"]}) { items { uuid }` + mended + ` }`,
 			data: `{"productsDelete":{"items":[],"userErrors":[{"field":["input","ids","0"],"code":"NOT_FOUND","message":"ids.0 is not the id of a product: \"mug\"."}]}}`},
+		{name: "a node with a product that was deleted", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil", "none"]}) { attachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"attachedUuids":[],"userErrors":[{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not a product: \"none\"."}]}}`},
+		{name: "sent as it is", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { node { productIds(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"node":{"productIds":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+		{name: "moved and detached", query: `mutation { first: nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { node { productIds(first: 5) } } then: nodeProductsSet(input: {id: "box", productIds: ["anvil"]}) { detachedUuids` + mended + ` }`,
+			data: `{"first":{"node":{"productIds":["anvil","mug"]}},"then":{"detachedUuids":["mug"],"userErrors":[]}}`},
 	})
 }
 

@@ -81,7 +81,8 @@ type NodeProductsChange struct {
 const maxReplaced = 10_000
 
 // SetProducts sets the products of a node, the newest last: products that are not in the list are detached
-// and no longer curated. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
+// and no longer curated. Attached products that were deleted may be in the list: they stay attached, and count again when
+// they come back. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
 // repeated product, for a longer list than MaxAttached and for a node with more products than maxReplaced.
 // A dry run writes nothing.
 func (s *CatalogService) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
@@ -115,7 +116,11 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	unknown := productErrors(productIDs, func(id string) bool { return known[id] }, "is not a product: %q")
+	attached, err := attachedAmong(ctx, w, id, productIDs) // with those that were deleted since
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	unknown := productErrors(productIDs, func(id string) bool { return known[id] || attached[id] }, "is not a product: %q")
 	if err := store.BatchError(append(unknown, repeatedErrors(productIDs)...)); err != nil {
 		return nil, nil, nil, err
 	}

@@ -73,6 +73,20 @@ func (item *FileItemInput) patch(p *itemPatch) {
 		p.Set(nil, "meta", "dimensions")
 		return
 	}
+	width := item.Width != nil || p.hasSize() && !p.null("width")
+	if height := item.Height != nil || p.hasSize() && !p.null("height"); width != height {
+		missing, other := "width", "height"
+		if width {
+			missing, other = other, missing
+		}
+		p.faults = append(p.faults, store.Invalidf([]string{missing}, "is required with a %s; send both, or null for both", other))
+	}
 	put(p, "width", "meta.dimensions.width", item.Width)
 	put(p, "height", "meta.dimensions.height", item.Height)
+}
+
+// hasSize reports whether the stored file has a width and height.
+func (p *itemPatch) hasSize() bool {
+	var file catalog.File
+	return p.before != nil && store.Decode(p.before, &file) == nil && file.Meta.Dimensions != nil
 }

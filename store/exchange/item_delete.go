@@ -253,10 +253,28 @@ func productUses(ctx context.Context, in db.Session, positions map[string]int) (
 			}
 		}
 	}
+	if err := redirectsTo(ctx, in, catalog.RedirectProduct, found); err != nil {
+		return nil, nil, err
+	}
 	return nil, found.at(positions, "is still used by %s"), nil
 }
 
-// nodeUses returns nodes that have others below them, which are not deleted too.
+// redirectsTo adds the redirects that lead to resources of a kind, of which a shop has up to catalog.MaxRedirects.
+func redirectsTo(ctx context.Context, in db.Session, kind string, found useCounts) error {
+	bodies, err := db.Collect(ctx, in, db.Scalar[[]byte], `SELECT body FROM redirect ORDER BY id`)
+	for _, body := range bodies {
+		redirect := &catalog.RedirectSource{}
+		if err := store.Decode(body, redirect); err != nil {
+			return err
+		}
+		if target := redirect.Relationships.Target; target.ID() != "" && target.Data.Type == kind {
+			found.add(target.ID(), "redirect", redirect.ID)
+		}
+	}
+	return err
+}
+
+// nodeUses returns nodes that have others below them, which are not deleted too, and warns of redirects to the nodes.
 func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
 	places, err := nodePositions(ctx, in)
 	if err != nil {
@@ -268,7 +286,9 @@ func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (fau
 			found.add(places[id].parent, "node", id)
 		}
 	}
-	return found.at(positions, "cannot be deleted: %s is below it; delete or move that first"), nil, nil
+	redirects := useCounts{}
+	err = redirectsTo(ctx, in, catalog.RedirectNode, redirects)
+	return found.at(positions, "cannot be deleted: %s is below it; delete or move that first"), redirects.at(positions, "is still used by %s"), err
 }
 
 // hierarchyUses returns hierarchies that have nodes, or that catalogs include.

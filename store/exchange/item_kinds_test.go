@@ -1,8 +1,10 @@
 package exchange_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -171,6 +173,11 @@ func TestSetRedirects(t *testing.T) {
 			return s.SetRedirects(t.Context(), storetest.Actor, items, dry)
 		}
 	}
+	clear := func(i *item, members ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.SetRedirects(t.Context(), storetest.Actor, []*item{i}, dry, members...)
+		}
+	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), `{"type":"redirect","id":"r","attributes":{"from":"old","to":"new"}}`))
@@ -184,12 +191,138 @@ func TestSetRedirects(t *testing.T) {
 			{"one breaks the loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}, &item{From: new("b"), Remove: true}), "c created\nb deleted"},
 			{"a path that another has", set(&item{ID: new("d"), From: new("a"), To: new("x")}), `items.0.from is also the path of the redirect "a"; change or delete that first`},
 			{"in the place of the other", set(&item{ID: new("d"), From: new("a"), To: new("x")}, &item{ID: new("a"), Remove: true}), "d created\na deleted"},
-			{"no destination", set(&item{From: new("e")}), "items.0.to or a target is required, and not both"},
-			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0.to or a target is required, and not both"},
+			{"no destination", set(&item{From: new("e")}), "items.0 needs exactly one of to, productId and nodeId"},
+			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0 needs exactly one of to, productId and nodeId"},
+			{"an empty destination", set(&item{From: new("e"), To: new("/")}), `items.0.to must be a path such as shop/cups, or a URL, got "/"`},
+			{"the destination cleared", clear(&item{ID: new("r")}, "items.0.to"), "items.0.to is the destination of the redirect; send another of to, productId and nodeId, or remove: true"},
+			{"the path cleared", clear(&item{ID: new("r")}, "items.0.from"), "items.0.from is required"},
+			{"what is not set cleared", clear(&item{ID: new("r")}, "items.0.node_id", "items.0.product_id"), "r unchanged"},
+			{"to a product in place of a URL", clear(&item{ID: new("r"), ProductID: new("mug")}, "items.0.to", "items.0.node_id"), `r updated to:"https://other.example/mug"-> target:->"mug"`},
+			{"the product cleared", clear(&item{ID: new("r")}, "items.0.product_id"), "items.0.product_id is the destination of the redirect"},
+			{"to the URL again", clear(&item{ID: new("r"), To: new("https://other.example/mug")}, "items.0.product_id"), `r updated to:->"https://other.example/mug" target:"mug"->`},
+			{"a new one, cleared", clear(&item{From: new("e")}, "items.0.to"), "items.0 needs exactly one of to, productId and nodeId"},
 			{"neither id nor path", set(&item{To: new("x")}), "items.0 needs an id, or from"},
 			{"a URL as the path", set(&item{From: new("https://a.example/b"), To: new("x")}), "items.0.from must be a path without scheme"},
 		})
 		require.Equal(t, `{"type":"redirect","id":"r","attributes":{"from":"old","to":"https://other.example/mug"},"relationships":{}}`, exported(t, s, "redirect", "r"))
+	})
+}
+
+func TestPriceItemSteps(t *testing.T) {
+	t.Parallel()
+	type (
+		price   = exchange.PriceItemInput
+		sale    = exchange.SaleItemInput
+		amounts = []*exchange.PriceAmountInput
+		did     = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
+	)
+	prices := func(items ...*price) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			for _, item := range items {
+				item.PricebookID = "book"
+			}
+			return s.UpsertPrices(t.Context(), storetest.Actor, items, dry)
+		}
+	}
+	sales := func(items ...*sale) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			for _, item := range items {
+				item.PricebookID = "book"
+			}
+			return s.UpsertSales(t.Context(), storetest.Actor, items, nil, dry)
+		}
+	}
+	nulled := func(nulls ...string) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, dry, nulls...)
+		}
+	}
+	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }
+	const notAnAmount = `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`, priceOf("SKU-MUG", "USD")))
+		steps := []itemStep{
+			{"set and removed", prices(&price{SKU: "SKU-MUG", Amounts: of("7"), RemoveCurrencies: []string{"EUR", "USD"}}), `items.0.remove_currencies.1 is also in amounts, "USD"; send it in one of them`},
+			{"a removed currency in small letters", prices(&price{SKU: "SKU-MUG", Amounts: of("7"), RemoveCurrencies: []string{"eur"}}), `items.0.remove_currencies.0 must be a three-letter currency code such as USD, got "eur"`},
+			{"a sign as a removed currency", sales(&sale{SKU: "SKU-MUG", Name: "s", Amounts: of("7"), RemoveCurrencies: []string{"US$"}}), `items.0.remove_currencies.0 must be a three-letter currency code such as USD, got "US$"`},
+			{"removed twice", prices(&price{SKU: "SKU-MUG", Amounts: of("7"), RemoveCurrencies: []string{"EUR", "EUR"}}), `items.0.remove_currencies.1 repeats "EUR", which is in the list as number 0, counted from 0; send it once`},
+			{"a currency that the price does not have", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"EUR"}}), "p-SKU-MUG unchanged"},
+			{"the last amount", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the price without amounts; delete it with pricesDelete"},
+			{"a new price without amounts", prices(&price{SKU: "SKU-CUP"}), "items.0.amounts is required"},
+			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
+			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
+			{"all amounts of a price without sales", nulled("items.0.amounts"), "items.0.amounts would leave the price without amounts; delete it with pricesDelete"},
+			{"a sale", sales(&sale{SKU: "SKU-MUG", Name: "summer", Amounts: of("0")}), `p-SKU-MUG updated sales:->{"summer":{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}}`},
+			{"its last amount", sales(&sale{SKU: "SKU-MUG", Name: "summer", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the sale without amounts; send remove: true to remove it"},
+			{"all its amounts", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.UpsertSales(t.Context(), storetest.Actor, []*sale{{PricebookID: "book", SKU: "SKU-MUG", Name: "summer"}}, store.Nulls{"items.0.amounts"}, dry)
+			}, "items.0.amounts would leave the sale without amounts; send remove: true to remove it"},
+			{"a new sale without amounts", sales(&sale{SKU: "SKU-MUG", Name: "winter", ValidTo: new(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))}), "items.0.amounts is required for a new sale"},
+			{"of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer"}), "items.0.amounts is required for a new sale"},
+			{"all amounts of a price with a sale", nulled("items.0.amounts"), `p-SKU-MUG updated amounts:{"USD":{"amount":100,"includes_tax":false}}->`},
+			{"an unknown sale removed", sales(&sale{SKU: "SKU-MUG", Name: "winter", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "winter"`},
+			{"a sale removed of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "summer"`},
+			{"the last sale of a price without amounts", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}), "items.0.remove would leave the price without amounts and sales; delete it with pricesDelete"},
+			{"in place of another", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}, &sale{SKU: "SKU-MUG", Name: "winter", Amounts: of("1")}),
+				`p-SKU-MUG updated sales.summer:{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}-> sales.winter:->{"schedule":{},"currencies":{"USD":{"amount":1,"includes_tax":false}}}`},
+		}
+		const second = `items.0.sku has a second price by this item, beside "p-SKU-MUG" in the price book "book"; shoppers see that of the smallest id, "a"; delete one with pricesDelete.`
+		steps = append(steps, []itemStep{
+			{"a second price", prices(&price{ID: new("a"), SKU: "SKU-MUG", Amounts: of("7")}), "a created\n" + second},
+			{"unchanged", prices(&price{ID: new("a"), SKU: "SKU-MUG"}), "a unchanged"},
+			{"changed", prices(&price{ID: new("a"), SKU: "SKU-MUG", Amounts: of("8")}), "a updated amounts.USD.amount:7->8\n" + second},
+			{"moved away", prices(&price{ID: new("a"), SKU: "SKU-CUP"}), `a updated sku:"SKU-MUG"->"SKU-CUP"`},
+			{"two of one call", prices(&price{ID: new("c"), SKU: "SKU-CUP", Amounts: of("7")}, &price{ID: new("a"), SKU: "SKU-CUP", Amounts: of("7")}),
+				"c created\na updated amounts.USD.amount:8->7\n" + `items.1.sku has a second price by this item, beside "c" in the price book "book"; shoppers see that of the smallest id, "a"; delete one with pricesDelete.`},
+			{"they change places", prices(&price{ID: new("a"), SKU: "SKU-MUG"}, &price{ID: new("p-SKU-MUG"), SKU: "SKU-CUP"}, &price{ID: new("c"), SKU: "C-3", Amounts: of("7")}),
+				`a updated sku:"SKU-CUP"->"SKU-MUG"` + "\n" + `p-SKU-MUG updated sku:"SKU-MUG"->"SKU-CUP"` + "\n" + `c updated sku:"SKU-CUP"->"C-3"` + "\n" + `items.2.sku is the SKU of no product in the items or the store: "C-3".`},
+			{"back", prices(&price{ID: new("a"), SKU: "SKU-CUP"}, &price{ID: new("p-SKU-MUG"), SKU: "SKU-MUG"}), `a updated sku:"SKU-MUG"->"SKU-CUP"` + "\n" + `p-SKU-MUG updated sku:"SKU-CUP"->"SKU-MUG"`},
+		}...)
+		for _, wrong := range []string{"1.5", "", "+5", "-1", "007", "1e3", " 1"} {
+			steps = append(steps, itemStep{"the amount " + wrong, prices(&price{SKU: "SKU-MUG", Amounts: of(wrong)}), notAnAmount + strconv.Quote(wrong)})
+		}
+		runItemSteps(t, s, steps)
+		_, err := sales(&sale{SKU: "SKU-MUG", Name: "none", Remove: true})(s, false)
+		require.Equal(t, store.NotFound, store.AsErrors(err)[0].Code)
+	})
+}
+
+// A width and a height belong together, and redirects to what is deleted are named.
+func TestFileSizesAndRedirectUses(t *testing.T) {
+	t.Parallel()
+	type (
+		item = exchange.FileItemInput
+		did  = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
+	)
+	files := func(i *item, nulls ...string) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.UpsertFiles(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
+			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`,
+			`{"type":"redirect","id":"r1","attributes":{"from":"old"},"relationships":{"target":{"data":{"type":"product","id":"mug"}}}}`,
+			`{"type":"redirect","id":"r2","attributes":{"from":"older"},"relationships":{"target":{"data":{"type":"product","id":"mug"}}}}`,
+			`{"type":"redirect","id":"r3","attributes":{"from":"cup"},"relationships":{"target":{"data":{"type":"node","id":"n"}}}}`,
+			`{"type":"redirect","id":"r4","attributes":{"from":"mug","to":"n"}}`))
+		runItemSteps(t, s, []itemStep{
+			{"a width alone", files(&item{ID: new("f"), FileName: new("f.jpg"), Href: new("https://files.example/f.jpg"), Width: new(8)}), "items.0.height is required with a width; send both, or null for both"},
+			{"a height alone", files(&item{ID: new("f"), FileName: new("f.jpg"), Href: new("https://files.example/f.jpg"), Height: new(8)}), "items.0.width is required with a height; send both, or null for both"},
+			{"both", files(&item{ID: new("f"), FileName: new("f.jpg"), Href: new("https://files.example/f.jpg"), Width: new(8), Height: new(6)}), "f created"},
+			{"one changes", files(&item{ID: new("f"), Width: new(9)}), "f updated width:8->9"},
+			{"one cleared", files(&item{ID: new("f")}, "items.0.width"), "items.0.width is required with a height; send both, or null for both"},
+			{"both cleared", files(&item{ID: new("f")}, "items.0.width", "items.0.height"), `f updated dimensions:{"width":9,"height":6}->`},
+			{"without both", files(&item{ID: new("f"), MimeType: new("image/jpeg")}), `f updated mime_type:""->"image/jpeg"`},
+			{"products", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.DeleteProducts(t.Context(), storetest.Actor, []string{"cup", "mug"}, dry)
+			}, "cup deleted\nmug deleted\n" + `ids.1 is still used by the redirect "r1" and 1 more.`},
+			{"a node", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.DeleteNodes(t.Context(), storetest.Actor, []string{"n"}, dry)
+			}, "n deleted\n" + `ids.0 is still used by the redirect "r3".`},
+		})
 	})
 }
 

@@ -194,11 +194,12 @@ func TestItemErrors(t *testing.T) {
 			_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
 				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "-1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1.5"}}}}},
 				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "eur", Amount: "1"}}}}, false)
-			require.ErrorContains(t, err, "items.0.amounts.1.tiers.0.amount must be a whole number")
+			require.ErrorContains(t, err, `items.0.amounts.1.tiers.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "1.5"`)
+			require.ErrorContains(t, err, `items.1.amounts.0.currency must be a three-letter currency code such as USD, got "eur"`)
 			_, err = s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
 				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "-1"}}},
 				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, false)
-			require.ErrorContains(t, err, "items.0.amounts.0.amount must be between 0 and")
+			require.ErrorContains(t, err, `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "-1"`)
 			require.ErrorContains(t, err, `items.1.pricebook_id refers to the pricebook "none", which is neither in the items nor in the store`)
 			for want, item := range map[string]*exchange.PriceItemInput{
 				`items.0.amounts.1 repeats "USD"`:                                                    {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "1"}, {Currency: "USD", Amount: "2"}}},

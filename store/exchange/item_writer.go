@@ -75,6 +75,9 @@ type itemSet struct {
 
 	// accept changes what is reported of a line; nil for nothing.
 	accept func(d *decodedLine)
+
+	// mistakes returns further likely mistakes of lines, as accepted; nil for none.
+	mistakes func(ctx context.Context, in db.Session, batch []decodedLine) ([]ImportError, error)
 }
 
 // itemWrite is the work of a mutation in a transaction.
@@ -144,7 +147,8 @@ func checkItemCount(member string, n int) error {
 	return nil
 }
 
-// read finds the resources of the items, locks those that exist and merges the items onto them.
+// read finds the resources of the items, locks those that exist and merges the items onto them. Errors of single items
+// are in w.faults.
 func (w *itemWrite) read(ctx context.Context) error {
 	ids, faults, err := w.identify(ctx, w.Session)
 	if err != nil {
@@ -182,28 +186,30 @@ func (w *itemWrite) read(ctx context.Context) error {
 	for n, id := range w.ids {
 		if i := w.items[id][0]; w.remove != nil && w.remove(i) {
 			if w.stored[id] == nil {
-				w.faults = append(w.faults, &store.Error{Code: store.NotFound, Path: []string{strconv.Itoa(i)}, Detail: "is no " + w.kind.Name + " of the store, so it cannot be removed"})
+				w.faults = append(w.faults, &store.Error{Code: store.NotFound, Path: []string{"items", strconv.Itoa(i)}, Detail: "is no " + w.kind.Name + " of the store, so it cannot be removed"})
 			}
 			w.removed = append(w.removed, id)
 			w.batch = append(w.batch, decodedLine{line: n + 1, kind: w.kind.Name, deletes: id})
 			continue
 		}
-		line := w.stored[id]
+		line, wrong := w.stored[id], false
 		for _, i := range w.items[id] {
 			patch := w.patch(i, id, line)
 			for _, fault := range patch.faults {
-				w.faults = append(w.faults, fault.At(strconv.Itoa(i)))
+				w.faults, wrong = append(w.faults, fault.At(strconv.Itoa(i)).At("items")), true
 			}
 			line = mergedLine(w.decoder, w.Now, line, patch.line(w.kind.Name, id), true)
 		}
 		d := w.decoder.decode(line)
-		d.line = n + 1
+		if d.line = n + 1; wrong {
+			d.errs = nil // they follow from those of the items
+		}
 		if w.accept != nil {
 			w.accept(&d)
 		}
 		w.batch = append(w.batch, d)
 	}
-	return itemErrors("items", w.faults)
+	return nil
 }
 
 // table is the table of the kind.
@@ -333,7 +339,7 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 
 // shownValue returns a value as an item has it: the id of a link, and the list of links.
 func shownValue(raw json.RawMessage) *string {
-	if raw == nil {
+	if raw == nil || string(raw) == "null" {
 		return nil
 	}
 	text := string(raw)
@@ -354,13 +360,23 @@ func (w *itemWrite) warn(ctx context.Context, result *ItemsWritten) error {
 	}
 	keys := newKeyChecker(known, "items", maxItemSKUs)
 	unchanged := func(line int) bool { return result.Items[line-1].Outcome == ItemUnchanged }
+	add := func(warning ImportError) {
+		if len(result.Warnings) < MaxWarnings && !unchanged(warning.Line) {
+			result.Warnings = append(result.Warnings, w.placed(warning))
+		}
+	}
+	if w.mistakes != nil {
+		mistakes, err := w.mistakes(ctx, w.Session, w.batch)
+		if err != nil {
+			return err
+		}
+		for _, mistake := range mistakes {
+			add(mistake)
+		}
+	}
 	if err := keys.add(ctx, w.Session, w.batch, unchanged); err != nil || !keys.finish() {
 		return err
 	}
 	batches := func(do func([]decodedLine) error) error { return do(w.batch) }
-	return keys.warn(ctx, batches, w.Session, func(warning ImportError) {
-		if len(result.Warnings) < MaxWarnings && !unchanged(warning.Line) {
-			result.Warnings = append(result.Warnings, w.placed(warning))
-		}
-	})
+	return keys.warn(ctx, batches, w.Session, add)
 }

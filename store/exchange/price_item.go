@@ -2,13 +2,13 @@ package exchange
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/sheet"
@@ -60,17 +60,17 @@ type SaleItemInput struct {
 }
 
 // UpsertPrices creates prices and changes existing ones, all or none. An item without an id is the price of
-// its SKU in its price book.
-func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, dryRun bool) (*ItemsWritten, error) {
+// its SKU in its price book. nulls are the paths of members to clear: items.0.amounts removes all amounts.
+func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, dryRun bool, nulls ...string) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items),
 		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
 			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].name() })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, nil, before)
-			items[i].name().patch(p)
-			p.amounts(items[i].Amounts, items[i].RemoveCurrencies, "attributes", "currencies")
+			p := newItemPatch(i, cleared, before)
+			items[i].patch(p)
 			return p
 		},
 		path: func(places []int, member []string) []string {
@@ -80,7 +80,39 @@ func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, i
 			}
 			return inItem(places, amountPath(pricePath(member), amounts))
 		},
+		mistakes: secondPrices,
 	}, dryRun)
+}
+
+// secondPrices warns of prices beside which another one of their SKU is in their price book: in the store, or of an
+// item before.
+func secondPrices(ctx context.Context, in db.Session, batch []decodedLine) (list []ImportError, err error) {
+	keys, own := make([]sheet.Key, len(batch)), map[string]bool{}
+	for i, d := range batch {
+		price := d.source.(*catalog.PriceSource)
+		keys[i] = sheet.Key{Kind: "product-price", In: price.Relationships.Pricebook.ID(), Value: price.Attributes.SKU}
+		own[price.ID] = true
+	}
+	stored, err := storedByKey(ctx, in, store.Unique(keys))
+	beside := map[sheet.Key]string{}
+	for key, ids := range stored {
+		for _, id := range ids {
+			if !own[id] && beside[key] == "" {
+				beside[key] = id
+			}
+		}
+	}
+	for i, d := range batch {
+		key, id := keys[i], d.source.Key()
+		if beside[key] == "" {
+			beside[key] = id
+			continue
+		}
+		list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"attributes", "sku"},
+			"has a second price by this item, beside %q in the price book %q; shoppers see that of the smallest id, %q; delete one with pricesDelete", beside[key], key.In, min(beside[key], id))})
+		beside[key] = min(beside[key], id)
+	}
+	return list, err
 }
 
 // UpsertSales creates, changes and removes sales of prices, all or none. Other sales stay.
@@ -97,8 +129,21 @@ func (s *ExchangeService) UpsertSales(ctx context.Context, actor store.Actor, it
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string { return salePath(items, places, pricePath(member)) },
+		path:   func(places []int, member []string) []string { return salePath(items, places, pricePath(member)) },
+		accept: explainLastSale,
 	}, dryRun)
+}
+
+// explainLastSale explains the error of a price of which the items remove the last sale, and which has no amounts.
+func explainLastSale(d *decodedLine) {
+	if price, ok := d.source.(*catalog.PriceSource); !ok || len(price.Attributes.Currencies)+len(price.Attributes.Sales) > 0 {
+		return
+	}
+	for i, fault := range d.errs {
+		if slices.Equal(fault.Path, []string{"attributes", "currencies"}) {
+			d.errs[i] = store.Invalidf(fault.Path, "would leave the price without amounts and sales; delete it with pricesDelete")
+		}
+	}
 }
 
 // repeatedSales returns an error for each item about the same sale as an earlier one.
@@ -147,36 +192,104 @@ func identifyPrices(ctx context.Context, in db.Session, count int, name func(i i
 
 // amounts sets the amounts of currencies, each as a whole, at a path of the line.
 func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...string) {
-	for _, code := range removed {
+	if p.null("amounts") {
+		p.Set(nil, path...)
+		return
+	}
+	currencies := map[string]bool{}
+	for _, amount := range list {
+		currencies[amount.Currency] = true
+	}
+	once(p, "remove_currencies", removed, func(code string) string { return code })
+	for i, code := range removed {
+		f := &authoring.Validator{}
+		if f.Currency("remove_currencies."+strconv.Itoa(i), code); currencies[code] {
+			f.Add("remove_currencies."+strconv.Itoa(i), "is also in amounts, %q; send it in one of them", store.Abbreviate(code))
+		}
+		p.faults = append(p.faults, f.Errors...)
 		p.Set(nil, append(slices.Clone(path), code)...)
 	}
 	once(p, "amounts", list, func(a *PriceAmountInput) string { return a.Currency })
 	for i, amount := range list {
-		once(p, "amounts."+strconv.Itoa(i)+".tiers", amount.Tiers, (*PriceTierInput).key)
+		member := "amounts." + strconv.Itoa(i)
+		once(p, member+".tiers", amount.Tiers, (*PriceTierInput).key)
 		tiers := map[string]any{}
-		for _, tier := range amount.Tiers {
-			tiers[tier.key()] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": amountNumber(tier.Amount)}
+		for n, tier := range amount.Tiers {
+			tiers[tier.key()] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": p.amount(tier.Amount, member+".tiers."+strconv.Itoa(n)+".amount")}
 		}
 		at := append(slices.Clone(path), amount.Currency)
-		p.Set(amountNumber(amount.Amount), append(slices.Clone(at), "amount")...)
+		p.Set(p.amount(amount.Amount, member+".amount"), append(slices.Clone(at), "amount")...)
 		p.Set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
 		p.putWhole("", true, tiers, append(at, "tiers")...)
 	}
 }
 
-// amountNumber returns an amount as a JSON number if it is one, else as a text, which the check of the price rejects.
-func amountNumber(text string) any {
-	if raw := json.RawMessage(text); json.Valid(raw) && strings.Trim(text, "-0123456789") == "" {
-		return raw
+// amount returns an amount of minor units. It adds an error for a member, with dots, if the text is none.
+func (p *itemPatch) amount(text, member string) int64 {
+	f := &authoring.Validator{}
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch digits := text != "" && strings.Trim(text, "0123456789") == "" && (text[0] != '0' || text == "0"); {
+	case !digits:
+		f.Add(member, `must be digits of minor units without a sign or leading zeros, such as "1250", got %q`, store.Abbreviate(text))
+	case err != nil || n > store.MaxAmount:
+		f.Add(member, "must be between 0 and %d, got %q", store.MaxAmount, store.Abbreviate(text))
 	}
-	return text
+	p.faults = append(p.faults, f.Errors...)
+	return n
+}
+
+// emptied returns the member of an item that removes the last of the stored amounts; "" if some are left, or there were
+// none.
+func (p *itemPatch) emptied(stored map[string]catalog.AmountPrice, list []*PriceAmountInput, removed []string) string {
+	if len(stored) > 0 && p.null("amounts") {
+		return "amounts"
+	}
+	left := 0
+	for code := range stored {
+		if !slices.Contains(removed, code) {
+			left++
+		}
+	}
+	if left > 0 || len(stored) == 0 || len(list) > 0 {
+		return ""
+	}
+	return "remove_currencies"
+}
+
+// storedPrice returns the price as it is stored, empty if it is new.
+func (p *itemPatch) storedPrice() *catalog.PriceSource {
+	if p.before != nil {
+		if price, err := catalog.DecodePrice(p.before); err == nil {
+			return price
+		}
+	}
+	return &catalog.PriceSource{}
+}
+
+func (item *PriceItemInput) patch(p *itemPatch) {
+	item.name().patch(p)
+	stored := p.storedPrice()
+	if emptied := p.emptied(stored.Attributes.Currencies, item.Amounts, item.RemoveCurrencies); emptied != "" && len(stored.Attributes.Sales) == 0 {
+		p.faults = append(p.faults, store.Invalidf([]string{emptied}, "would leave the price without amounts; delete it with pricesDelete"))
+	}
+	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "currencies")
 }
 
 func (item *SaleItemInput) patch(p *itemPatch) {
 	item.priceName().patch(p)
-	if item.Remove {
+	sale, known := p.storedPrice().Attributes.Sales[item.Name]
+	emptied := p.emptied(sale.Currencies, item.Amounts, item.RemoveCurrencies)
+	switch {
+	case item.Remove:
+		if !known {
+			p.faults = append(p.faults, &store.Error{Code: store.NotFound, Detail: "is no sale of the price, so it cannot be removed: " + strconv.Quote(store.Abbreviate(item.Name))})
+		}
 		p.Set(nil, "attributes", "sales", item.Name)
 		return
+	case !known && len(item.Amounts) == 0:
+		p.faults = append(p.faults, store.Invalidf([]string{"amounts"}, "is required for a new sale"))
+	case emptied != "":
+		p.faults = append(p.faults, store.Invalidf([]string{emptied}, "would leave the sale without amounts; send remove: true to remove it"))
 	}
 	for member, at := range map[string]*time.Time{"valid_from": item.ValidFrom, "valid_to": item.ValidTo} {
 		if at != nil {
@@ -229,6 +342,13 @@ func salePath(items []*SaleItemInput, places []int, path []string) []string {
 		return path
 	}
 	i := places[0]
+	if len(path) == 1 && path[0] == "currencies" { // explainLastSale
+		for _, place := range places {
+			if items[place].Remove {
+				return []string{strconv.Itoa(place), "remove"}
+			}
+		}
+	}
 	if path[0] != "sales" || len(path) < 2 {
 		return append([]string{strconv.Itoa(i)}, path...)
 	}

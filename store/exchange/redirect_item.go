@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -22,8 +23,9 @@ type RedirectItemInput struct {
 }
 
 // SetRedirects creates, changes and removes redirects, all or none. An item without an id is the redirect of
-// its path, or a new one.
-func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, items []*RedirectItemInput, dryRun bool) (*ItemsWritten, error) {
+// its path, or a new one. Nulls clear, for which another destination must be set.
+func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, items []*RedirectItemInput, dryRun bool, nulls ...string) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.RedirectKind, count: len(items),
 		identify: func(ctx context.Context, in db.Session) (ids []string, faults store.Errors, err error) {
@@ -38,7 +40,7 @@ func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, i
 			return ids, faults, err
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, nil, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
@@ -55,6 +57,9 @@ func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, i
 
 func (item *RedirectItemInput) patch(p *itemPatch) {
 	put(p, "from", "attributes.from", item.From)
+	if fault := item.checkDestination(p); fault != nil {
+		p.faults = append(p.faults, fault)
+	}
 	if item.To == nil && item.ProductID == nil && item.NodeID == nil {
 		return
 	}
@@ -66,6 +71,37 @@ func (item *RedirectItemInput) patch(p *itemPatch) {
 			putLink(p, kind+"_id", "relationships.target", kind, id)
 		}
 	}
+}
+
+// checkDestination returns an error unless the redirect has one destination.
+func (item *RedirectItemInput) checkDestination(p *itemPatch) *store.Error {
+	given := 0
+	for _, destination := range []*string{item.To, item.ProductID, item.NodeID} {
+		if destination != nil {
+			given++
+		}
+	}
+	switch stored := storedDestination(p.before); {
+	case given > 1 || given == 0 && stored == "":
+		return store.Invalidf(nil, "needs exactly one of to, productId and nodeId")
+	case given == 0 && p.null(stored):
+		return store.Invalidf([]string{stored}, "is the destination of the redirect; send another of to, productId and nodeId, or remove: true")
+	case item.To != nil && strings.Trim(*item.To, "/") == "":
+		return store.Invalidf([]string{"to"}, "must be a path such as shop/cups, or a URL, got %q", *item.To)
+	}
+	return nil
+}
+
+// storedDestination returns the member of an item that is the destination of a stored redirect; "" if there is none.
+func storedDestination(line []byte) string {
+	var stored catalog.RedirectSource
+	if line == nil || store.Decode(line, &stored) != nil {
+		return ""
+	}
+	if target := stored.Relationships.Target; target.ID() != "" {
+		return target.Data.Type + "_id"
+	}
+	return "to"
 }
 
 // path returns the path of a member of a redirect in the item. Without an item the destination is target.
