@@ -56,7 +56,7 @@ func TestCatalogRuleMutationsApplyAtOnce(t *testing.T) {
 			data: `{"catalogRule":{"name":"Club","catalogId":"outlet","accountIds":["acme"],"accountTagIds":["gold"],"customerIds":["bob"],"channels":["web"],"tags":["clearance"],
 			"schedules":[{"validFrom":"2024-01-01T00:00:00.000Z","validTo":"2025-01-01T00:00:00.000Z"}],"createdAt":"2023-02-02T00:00:00.000Z"}}`},
 		{name: "before", query: `{ product(id: "anvil") { catalogId } }`, headers: web, data: `{"product":{"catalogId":"main"}}`},
-		{name: "made", query: `mutation { catalogRuleCreate(input: {id: "web", name: "Web", catalogId: ` + global("Catalog", "outlet") + `, channels: ["web"], schedules: [{validFrom: "2024-05-30T12:00:00Z"}]}) {` + theRule + ` }`,
+		{name: "made", query: `mutation { catalogRuleCreate(input: {id: "web", name: "Web", catalogId: ` + global("Catalog", "outlet") + `, channels: ["web"], schedules: [{validFrom: "2024-05-30T12:00:00Z", validTo: null}]}) {` + theRule + ` }`,
 			data: `{"catalogRuleCreate":{"catalogRule":{"uuid":"web","name":"Web","catalogId":"outlet","accountIds":[],"accountTagIds":[],"customerIds":[],"channels":["web"],"tags":[],
 			"schedules":[{"validFrom":"2024-05-30T12:00:00.000Z","validTo":null}],"createdAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}}`},
 		{name: "counts", query: `{ product(id: "anvil") { catalogId } }`, headers: web, data: `{"product":{"catalogId":"outlet"}}`},

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/graphtest"
+	"portico/store"
 	"portico/store/storetest"
 )
 
@@ -109,6 +110,11 @@ func TestProductMutations(t *testing.T) {
 			data: `{"pricesDelete":{"items":[{"uuid":"price-mug","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "a file deleted, dry", query: `mutation { filesDelete(input: {ids: ["photo"], dryRun: true}) {` + writtenItems + ` }`,
 			data: `{"filesDelete":{"items":[{"uuid":"photo","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[{"field":["input","ids","0"],"message":"ids.0 is still used by the product \"mug\"."}],"userErrors":[]}}`},
+		{name: "the global id of another type", query: `mutation { productsDelete(input: {ids: ["mug", ` + global("AuthoredNode", "mug") + `]}) { items { uuid }` + mended + ` }`,
+			data: `{"productsDelete":null}`, codes: []store.Code{store.Invalid}, argument: "input.ids.1", holds: []string{"input.ids.1 is the global id of the type AuthoredNode; send that of a product, or its own id."}},
+		{name: "by variables, in an item", query: `mutation($items: [NodeItemInput!]!) { nodesUpsert(input: {items: $items}) { items { uuid }` + mended + ` }`, variables: graphtest.Variables{"items": map[string]any{"hierarchyId": store.GlobalID(store.TypeAuthoredNode, "box"), "name": "X"}},
+			data: `{"nodesUpsert":null}`, codes: []store.Code{store.Invalid}, argument: "input.items.0.hierarchyId"},
+		{name: "of the published product", query: `mutation { productsDelete(input: {ids: [` + global("Product", "mug") + `], dryRun: true}) { items { uuid }` + mended + ` }`, data: `{"productsDelete":{"items":[{"uuid":"mug"}],"userErrors":[]}}`},
 		{name: "what waits", query: `{ catalogPendingChanges(catalogId: "main") { nodes { kind uuid } } }`, holds: []string{`{"kind":"PRODUCT","uuid":"mug"}`, `{"kind":"PRICE","uuid":"MUG"}`}},
 		{name: "deleted, dry", query: `mutation { productsDelete(input: {ids: ["mug"], dryRun: true}) {` + writtenItems + ` }`,
 			data: `{"productsDelete":{"items":[{"uuid":"mug","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[{"field":["input","ids","0"],"message":"ids.0 is still used by the node \"box\" and 1 more."}],"userErrors":[]}}`},

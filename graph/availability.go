@@ -109,13 +109,17 @@ func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]
 	for i := range all {
 		units := make([]int32, len(ids[i]))
 		known[i] = &availability{}
+		unsold := products[i] != nil && len(products[i].ChildIDs()) == 0 && products[i].BaseProduct() // a parent is bought as a child only
 		for j, record := range stocks[:len(units)] {
 			if units[j] = store.NoStockRecord; record != nil {
 				units[j] = int32(record.Available)
 			}
-			known[i].forSale = known[i].forSale || store.InStock(units[j])
+			known[i].forSale = known[i].forSale || store.InStock(units[j]) && !unsold
 		}
-		known[i].word, stocks = settings.AvailabilityOf(units...), stocks[len(units):]
+		if !unsold {
+			known[i].word = settings.AvailabilityOf(units...)
+		}
+		stocks = stocks[len(units):]
 	}
 	return known, nil
 }

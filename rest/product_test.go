@@ -243,6 +243,7 @@ func shoppers() []scenario {
 		as("in any language", []string{"accept-language", "*"}, english, `"language":"en"`),
 		as("in a language that the catalog lacks", []string{"Accept-Language", "eo"}, english),
 		as("in an invalid language", []string{"Accept-Language", ";;q=,"}, english),
+		as("in the language of the JS SDK, and that of the browser", []string{"X-Moltin-Language", "fr", "Accept-Language", "zh-Hant,en"}, french),
 		as("in the language of the JS SDK", []string{"X-Moltin-Language", "fr"}, french),
 		as("a channel", []string{"EP-Channel", "web"}, english),
 		as("a channel by its documented name", []string{"Store-Channel", "web"}, english),

@@ -17,10 +17,13 @@ const (
 )
 
 // AvailabilityOf returns the availability of the products that a parent is bought as, or of one product: the best of them. It
-// is empty if none has a stock record.
+// is empty if one of them has no stock record, so that its stock is not limited.
 func (s *Settings) AvailabilityOf(units ...int32) (best Availability) {
-	most := int32(NoStockRecord)
+	most := int32(0)
 	for _, n := range units {
+		if n == NoStockRecord {
+			return ""
+		}
 		most = max(most, n)
 	}
 	switch {
@@ -28,8 +31,6 @@ func (s *Settings) AvailabilityOf(units ...int32) (best Availability) {
 		return AvailabilityInStock
 	case most > 0:
 		return AvailabilityLow
-	case most == 0:
-		return AvailabilityOut
 	}
-	return ""
+	return AvailabilityOut
 }

@@ -31,12 +31,20 @@ func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolv
 	}
 	if op := opctx.From(ctx); op != nil && op.Budget != nil {
 		if err := op.Budget.Charge(0); err != nil { // the fields before spent it
-			field := graphql.GetRootFieldContext(ctx).Field
-			graphql.AddError(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: field.ObjectDefinition.Name, Field: field}), err)
-			return graphql.Null
+			return failRootField(ctx, err)
 		}
 	}
+	if err := checkInputIDs(ctx, e.schema); err != nil {
+		return failRootField(ctx, err)
+	}
 	return recordReplay(withInputNulls(ctx, e.schema), next)
+}
+
+// failRootField reports the error of a root field that does not run.
+func failRootField(ctx context.Context, err error) graphql.Marshaler {
+	field := graphql.GetRootFieldContext(ctx).Field
+	graphql.AddError(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: field.ObjectDefinition.Name, Field: field}), err)
+	return graphql.Null
 }
 
 // CountFields counts root fields that come from a cached response, or are subscriptions.

@@ -9602,7 +9602,7 @@ type Query {
   cartPreview(
     "The cart, at most 100 lines."
     lines: [CartLineInput!]!
-    "The codes that the shopper entered, at most 10. Case-sensitive."
+    "The codes that the shopper entered, at most 10. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     codes: [String!]
   ): CartPreview
 
@@ -9846,7 +9846,7 @@ type Query {
   Null if there is none.
   Example: ` + "`" + `promotionCode(code: "TEN-OFF") { valid uses promotion { name } }` + "`" + `.
   """
-  promotionCode("Exact code. Case-sensitive." code: String!): PromotionCode
+  promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
   "The codes of a promotion, without those deleted when it was re-enabled."
   promotionCodes(
@@ -9870,7 +9870,7 @@ type Query {
 
   "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it."
   promotionCodeCheck(
-    "Exact code. Case-sensitive."
+    "Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     code: String!
     "Who would use it: a customer id, or another name that the code lists. Null checks it for no user in particular."
     user: String
@@ -9892,7 +9892,7 @@ type Query {
   promotionCodeUsages(
     "The promotion's global id or ` + "`" + `uuid` + "`" + `. Null lists the usages of all promotions. NOT_FOUND if there is none."
     promotionId: ID
-    "Only usages of this code of the promotion. Case-sensitive. It needs ` + "`" + `promotionId` + "`" + `."
+    "Only usages of this code of the promotion. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set. It needs ` + "`" + `promotionId` + "`" + `."
     code: String
     "Only usages with this reference, for example an order number. Exact and case-sensitive."
     reference: String
@@ -12305,7 +12305,7 @@ type Promotion implements Node {
   ): PromotionCodeConnection
   "Redemptions of its codes, as ` + "`" + `promotionCodeUsages` + "`" + ` lists them."
   usages(
-    "Only usages of this code. Case-sensitive."
+    "Only usages of this code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     code: String
     "Bounds on id or time of creation. Usages have no ` + "`" + `updatedAt` + "`" + `."
     filter: ListBounds
@@ -12971,6 +12971,8 @@ enum CartLineProblemReason {
   UNKNOWN_PRODUCT
   "The product has no price in the shopper's currency. A bundle may need a configuration."
   NO_PRICE
+  "The product is a parent, which is sold as its variants."
+  VARIANT_REQUIRED
   "The product is not a bundle, or its components do not allow the choice."
   INVALID_CONFIGURATION
 }
@@ -13102,7 +13104,7 @@ type PromotionCodeUsageEdge {
 
 "A code to redeem."
 input PromotionCodeRedeemInput {
-  "Exact code. Case-sensitive."
+  "Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
   code: String!
   "Who uses it: a customer id, or another name that the code lists. At most 255 bytes."
   user: String
@@ -79081,11 +79083,13 @@ var (
 	unmarshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[string]cart.ProblemReason{
 		"UNKNOWN_PRODUCT":       cart.UnknownProduct,
 		"NO_PRICE":              cart.NoPrice,
+		"VARIANT_REQUIRED":      cart.VariantRequired,
 		"INVALID_CONFIGURATION": cart.InvalidConfiguration,
 	}
 	marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[cart.ProblemReason]string{
 		cart.UnknownProduct:       "UNKNOWN_PRODUCT",
 		cart.NoPrice:              "NO_PRICE",
+		cart.VariantRequired:      "VARIANT_REQUIRED",
 		cart.InvalidConfiguration: "INVALID_CONFIGURATION",
 	}
 )

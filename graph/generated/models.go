@@ -712,7 +712,7 @@ type ProductsUpsertPayload struct {
 
 // A code to redeem.
 type PromotionCodeRedeemInput struct {
-	// Exact code. Case-sensitive.
+	// Exact code. Case-sensitive unless `codesIgnoreCase` is set.
 	Code string `json:"code"`
 	// Who uses it: a customer id, or another name that the code lists. At most 255 bytes.
 	User *string `json:"user,omitempty"`

@@ -32,6 +32,9 @@ func AppendDateTime(dst []byte, t time.Time) []byte {
 
 // UnmarshalDateTime reads RFC 3339. A time without a zone is UTC.
 func UnmarshalDateTime(value any) (time.Time, error) {
+	if value == nil {
+		return time.Time{}, nil
+	}
 	text, ok := value.(string)
 	if !ok {
 		return time.Time{}, &store.Error{Code: store.Invalid, Detail: fmt.Sprintf("A time is written as 2012-05-30T00:00:00.000Z, not %v.", value)}

@@ -46,13 +46,10 @@ func Shopper(ctx context.Context) release.ShopperContext {
 func ShopperOf(r *http.Request) release.ShopperContext {
 	shopper := release.ShopperContext{
 		Channel:  header(r, "Store-Channel", "Ep-Channel"),
-		Locale:   header(r, "Accept-Language"),
+		Locale:   header(r, "X-Moltin-Language", "Accept-Language"), // browsers always send the second
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
 
 		ReleaseID: store.LocalID(header(r, releaseHeader)),
-	}
-	if shopper.Locale == "" || shopper.Locale == "*" { // some HTTP clients send * by default
-		shopper.Locale = header(r, "X-Moltin-Language", "Accept-Language")
 	}
 	shopper.Tags = contextTags(r)
 	if p := auth.PrincipalFrom(r.Context()); p != nil {

@@ -191,9 +191,15 @@ func (f *Validator) Currency(member, code string) {
 	}
 }
 
+// IsLocale reports whether a text is a BCP 47 tag.
+func IsLocale(tag string) bool {
+	_, err := language.Parse(tag)
+	return err == nil
+}
+
 // Locale requires a BCP 47 tag.
 func (f *Validator) Locale(member, tag string) {
-	if _, err := language.Parse(tag); err != nil {
+	if !IsLocale(tag) {
 		f.Add(member, "must be a BCP 47 tag such as en or zh-Hant, got %q", store.Abbreviate(tag))
 	}
 }

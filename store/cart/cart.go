@@ -58,6 +58,7 @@ type ProblemReason string
 const (
 	UnknownProduct       ProblemReason = "unknown_product"
 	NoPrice              ProblemReason = "no_price" // in the shopper's currency
+	VariantRequired      ProblemReason = "variant_required"
 	InvalidConfiguration ProblemReason = "invalid_configuration"
 )
 
@@ -258,7 +259,7 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 	for i, line := range lines {
 		p.Lines[i] = Line{ProductID: line.ProductID, Product: products[i].Product, Quantity: line.Quantity}
 		unit := products[i].UnitPrice(line.Quantity)
-		if unit == nil {
+		if unit == nil || products[i].Product.BaseProduct() {
 			p.Lines[i].Problem = problemOf(products[i], v.Currency)
 			continue
 		}
@@ -287,6 +288,8 @@ func problemOf(p release.PricedProduct, currency string) *Problem {
 	switch {
 	case p.Product == nil:
 		return &Problem{UnknownProduct, p.Err.Error()}
+	case p.Product.BaseProduct():
+		return &Problem{VariantRequired, "The product is sold as its variants. Put one of them into the cart."}
 	case len(p.Product.Components()) == 0 && p.Err != nil:
 		return &Problem{InvalidConfiguration, "The product is not a bundle. Leave out its configuration."}
 	case p.Err != nil:

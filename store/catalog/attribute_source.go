@@ -58,6 +58,7 @@ func (a *AttributeSource) Check(f *authoring.Validator) {
 	f.ID("id", &a.ID)
 	own := &a.Attributes
 	f.Required("attributes.label", own.Label, maxAttributeText)
+	canonicalTags(f, "attributes.labels", own.Labels)
 	for _, tag := range slices.Sorted(maps.Keys(own.Labels)) {
 		f.Locale("attributes.labels."+tag, tag)
 		f.Text("attributes.labels."+tag, own.Labels[tag], maxAttributeText)

@@ -16,11 +16,28 @@ type LocaleText struct {
 	SEO         *SEOText `json:"seo,omitempty"`
 }
 
-// checkLocales checks texts by language, and converts their tags to BCP 47: fr_CA becomes fr-CA.
-func checkLocales(f *authoring.Validator, member string, texts map[string]LocaleText) {
+// CanonicalTag returns a language tag as BCP 47 recommends to write it: zh-Hant-TW for ZH_hant_tw.
+func CanonicalTag(tag string) string {
+	parts := strings.Split(strings.ToLower(strings.ReplaceAll(tag, "_", "-")), "-")
+	for i, part := range parts {
+		switch {
+		case i == 0:
+		case len(parts[i-1]) == 1: // after a singleton, such as x for private use, all is in lower case
+			return strings.Join(parts, "-")
+		case len(part) == 2:
+			parts[i] = strings.ToUpper(part) // a region
+		case len(part) == 4 && part[0] >= 'a':
+			parts[i] = strings.ToUpper(part[:1]) + part[1:] // a script
+		}
+	}
+	return strings.Join(parts, "-")
+}
+
+// canonicalTags replaces the tags of texts by language by canonical ones.
+func canonicalTags[T any](f *authoring.Validator, member string, texts map[string]T) {
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
-		canonical := strings.ReplaceAll(tag, "_", "-")
-		if canonical == tag {
+		canonical := CanonicalTag(tag)
+		if canonical == tag || !authoring.IsLocale(tag) { // the check of each tag names it as it was written
 			continue
 		}
 		if _, twice := texts[canonical]; twice {
@@ -29,6 +46,11 @@ func checkLocales(f *authoring.Validator, member string, texts map[string]Locale
 		texts[canonical] = texts[tag]
 		delete(texts, tag)
 	}
+}
+
+// checkLocales checks texts by language.
+func checkLocales(f *authoring.Validator, member string, texts map[string]LocaleText) {
+	canonicalTags(f, member, texts)
 	for tag, text := range texts {
 		f.Locale(member+"."+tag, tag)
 		f.Text(member+"."+tag+".name", text.Name, authoring.MaxName)

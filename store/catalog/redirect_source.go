@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"net/url"
 	"strings"
+	"unicode"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -37,10 +39,12 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 	own := &r.Attributes
 	own.From = strings.Trim(own.From, "/")
 	f.Required("attributes.from", own.From, authoring.MaxName)
-	if strings.ContainsAny(own.From, "?#") || strings.Contains(own.From, "://") {
-		f.Add("attributes.from", "must be a path without scheme, query and fragment, such as old/road-bikes")
+	if strings.ContainsAny(own.From, "?#") || strings.Contains(own.From, "://") || strings.ContainsFunc(own.From, unicode.IsControl) {
+		f.Add("attributes.from", "must be a path without scheme, query, fragment and control characters, such as old/road-bikes")
 	}
-	if !IsURL(own.To) {
+	if wrong := wrongDestination(own.To); wrong != "" {
+		f.Add("attributes.to", "must be a path such as sale/bikes, or a URL with a host that begins with https:// or http://; it %s, got %q", wrong, store.Abbreviate(own.To))
+	} else if !IsURL(own.To) {
 		own.To = strings.Trim(own.To, "/")
 	}
 	f.Text("attributes.to", own.To, authoring.MaxName)
@@ -65,6 +69,31 @@ func (r *RedirectSource) Keys(k authoring.KeyRecorder) {
 	if target := r.Relationships.Target; target != nil {
 		k.Use(authoring.KeyKind(target.Data.Type), target.Data.ID, "relationships.target.data.id", 0)
 	}
+}
+
+// wrongDestination returns why browsers must not be sent to a destination; "" for a path of the shop, and for a
+// URL of HTTP with a host.
+func wrongDestination(to string) string {
+	switch {
+	case strings.ContainsFunc(to, unicode.IsControl):
+		return "has a control character"
+	case strings.Contains(to, `\`):
+		return "has a backslash, which browsers read as a slash"
+	case IsURL(to):
+		if u, err := url.Parse(to); err != nil {
+			return "is not a valid URL"
+		} else if u.Hostname() == "" {
+			return "has no host"
+		}
+	case strings.HasPrefix(to, "//"):
+		return "begins with //, which leads to another site"
+	default:
+		first, _, _ := strings.Cut(strings.TrimLeft(to, "/"), "/")
+		if at := strings.IndexAny(first, ":?#"); at >= 0 && first[at] == ':' {
+			return "has a scheme or a colon before the first slash"
+		}
+	}
+	return ""
 }
 
 // IsURL reports whether a redirect leads to another site rather than to a path.

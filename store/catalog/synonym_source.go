@@ -42,6 +42,7 @@ func (s *SynonymSource) Check(f *authoring.Validator) {
 	own := &s.Attributes
 	f.OneOf("attributes.kind", string(own.Kind), string(SynonymEquivalent), string(SynonymOneWay))
 	if own.Locale != "" {
+		own.Locale = CanonicalTag(own.Locale)
 		f.Locale("attributes.locale", own.Locale)
 	}
 	seen, least := map[string]bool{}, 1

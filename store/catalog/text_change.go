@@ -57,9 +57,6 @@ func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(mem
 	return Repeated("translations", translations, translationTag)
 }
 
-// CanonicalTag returns fr-CA for fr_CA, as imports do.
-func CanonicalTag(locale string) string { return strings.ReplaceAll(locale, "_", "-") }
-
 // TranslationPath returns the path of a member of locales in a list of translations: translations, 0, name.
 func TranslationPath(member []string, translations []*TranslationChange) []string {
 	return KeyedPath("translations", member, translations, translationTag)

@@ -77,6 +77,7 @@ func TestRedirectsThatLoop(t *testing.T) {
 			{"a path of the store", []string{line("r3", "a", "d")}, []string{`1 attributes.from is also the path of the redirect "r1"`}},
 			{"a path of the file", []string{line("r3", "d", "e"), line("r4", "d", "f")}, []string{`2 attributes.from is also the path of the redirect "r3"`}},
 			{"a chain", []string{line("r3", "c", "d"), line("r1", "a", "b")}, nil},
+			{"what may lead elsewhere", []string{line("r3", "c", "/d/10:30"), line("r4", "d", "search?at=10:30#a:b"), line("r5", "e", "https://x.example:8443/a?b=//c"), line("r6", "f", "http://[::1]/")}, nil},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				_, err := s.PlanImport(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{}, func(exchange.PlannedChange) {})
@@ -189,6 +190,17 @@ func errorCases() []errorCase {
 		{"a redirect without a path", redirect(`"from":"/","to":"c"`, ``), "redirect", "attributes.from", []string{"is required"}},
 		{"a redirect to nothing", redirect(`"from":"a"`, ``), "redirect", "attributes.to", []string{"is required"}},
 		{"a redirect to itself", redirect(`"from":"/a","to":"a/"`, ``), "redirect", "attributes.to", []string{"must be another path"}},
+		{"a redirect of a line break", redirect(`"from":"a\nb","to":"c"`, ``), "redirect", "attributes.from", []string{"control characters"}},
+		{"a redirect to a script", redirect(`"from":"a","to":"javascript:alert(1)"`, ``), "redirect", "attributes.to", []string{"https:// or http://", `got "javascript:alert(1)"`}},
+		{"a redirect to a script after a slash", redirect(`"from":"a","to":"/javascript:alert(1)"`, ``), "redirect", "attributes.to", []string{"before the first slash"}},
+		{"a redirect to data", redirect(`"from":"a","to":"data:text/html,x"`, ``), "redirect", "attributes.to", []string{"before the first slash"}},
+		{"a redirect to a scheme in capitals", redirect(`"from":"a","to":"HTTPS://x.example"`, ``), "redirect", "attributes.to", []string{"https:// or http://"}},
+		{"a redirect over backslashes", redirect(`"from":"a","to":"\\\\evil.example"`, ``), "redirect", "attributes.to", []string{"has a backslash"}},
+		{"a redirect to a site without scheme", redirect(`"from":"a","to":"//evil.example"`, ``), "redirect", "attributes.to", []string{"begins with //"}},
+		{"a redirect to no host", redirect(`"from":"a","to":"https://"`, ``), "redirect", "attributes.to", []string{"has no host"}},
+		{"a redirect to a port", redirect(`"from":"a","to":"https://:80/"`, ``), "redirect", "attributes.to", []string{"has no host"}},
+		{"a redirect to a port that is none", redirect(`"from":"a","to":"https://x.example:a/"`, ``), "redirect", "attributes.to", []string{"is not a valid URL"}},
+		{"a redirect to a line break", redirect(`"from":"a","to":"https://x.example/\n"`, ``), "redirect", "attributes.to", []string{"control character"}},
 		{"a redirect to a file", redirect(`"from":"a"`, `"target":{"data":{"type":"file","id":"photo-1"}}`), "redirect", "relationships.target.data.type", []string{"product, node"}},
 
 		// What is required.

@@ -33,7 +33,7 @@ func (s *ExchangeService) SetSynonyms(ctx context.Context, actor store.Actor, it
 				}
 			}
 			ids, _, err = identify(ctx, in, len(items), func(i int) (*string, sheet.Key) {
-				return items[i].ID, sheet.SynonymKey(deref(items[i].Locale), deref(items[i].Term), items[i].Terms)
+				return items[i].ID, sheet.SynonymKey(catalog.CanonicalTag(deref(items[i].Locale)), deref(items[i].Term), items[i].Terms)
 			})
 			return ids, faults, err
 		},

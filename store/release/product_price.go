@@ -37,6 +37,9 @@ func (v *View) PricesOf(ctx context.Context, products []*Product) ([]*ProductPri
 		ids := p.ChildIDs()
 		if len(ids) == 0 {
 			ranges[i] = ownRange(p.quote)
+			if p.BaseProduct() { // a parent whose children are all drafts cannot be bought
+				ranges[i] = &ProductPrices{}
+			}
 			continue
 		}
 		for _, id := range ids {

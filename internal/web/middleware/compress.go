@@ -84,7 +84,8 @@ func (c *compressWriter) decide(length int) error {
 	c.decided = true
 	header := c.Header()
 	encoded := header["Content-Encoding"] != nil // by the handler
-	if (encoded || length >= encoding.MinSize || c.status == http.StatusNotModified) && isText(header) {
+	unmodified := c.status == http.StatusNotModified && (isText(header) || header["Content-Type"] == nil) // net/http removes the type
+	if unmodified || (encoded || length >= encoding.MinSize) && isText(header) {
 		varyByEncoding(header)
 		if !encoded && c.encoding != nil && length >= encoding.MinSize && !c.isRange && c.status != http.StatusPartialContent {
 			c.startEncoding(header)

@@ -114,7 +114,7 @@ var (
 	percentOff = regexp.MustCompile(`^(\d+)% off (.+)$`)
 	amountOff  = regexp.MustCompile(`^([\d.]+) off (.+)$`)
 	xFor       = regexp.MustCompile(`^(\d+) for ([\d.]+) of (.+)$`)
-	freeWith   = regexp.MustCompile(`^free (\w+) with (.+)$`)
+	freeWith   = regexp.MustCompile(`^free ([\w ]+) with (.+)$`)
 )
 
 func parseTerms(t testing.TB, text string, source *rule.Source, schema map[string]any) {
@@ -136,7 +136,7 @@ func parseTerms(t testing.TB, text string, source *rule.Source, schema map[strin
 	}
 	if m := freeWith.FindStringSubmatch(text); m != nil {
 		source.PromotionType = string(rule.BundleGift)
-		schema["gifts"], schema["requirements"] = []string{m[1]}, parseRequirements(t, m[2])
+		schema["gifts"], schema["requirements"] = strings.Fields(m[1]), parseRequirements(t, m[2])
 		return
 	}
 	m := amountOff.FindStringSubmatch(text)

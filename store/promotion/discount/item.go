@@ -129,15 +129,8 @@ func (c *cart) bundles(d *applied, left []int) {
 	left = slices.Clone(left)
 	picked, free := make([]int, len(left)), make([]int, len(left))
 	for d.applications < d.of.limit {
-		clear(picked)
-		clear(free)
-		for _, lines := range d.of.gifts {
-			pick(free, left, picked, lines, 1)
-		}
-		for _, r := range d.of.required {
-			if !pick(picked, left, free, r.lines, r.quantity) {
-				return
-			}
+		if !d.pickBundle(left, picked, free) {
+			return
 		}
 		off := c.price(free)
 		if !gift {
@@ -165,6 +158,33 @@ func (c *cart) bundles(d *applied, left []int) {
 		}
 		d.applications += times
 	}
+}
+
+// pickBundle picks the units of a bundle, and those of its gifts that are left besides. A gift that the bundle itself needs is
+// not free. It returns false if there are too few units for a bundle.
+func (d *applied) pickBundle(left, picked, free []int) bool {
+	required := func() bool {
+		clear(picked)
+		for _, r := range d.of.required {
+			if !pick(picked, left, free, r.lines, r.quantity) {
+				return false
+			}
+		}
+		return true
+	}
+	clear(free)
+	if !required() {
+		return false
+	}
+	for _, lines := range d.of.gifts {
+		before := slices.Clone(free)
+		pick(free, left, make([]int, len(left)), lines, 1)
+		if !required() { // the bundle needs the unit, and may use no other
+			copy(free, before)
+			required()
+		}
+	}
+	return true
 }
 
 // pick takes units from the first of some lines that have any left, in addition to what was taken from

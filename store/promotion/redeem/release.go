@@ -24,11 +24,13 @@ func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, refe
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) ([]*CodeUsage, error) {
+		unknown := unknown
 		redeemed, err := db.Collect(ctx, t.Session, db.Scalar[string], `SELECT DISTINCT code FROM code_usage WHERE reference = $1`, reference)
 		if err != nil {
 			return nil, err
 		}
-		if text != nil {
+		if text != nil && len(redeemed) > 0 {
+			unknown = store.NotFoundf([]string{"code"}, "was not redeemed under the reference %q: %q", store.Abbreviate(reference), store.Abbreviate(*text))
 			redeemed = slices.DeleteFunc(redeemed, func(code string) bool { return m.Key(code) != m.Key(*text) })
 		}
 		if len(redeemed) == 0 {

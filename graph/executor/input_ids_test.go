@@ -1,0 +1,50 @@
+package executor_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph/executor"
+	"portico/graph/graphtest"
+)
+
+// Each member of an input that takes a global id has its types, so that no id of another type is taken for its own.
+func TestEveryGlobalIDOfAnInputHasItsTypes(t *testing.T) {
+	t.Parallel()
+	schema, seen, ids := graphtest.Schema(), map[string]bool{}, 0
+	nodes := schema.GetPossibleTypes(schema.Types["Node"])
+	var walk func(of *ast.Definition)
+	walk = func(of *ast.Definition) {
+		if of.Kind != ast.InputObject || seen[of.Name] {
+			return
+		}
+		seen[of.Name] = true
+		for _, member := range of.Fields {
+			walk(schema.Types[member.Type.Name()])
+			if member.Type.Name() != "ID" {
+				continue
+			}
+			types := executor.IDTypesOf(of.Name, member.Name)
+			if strings.Contains(strings.ToLower(member.Description), "global id") {
+				ids++
+				assert.NotEmpty(t, types, "%s.%s takes a global id: add its types to input_ids.go", of.Name, member.Name)
+			}
+			for _, name := range types {
+				assert.True(t, slices.ContainsFunc(nodes, func(node *ast.Definition) bool { return node.Name == name }), "%s is no type with a global id", name)
+			}
+		}
+	}
+	for _, field := range schema.Mutation.Fields {
+		for _, argument := range field.Arguments {
+			walk(schema.Types[argument.Type.Name()])
+		}
+	}
+	require.Greater(t, ids, 40)
+	require.Empty(t, executor.IDTypesOf("ProductVariationInput", "id"))
+	require.Empty(t, executor.IDTypesOf("CatalogRuleCreateInput", "accountIds"))
+}
