@@ -181,12 +181,9 @@ func hasZone(text string) bool {
 	return strings.HasSuffix(text, "Z") || strings.LastIndexAny(text, "+-") > len("2012-05-30")
 }
 
-// Currency requires the form of an ISO 4217 code.
+// Currency requires the form of an ISO 4217 code, and warns of one that ISO 4217 does not have.
 func (f *Validator) Currency(member, code string) {
-	letters := strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	if len(code) != 3 || !letters {
-		f.Add(member, "must be a three-letter currency code such as USD, got %q", store.Abbreviate(code))
-	} else if !currency.IsValid(code) {
+	if f.currencyForm(member, code) && !currency.IsValid(code) {
 		f.Warn(member, "is not a currency of ISO 4217: %q", code)
 	}
 }
@@ -195,6 +192,21 @@ func (f *Validator) Currency(member, code string) {
 func IsLocale(tag string) bool {
 	_, err := language.Parse(tag)
 	return err == nil
+}
+
+// KnownCurrency requires an ISO 4217 code.
+func (f *Validator) KnownCurrency(member, code string) {
+	if f.currencyForm(member, code) && !currency.IsValid(code) {
+		f.Rule(member, "must be an ISO 4217 code such as USD, got %q", code)
+	}
+}
+
+func (f *Validator) currencyForm(member, code string) bool {
+	if len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return true
+	}
+	f.Add(member, "must be a three-letter currency code such as USD, got %q", store.Abbreviate(code))
+	return false
 }
 
 // Locale requires a BCP 47 tag.

@@ -149,7 +149,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
 	for key, component := range a.Components {
-		component.check(f, "attributes.components."+key)
+		component.check(f, "attributes.components."+key, p.ID)
 	}
 	f.Object("attributes.custom_inputs", &a.CustomInputs)
 	f.Object("attributes.extensions", &a.Extensions)
@@ -159,16 +159,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Link("relationships.parent", r.Parent, "product")
 	f.Link("relationships.main_image", r.MainImage, "file", "main_image")
 	f.Links("relationships.component_products", r.ComponentProducts, "product")
-	if r.Files != nil {
-		for i := range r.Files.Data {
-			at := "relationships.files.data." + strconv.Itoa(i)
-			f.LinkType(at+".type", r.Files.Data[i].Type, "file")
-			f.ID(at+".id", &r.Files.Data[i].ID)
-			f.Time(at+".created_at", &r.Files.Data[i].CreatedAt)
-			f.Text(at+".alt", r.Files.Data[i].Alt, authoring.MaxName)
-		}
-	}
-	checkRelated(f, "relationships.related", r.Related)
+	p.checkComponentProducts(f)
+	r.Files.check(f, "relationships.files.data")
+	checkRelated(f, "relationships.related", p.ID, r.Related)
 	if len(a.Options) > 0 && p.parentID() == "" {
 		f.Warn("attributes.options", "have no effect without a parent; set relationships.parent too")
 	}
@@ -234,13 +227,46 @@ func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 	}
 }
 
-// checkVariations requires that an option belongs to one variation, so that options
+// checkComponentProducts refuses the bundle itself. A product may be there twice, as one of two components: it is shown
+// once.
+func (p *ProductSource) checkComponentProducts(f *authoring.Validator) {
+	if p.Relationships.ComponentProducts == nil {
+		return
+	}
+	for i, product := range p.Relationships.ComponentProducts.Data {
+		if product.ID != "" && product.ID == p.ID {
+			f.Add("relationships.component_products.data."+strconv.Itoa(i)+".id", "must be another product")
+		}
+	}
+}
+
+// check allows a file twice only if the links are equal.
+func (l *FileLinks) check(f *authoring.Validator, member string) {
+	if l == nil {
+		return
+	}
+	seen := make(map[string]FileLink, len(l.Data))
+	for i := range l.Data {
+		link, at := &l.Data[i], member+"."+strconv.Itoa(i)
+		f.LinkType(at+".type", link.Type, "file")
+		f.ID(at+".id", &link.ID)
+		f.Time(at+".created_at", &link.CreatedAt)
+		f.Text(at+".alt", link.Alt, authoring.MaxName)
+		if before, twice := seen[link.ID]; twice && link.ID != "" && (before.Alt != link.Alt || before.CreatedAt != link.CreatedAt) {
+			f.Add(at+".id", "is in the list twice, with another alt or created_at: %q; remove one of them", store.Abbreviate(link.ID))
+		}
+		seen[link.ID] = *link
+	}
+}
+
+// checkVariations requires that variations differ in id, and that an option belongs to one variation, so that options
 // identify a child.
 func checkVariations(f *authoring.Validator, member string, variations []variationSource) {
-	seen := map[string]string{}
+	seen, ids := map[string]string{}, make([]string, len(variations))
 	for i := range variations {
 		v := &variations[i]
 		v.check(f, member+"."+strconv.Itoa(i))
+		ids[i] = v.ID
 		for j, option := range v.Options {
 			at := member + "." + strconv.Itoa(i) + ".options." + strconv.Itoa(j) + ".id"
 			if before := seen[option.ID]; before != "" && option.ID != "" {
@@ -249,6 +275,7 @@ func checkVariations(f *authoring.Validator, member string, variations []variati
 			seen[option.ID] = at
 		}
 	}
+	checkDistinct(f, member, ".id", "", ids)
 }
 
 func (v *variationSource) check(f *authoring.Validator, member string) {
@@ -260,17 +287,21 @@ func (v *variationSource) check(f *authoring.Validator, member string) {
 	}
 }
 
-func (c *Component) check(f *authoring.Validator, member string) {
+// check requires that the options are different products, and not the bundle itself.
+func (c *Component) check(f *authoring.Validator, member, bundle string) {
 	f.Required(member+".name", c.Name, authoring.MaxName)
 	if c.Min < 0 || c.Max < c.Min {
 		f.Add(member+".max", "must be at least min, and min at least 0; got max %d, min %d", c.Max, c.Min)
 	}
+	ids := make([]string, len(c.Options))
 	for i := range c.Options {
 		f.ID(member+".options."+strconv.Itoa(i)+".id", &c.Options[i].ID)
+		ids[i] = c.Options[i].ID
 		if c.Options[i].Quantity < 1 {
 			f.Add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, got %d", c.Options[i].Quantity)
 		}
 	}
+	checkDistinct(f, member+".options", ".id", bundle, ids)
 }
 
 // AttributeUses returns the uses of attributes, by key. The product must have passed Check.

@@ -40,9 +40,9 @@ const (
 	MaxRelated      = 50 // of a kind
 )
 
-// checkRelated checks related products by kind. They need not exist: those that are not live are left out when
+// checkRelated checks the related products of one by kind. They need not exist: those that are not live are left out when
 // they are read.
-func checkRelated(f *authoring.Validator, member string, related map[string][]string) {
+func checkRelated(f *authoring.Validator, member, own string, related map[string][]string) {
 	if len(related) > MaxRelatedKinds {
 		f.Rule(member, "must have at most %d kinds, got %d", MaxRelatedKinds, len(related))
 	}
@@ -55,5 +55,6 @@ func checkRelated(f *authoring.Validator, member string, related map[string][]st
 		for i := range ids {
 			f.ID(member+"."+kind+"."+strconv.Itoa(i), &ids[i])
 		}
+		checkDistinct(f, member+"."+kind, "", own, ids)
 	}
 }

@@ -32,7 +32,7 @@ func (s *settingsSource) Key() string { return "settings" }
 func (s *settingsSource) Check(f *authoring.Validator) {
 	s.ID = ""
 	f.Between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
-	f.Currency("currency", s.Currency)
+	f.KnownCurrency("currency", s.Currency)
 	f.Locale("locale", s.Locale)
 	if s.LowStockThreshold != nil {
 		f.Between("low_stock_threshold", *s.LowStockThreshold, 0, store.MaxLowStockThreshold)
