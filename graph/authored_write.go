@@ -35,7 +35,7 @@ func (r mutationResolver) PricesUpsert(ctx context.Context, input generated.Pric
 	if err != nil {
 		return nil, err
 	}
-	written, err := r.store.UpsertPrices(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, input.DryRun)
+	written, err := r.store.UpsertPrices(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
 	items, warnings, userErrs, err := writePayload(written, err)
 	return &generated.PricesUpsertPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
 }
@@ -145,7 +145,7 @@ func (r mutationResolver) RedirectsSet(ctx context.Context, input generated.Redi
 	if err != nil {
 		return nil, err
 	}
-	written, err := r.store.SetRedirects(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, input.DryRun)
+	written, err := r.store.SetRedirects(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
 	items, warnings, userErrs, err := writePayload(written, err)
 	return &generated.RedirectsSetPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
 }

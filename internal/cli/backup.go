@@ -41,6 +41,9 @@ func (c *Backup) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
+	if path, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite && sameFile(path, c.File) {
+		return usagef("%s is the database itself. Name another file", c.File)
+	}
 	if err := atomicWrite(c.File, os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
@@ -92,10 +95,10 @@ func (c *Restore) copyTo(ctx context.Context, streams Streams, path string) erro
 	if err != nil {
 		return err
 	}
-	if err := s.Close(); err != nil {
+	if err := errors.Join(s.CheckFile(ctx), s.Close()); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"-wal", "-shm", ".lock"} {
+	for _, suffix := range databaseSuffixes {
 		_ = os.Remove(path + suffix) // empty after Close
 	}
 	return nil

@@ -69,6 +69,9 @@ func (f *OutputFile) replace(fill func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeFile(path, os.O_WRONLY, fill)
 	}
+	if err := checkOutputFile(path); err != nil {
+		return err
+	}
 	return atomicWrite(path, os.Rename, func(temporary string) error {
 		return writeFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fill)
 	})

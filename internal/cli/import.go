@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -85,6 +86,16 @@ func (c *Import) Validate() error {
 	for _, name := range c.Skip {
 		if !slices.Contains(exchange.KindNames(), name) {
 			return usagef("--skip must be one of %s, got %q", strings.Join(exchange.KindNames(), ", "), name)
+		}
+	}
+	if c.Report != "" {
+		if err := checkOutputFile(c.Report); err != nil {
+			return err
+		}
+		for _, name := range c.Files {
+			if sameFile(name, c.Report) || sameFile(name, filepath.Dir(c.Report)) {
+				return usagef("--report %s would be imported, or replace what is imported. Name a file elsewhere", c.Report)
+			}
 		}
 	}
 	if err := c.FromFlags.check(); err != nil {

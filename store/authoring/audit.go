@@ -150,12 +150,17 @@ func (w *Writer) recordLine(k Kind, id string, before, after []byte, besides []s
 	members := slices.DeleteFunc(store.ChangedMembers(before, after), func(m store.MemberChange) bool {
 		return m.Member == "type" || m.Member == "id"
 	})
+	k.MaskSecrets(members)
+	w.Record(store.NewAuditEvent(store.AuditKind(k.Name), id, action, append(members, besides...)...))
+}
+
+// MaskSecrets replaces the values of members that are secrets.
+func (k Kind) MaskSecrets(members []store.MemberChange) {
 	for i, m := range members {
 		if slices.Contains(k.Secrets, m.Member) {
 			members[i] = store.MemberChange{Member: m.Member, Before: masked(m.Before), After: masked(m.After)}
 		}
 	}
-	w.Record(store.NewAuditEvent(store.AuditKind(k.Name), id, action, append(members, besides...)...))
 }
 
 func masked(value json.RawMessage) json.RawMessage {

@@ -37,13 +37,13 @@ func (c *CatalogSource) Check(f *authoring.Validator) {
 	for i := range a.Hierarchies {
 		f.Refers("attributes.hierarchies."+strconv.Itoa(i), "hierarchy", &a.Hierarchies[i])
 	}
-	checkDistinct(f, "attributes.hierarchies", "", "", a.Hierarchies)
+	checkDistinct(f.Add, "attributes.hierarchies", "", "", a.Hierarchies)
 	books := make([]string, len(a.PricebookIDs))
 	for i := range a.PricebookIDs {
 		f.Refers("attributes.pricebook_ids."+strconv.Itoa(i)+".id", "pricebook", &a.PricebookIDs[i].ID)
 		books[i] = a.PricebookIDs[i].ID
 	}
-	checkDistinct(f, "attributes.pricebook_ids", ".id", "", books)
+	checkDistinct(f.Add, "attributes.pricebook_ids", ".id", "", books)
 	if a.Locale != "" {
 		f.Locale("attributes.locale", a.Locale)
 	}

@@ -4,12 +4,11 @@ import (
 	"strconv"
 
 	"portico/store"
-	"portico/store/authoring"
 )
 
-// checkDistinct requires that a list has each id once, and not that of the resource itself; own is empty if that
-// cannot be. Errors name the element of the member, with the suffix.
-func checkDistinct(f *authoring.Validator, member, suffix, own string, ids []string) {
+// checkDistinct reports each id that a list has twice, and that of the resource itself; own is empty if that cannot be.
+// report is Validator.Add or Validator.Warn. It gets the element of the member, with the suffix.
+func checkDistinct(report func(member, format string, args ...any), member, suffix, own string, ids []string) {
 	seen := make(map[string]bool, len(ids))
 	for i, id := range ids {
 		at := member + "." + strconv.Itoa(i) + suffix
@@ -17,9 +16,9 @@ func checkDistinct(f *authoring.Validator, member, suffix, own string, ids []str
 		case id == "":
 			continue // reported as required
 		case id == own:
-			f.Add(at, "must be another product")
+			report(at, "is the product itself; remove it")
 		case seen[id]:
-			f.Add(at, "is in the list twice: %q; remove one of them", store.Abbreviate(id))
+			report(at, "is in the list twice: %q; remove one of them", store.Abbreviate(id))
 		}
 		seen[id] = true
 	}

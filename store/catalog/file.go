@@ -78,7 +78,7 @@ func (f *File) CreatedAt() *time.Time { return timeOrNil(f.Meta.Timestamps.Creat
 
 // Width is in pixels; nil if the file is not an image.
 func (f *File) Width() *int {
-	if f.Meta.Dimensions == nil {
+	if f.Meta.Dimensions == nil || f.Meta.Dimensions.Width == 0 {
 		return nil
 	}
 	return &f.Meta.Dimensions.Width
@@ -86,7 +86,7 @@ func (f *File) Width() *int {
 
 // Height is in pixels; nil if the file is not an image.
 func (f *File) Height() *int {
-	if f.Meta.Dimensions == nil {
+	if f.Meta.Dimensions == nil || f.Meta.Dimensions.Height == 0 {
 		return nil
 	}
 	return &f.Meta.Dimensions.Height

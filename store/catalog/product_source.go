@@ -227,7 +227,7 @@ func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 	}
 }
 
-// checkComponentProducts refuses the bundle itself. A product may be there twice, as one of two components: it is shown
+// checkComponentProducts warns of the bundle itself. A product may be there twice, as one of two components: it is shown
 // once.
 func (p *ProductSource) checkComponentProducts(f *authoring.Validator) {
 	if p.Relationships.ComponentProducts == nil {
@@ -235,12 +235,12 @@ func (p *ProductSource) checkComponentProducts(f *authoring.Validator) {
 	}
 	for i, product := range p.Relationships.ComponentProducts.Data {
 		if product.ID != "" && product.ID == p.ID {
-			f.Add("relationships.component_products.data."+strconv.Itoa(i)+".id", "must be another product")
+			f.Warn("relationships.component_products.data."+strconv.Itoa(i)+".id", "is the product itself; remove it")
 		}
 	}
 }
 
-// check allows a file twice only if the links are equal.
+// check warns of a file that is there twice with different links.
 func (l *FileLinks) check(f *authoring.Validator, member string) {
 	if l == nil {
 		return
@@ -253,7 +253,7 @@ func (l *FileLinks) check(f *authoring.Validator, member string) {
 		f.Time(at+".created_at", &link.CreatedAt)
 		f.Text(at+".alt", link.Alt, authoring.MaxName)
 		if before, twice := seen[link.ID]; twice && link.ID != "" && (before.Alt != link.Alt || before.CreatedAt != link.CreatedAt) {
-			f.Add(at+".id", "is in the list twice, with another alt or created_at: %q; remove one of them", store.Abbreviate(link.ID))
+			f.Warn(at+".id", "is in the list twice, with another alt or created_at: %q; remove one of them", store.Abbreviate(link.ID))
 		}
 		seen[link.ID] = *link
 	}
@@ -275,7 +275,7 @@ func checkVariations(f *authoring.Validator, member string, variations []variati
 			seen[option.ID] = at
 		}
 	}
-	checkDistinct(f, member, ".id", "", ids)
+	checkDistinct(f.Add, member, ".id", "", ids)
 }
 
 func (v *variationSource) check(f *authoring.Validator, member string) {
@@ -301,7 +301,7 @@ func (c *Component) check(f *authoring.Validator, member, bundle string) {
 			f.Add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, got %d", c.Options[i].Quantity)
 		}
 	}
-	checkDistinct(f, member+".options", ".id", bundle, ids)
+	checkDistinct(f.Warn, member+".options", ".id", bundle, ids)
 }
 
 // AttributeUses returns the uses of attributes, by key. The product must have passed Check.

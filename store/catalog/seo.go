@@ -55,6 +55,6 @@ func checkRelated(f *authoring.Validator, member, own string, related map[string
 		for i := range ids {
 			f.ID(member+"."+kind+"."+strconv.Itoa(i), &ids[i])
 		}
-		checkDistinct(f, member+"."+kind, "", own, ids)
+		checkDistinct(f.Warn, member+"."+kind, "", own, ids)
 	}
 }

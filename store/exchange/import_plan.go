@@ -142,6 +142,7 @@ func (p *importPlanner) plan(found plannedLine, hash uint64, d decodedLine, chan
 		if len(change.Members) == 0 {
 			found.state = planUnchanged
 		}
+		kindByName(d.kind).MaskSecrets(change.Members)
 	}
 	switch {
 	case found.state == planUnchanged:

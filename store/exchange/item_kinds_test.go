@@ -170,12 +170,12 @@ func TestSetRedirects(t *testing.T) {
 	type item = exchange.RedirectItemInput
 	set := func(items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.SetRedirects(t.Context(), storetest.Actor, items, dry)
+			return s.SetRedirects(t.Context(), storetest.Actor, items, nil, dry)
 		}
 	}
 	clear := func(i *item, members ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.SetRedirects(t.Context(), storetest.Actor, []*item{i}, dry, members...)
+			return s.SetRedirects(t.Context(), storetest.Actor, []*item{i}, members, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -221,7 +221,7 @@ func TestPriceItemSteps(t *testing.T) {
 			for _, item := range items {
 				item.PricebookID = "book"
 			}
-			return s.UpsertPrices(t.Context(), storetest.Actor, items, dry)
+			return s.UpsertPrices(t.Context(), storetest.Actor, items, nil, dry)
 		}
 	}
 	sales := func(items ...*sale) did {
@@ -234,7 +234,7 @@ func TestPriceItemSteps(t *testing.T) {
 	}
 	nulled := func(nulls ...string) did {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, dry, nulls...)
+			return s.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, nulls, dry)
 		}
 	}
 	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }

@@ -200,12 +200,12 @@ func TestItemErrors(t *testing.T) {
 		t.Run("a price", func(t *testing.T) {
 			_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
 				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "-1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1.5"}}}}},
-				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "eur", Amount: "1"}}}}, false)
+				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "eur", Amount: "1"}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.amounts.1.tiers.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "1.5"`)
 			require.ErrorContains(t, err, `items.1.amounts.0.currency must be a three-letter currency code such as USD, got "eur"`)
 			_, err = s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
 				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "-1"}}},
-				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, false)
+				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "-1"`)
 			require.ErrorContains(t, err, `items.1.pricebook_id refers to the pricebook "none", which is neither in the items nor in the store`)
 			for want, item := range map[string]*exchange.PriceItemInput{
@@ -215,7 +215,7 @@ func TestItemErrors(t *testing.T) {
 				`items.0.amounts.0.tiers.1.minimum_quantity must differ from that of the tier "few"`: {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Amount: "8"}, {MinimumQuantity: 5, Amount: "7"}}}}},
 			} {
 				item.PricebookID, item.SKU = "list", "SKU-MUG"
-				_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, false)
+				_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
 				require.ErrorContains(t, err, want)
 			}
 			_, err = s.UpsertSales(t.Context(), storetest.Actor, []*exchange.SaleItemInput{{PricebookID: "list", SKU: "SKU-MUG", Name: "a"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "b"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "a", Remove: true}}, nil, false)
@@ -238,7 +238,7 @@ func TestUpsertPrices(t *testing.T) {
 			`{"type":"product-price","id":"p","attributes":{"sku":"SKU-MUG","currencies":{"EUR":{"amount":5,"includes_tax":false,"tiers":{"many":{"minimum_quantity":9,"amount":4}}},"USD":{"amount":6,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"list"}}}}`))
 		upsert := func(item *exchange.PriceItemInput) string {
 			item.PricebookID = "list"
-			result, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, false)
+			result, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
 			require.NoError(t, err)
 			return fmt.Sprintf("%s%v", strings.Join(described(result), "\n"), []*store.Error(result.Warnings))
 		}

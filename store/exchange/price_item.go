@@ -61,7 +61,7 @@ type SaleItemInput struct {
 
 // UpsertPrices creates prices and changes existing ones, all or none. An item without an id is the price of
 // its SKU in its price book. nulls are the paths of members to clear: items.0.amounts removes all amounts.
-func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, dryRun bool, nulls ...string) (*ItemsWritten, error) {
+func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items),

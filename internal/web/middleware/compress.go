@@ -83,7 +83,7 @@ func (c *compressWriter) length(more int) int {
 func (c *compressWriter) decide(length int) error {
 	c.decided = true
 	header := c.Header()
-	encoded := header["Content-Encoding"] != nil // by the handler
+	encoded := header["Content-Encoding"] != nil                                                          // by the handler
 	unmodified := c.status == http.StatusNotModified && (isText(header) || header["Content-Type"] == nil) // net/http removes the type
 	if unmodified || (encoded || length >= encoding.MinSize) && isText(header) {
 		varyByEncoding(header)

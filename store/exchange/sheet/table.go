@@ -59,7 +59,7 @@ func linkTo(name, kind string, c cell) column {
 // tables are tried in order, so the one of products, which few columns tell, is last.
 var tables = []table{
 	{"product-price", []string{"pricebook", "sku", "currency"}, []column{
-		top("id", textCell), linkTo("pricebook", "pricebook", linkCell), attribute("sku", textCell), {name: "currency"}, {name: "sale"},
+		top("id", textCell), linkTo("pricebook", "pricebook", linkCell), attribute("sku", wordCell), {name: "currency"}, {name: "sale"},
 		at("valid_from", "$sale.schedule.valid_from", wordCell), at("valid_to", "$sale.schedule.valid_to", wordCell),
 		at("amount", "$price.amount", amountCell), at("includes_tax", "$price.includes_tax", booleanCell),
 		at("tier:*:minimum_quantity", "$price.tiers.*.minimum_quantity", numberCell), at("tier:*:amount", "$price.tiers.*.amount", amountCell),
@@ -94,7 +94,7 @@ var tables = []table{
 		at("target_type", "relationships.target.data.type", wordCell), at("target", "relationships.target.data.id", textCell),
 	}},
 	{"product", []string{"sku"}, []column{
-		top("id", textCell), attribute("sku", textCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", wordCell), attribute("description", textCell),
+		top("id", textCell), attribute("sku", wordCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", wordCell), attribute("description", textCell),
 		attribute("commodity_type", textCell), attribute("manufacturer_part_num", textCell), attribute("upc_ean", textCell), attribute("external_ref", textCell),
 		attribute("tags", listCell), attribute("product_types", listCell), attribute("base_product", booleanCell), attribute("base_product_id", textCell),
 		linkTo("parent", "product", linkCell), attribute("options", listCell), attribute("price_modifiers", listCell),
