@@ -212,7 +212,7 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 			return c.Used
 		}
 		_, err = s.ReleaseCode(t.Context(), storetest.Actor, "order", new("C"))
-		storetest.RequireError(t, err, store.NotFound, "reference")
+		storetest.RequireError(t, err, store.NotFound, "code")
 		one, err := s.ReleaseCode(t.Context(), storetest.Actor, "order", new("A"))
 		require.NoError(t, err)
 		require.Len(t, one, 1)
