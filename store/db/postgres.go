@@ -198,6 +198,10 @@ func (postgresDialect) lockMigrations(context.Context, Config) (func(), error) {
 	return func() {}, nil
 }
 
+// noSoundConnection is in the error of pgxpool if each connection that it takes from the pool turns out to be broken, as after
+// a failover. The error has no type.
+const noSoundConnection = "too many failed attempts acquiring connection"
+
 func (postgresDialect) classify(err error) errorKind {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) { // whatever the server's reason
@@ -208,7 +212,7 @@ func (postgresDialect) classify(err error) errorKind {
 		var network net.Error
 		if errors.Is(err, errConnectTimeout) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 			errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
+			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || err != nil && strings.Contains(err.Error(), noSoundConnection) {
 			return kindUnavailable
 		}
 		return kindOther
