@@ -190,13 +190,16 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	s := backend.Open(t)
 	var lines []string
 	for i := range 3 * exchange.MaxImportErrors {
-		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, `"main_image":{"data":{"type":"file","id":"f"}}`))
+		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, fmt.Sprintf(`"files":{"data":[{"type":"file","id":"f%d"}]}`, i)))
 	}
+	lines = append(lines, product("last", `,"options":["s"]`, ``))
 	found := map[bool]int{}
 	count := exchange.ImportOptions{Found: func(_ exchange.ImportError, warning bool) { found[warning]++ }}
 	report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
 	require.NoError(t, err)
-	require.Len(t, report.Warnings, exchange.MaxWarnings)
+	require.Len(t, report.Warnings, 4, "the first three of a kind, and the other kind")
+	require.Equal(t, []int{1, 2, 3, len(lines)}, []int{report.Warnings[0].Line, report.Warnings[1].Line, report.Warnings[2].Line, report.Warnings[3].Line})
+	require.Equal(t, map[string]int{report.Warnings[0].Kind(): len(lines) - 1, report.Warnings[3].Kind(): 1}, report.WarningKinds)
 	require.Equal(t, len(lines), report.WarningCount)
 	require.Equal(t, map[bool]int{true: len(lines)}, found)
 
