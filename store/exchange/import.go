@@ -282,7 +282,6 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		}
 		wrong = append(wrong, found...)
 	}
-	own := len(faults.Errors)
 	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)
 	}
@@ -296,10 +295,15 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	}
 	report.Skipped["stock_transaction"] = c.kept.ledger.skipped
 	if faults.Count > 0 {
-		// What a line refers to may be missing because its own line is wrong: those errors come last.
-		for _, part := range [][]ImportError{faults.Errors[:own], faults.Errors[own:]} {
-			slices.SortStableFunc(part, func(a, b ImportError) int { return a.Line - b.Line })
-		}
+		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int {
+			if a.Missing != b.Missing {
+				if a.Missing {
+					return 1
+				}
+				return -1
+			}
+			return a.Line - b.Line
+		})
 		faults.Warnings = report.WarningCount
 		return faults
 	}

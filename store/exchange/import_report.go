@@ -136,6 +136,10 @@ type ImportError struct {
 	Type  string       // of the resource, if known
 	Err   *store.Error // Path is the member as in the file
 	Other int          // an earlier line that the error is about; 0 for none
+
+	// Missing is true if the member refers to what neither the files nor the store have. The line that
+	// has it may be wrong, so these errors come last.
+	Missing bool
 }
 
 func (f ImportError) Error() string {
@@ -145,8 +149,8 @@ func (f ImportError) Error() string {
 	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
 }
 
-// ImportErrors are the errors of a file, at most MaxImportErrors: by line those of lines by themselves, then by line those
-// between lines. Nothing was written.
+// ImportErrors are the errors of a file by line, at most MaxImportErrors; those that are Missing come last. Nothing was
+// written.
 type ImportErrors struct {
 	Errors   []ImportError
 	Count    int // of all errors
