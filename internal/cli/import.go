@@ -89,7 +89,7 @@ func (c *Import) Validate() error {
 		}
 	}
 	if c.Report != "" {
-		if err := checkOutputFile(c.Report); err != nil {
+		if err := outputPath(c.Report).check(); err != nil {
 			return err
 		}
 		for _, name := range c.Files {

@@ -112,7 +112,7 @@ func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *
 	for _, wanted := range passes {
 		var waiting []decodedLine
 		write := func() error {
-			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept, limit)
+			changed, left, err := s.importBatch(ctx, actor, waiting, c, limit)
 			waiting = nil
 			report.Changed += changed
 			for kind, n := range left {
@@ -155,6 +155,7 @@ func (s *ExchangeService) linesAtOnce(ctx context.Context, options ImportOptions
 // checkedImport is an import whose lines are valid.
 type checkedImport struct {
 	open      func() (io.ReadCloser, error) // the lines, merged if the import merges
+	merger    *lineMerger                   // nil if it does not
 	close     func()
 	decoder   *lineDecoder
 	same      *unchangedLines
@@ -165,6 +166,9 @@ type checkedImport struct {
 }
 
 func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do func([]decodedLine) error) error {
+	if c.merger != nil {
+		options.LineBytes = c.merger.lineBytes()
+	}
 	return eachBatch(ctx, c.open, options, c.decoder, do)
 }
 
@@ -179,9 +183,10 @@ func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, op
 		return nil, err
 	}
 	if options.Merge || options.Row != nil {
-		if c.open, c.close, err = s.mergedLines(ctx, c.decoder, open, options); err != nil {
+		if c.merger, err = s.mergeLines(ctx, c.decoder, open, options); err != nil {
 			return nil, err
 		}
+		c.open, c.close = c.merger.open, c.merger.remove
 	}
 	if err := s.checkLines(ctx, c, options); err != nil {
 		c.close()

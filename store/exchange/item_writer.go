@@ -172,12 +172,11 @@ func (w *itemWrite) read(ctx context.Context) error {
 	if len(w.faults) > 0 {
 		return itemErrors("items", w.faults)
 	}
-	valid := slices.Sorted(slices.Values(store.ValidIDs(w.ids)))
-	if _, err := db.CollectIn(ctx, w.Session, db.Scalar[string], valid, `SELECT id FROM `+w.table()+` WHERE id IN ($in) ORDER BY id`+w.ForUpdate(w.table())); err != nil {
+	if err := w.Lock(ctx, w.kind, w.ids); err != nil {
 		return err
 	}
 	size := 0
-	if err := eachStored(ctx, w.Session, w.kind, valid, func(d decodedLine, line []byte) {
+	if err := eachStored(ctx, w.Session, w.kind, store.ValidIDs(w.ids), func(d decodedLine, line []byte) {
 		if size += len(line); size <= maxItemBytes {
 			w.stored[d.source.Key()] = slices.Clone(line)
 		}
@@ -216,14 +215,6 @@ func (w *itemWrite) read(ctx context.Context) error {
 		w.batch = append(w.batch, d)
 	}
 	return nil
-}
-
-// table is the table of the kind.
-func (w *itemWrite) table() string {
-	if w.kind.Whole != nil {
-		return w.kind.Whole.Name
-	}
-	return w.kind.Name
 }
 
 // check returns every error of the merged lines.
@@ -274,7 +265,7 @@ func (w *itemWrite) checkNumber(ctx context.Context) error {
 	if w.kind.Most == 0 {
 		return nil
 	}
-	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.table())
+	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.kind.Table())
 	if count += len(w.ids) - len(w.stored) - len(w.removed); count > w.kind.Most {
 		w.faults = append(w.faults, store.Unprocessablef([]string{"items"}, "would make %d of the type %s, and a shop has at most %d; remove some first", count, w.kind.Name, w.kind.Most))
 	}
