@@ -104,7 +104,7 @@ func TestErrorsNameTheMember(t *testing.T) {
 			{`{ products(filter: {sku: {eq: null}}) { totalCount } }`, "filter.sku.eq", nil},
 			{`{ products(filter: {sku: {in: null}}) { totalCount } }`, "filter.sku.in", nil},
 			{`{ products(filter: {sku: {}}) { totalCount } }`, "filter.sku", nil},
-			{`query($s: String) { products(filter: {sku: {eq: $s}}) { totalCount } }`, "filter.sku.eq", nil},
+			{`query($s: String) { products(filter: {sku: {eq: $s}}) { totalCount } }`, "", nil},
 			{`{ products { nodes { childrenConnection(first: "5") { totalCount } } } }`, "first", nil},
 			{`{ ...f } fragment f on Query { products(orderBy: {field: NAMEE}) { totalCount } }`, "orderBy.field", nil},
 			{`query($n: Int = "5") { products(first: $n) { totalCount } }`, "n", nil},

@@ -99,13 +99,13 @@ func TestVariableCoercion(t *testing.T) {
 func TestEveryInvalidVariableIsReported(t *testing.T) {
 	t.Parallel()
 	a := graphtest.Serve(nil).Post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
-		graphtest.Variables{"n": "5", "f": graphtest.Variables{"skuu": 1, "name": graphtest.Variables{"eq": 5, "in": 5}}})
+		graphtest.Variables{"n": "5", "f": graphtest.Variables{"skuu": 1, "name": graphtest.Variables{"eq": 5}, "slug": graphtest.Variables{"in": 5}}})
 	require.Equal(t, []store.Code{store.Invalid, store.Invalid, store.Invalid, store.Invalid, store.Invalid}, a.Codes(), "%s", a.Body)
 	var arguments []string
 	for _, e := range a.Errors {
 		arguments = append(arguments, strings.Join(e.Extensions.Argument, "."))
 	}
-	require.Equal(t, []string{"id", "n", "f.skuu", "f.name.eq", "f.name.in"}, arguments)
+	require.Equal(t, []string{"id", "n", "f.skuu", "f.name.eq", "f.slug.in"}, arguments)
 
 	wrong := slices.Repeat([]any{"x"}, 5_000)
 	a = graphtest.Serve(nil).Post(t, `query($n: [ID!]!, $i: Int!) { nodes(ids: $n) { id } products(first: $i) { totalCount } }`, graphtest.Variables{"n": append(wrong, nil), "i": 5.5})
