@@ -260,7 +260,7 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 		p.Lines[i] = Line{ProductID: line.ProductID, Product: products[i].Product, Quantity: line.Quantity}
 		unit := products[i].UnitPrice(line.Quantity)
 		if unit == nil || products[i].Product.BaseProduct() {
-			p.Lines[i].Problem = problemOf(products[i], v.Currency)
+			p.Lines[i].Problem = problemOf(products[i], v.RequestedCurrency())
 			continue
 		}
 		high, price := bits.Mul64(uint64(unit.Minor), uint64(line.Quantity))
