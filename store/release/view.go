@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,7 @@ type ShopperContext = routing.ShopperContext
 // and read everything of the catalog through it. It is safe for concurrent use.
 type View struct {
 	segment.Reader
-	Currency string
+	Currency string       // ISO 4217; store.NoCurrency if the catalog has no price in the one that the shopper requests
 	Locale   language.Tag // in which amounts are written
 
 	service  *ReleaseService
@@ -85,8 +86,18 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	v.Cache = v.Cache.OrPerOperation() // so that nothing is read twice
 	v.Reads, v.Primary = &made.Recorder, table.Unpublished()
 	v.early = routing.NextTable(ctx) != nil
+	standard := table.Currency(release.CatalogID, settings)
 	if v.Currency == "" {
-		v.Currency = table.Currency(release.CatalogID, settings)
+		v.Currency = standard
+	}
+	if v.Currency != standard { // a text of the client becomes part of keys only if the shop has it too
+		known, err := v.HasPricesIn(ctx, v.Currency)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			v.Currency = store.NoCurrency
+		}
 	}
 	v.name = cachekey.Join(accepted.name, cachekey.New(v.Currency))
 	return v, nil
@@ -137,6 +148,9 @@ func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperC
 	}
 	return table.Explain(shopper, now), nil
 }
+
+// RequestedCurrency returns the currency that the shopper requests, also if the catalog has no price in it.
+func (v *View) RequestedCurrency() string { return cmp.Or(v.shopper.Currency, v.Currency) }
 
 func (v *View) formatter() price.Formatter {
 	return price.NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
@@ -251,10 +265,10 @@ type Choice struct {
 }
 
 // Choice returns what the view was chosen by, with what was read through it so
-// far; nil if that is for this view alone.
+// far; nil if that is for this view alone, or in a currency without prices.
 func (v *View) Choice() *Choice {
 	from, until, keep := v.Holds()
-	if !keep || !v.state.Changing() {
+	if !keep || !v.state.Changing() || v.Currency == store.NoCurrency {
 		return nil
 	}
 	if from.Before(v.now) { // the clock may be set back

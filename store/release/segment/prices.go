@@ -205,6 +205,17 @@ const listCurrencies = "currencies"
 // in order.
 func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	r.Reads.Add(AnyProduct)
+	return r.priceCurrencies(ctx)
+}
+
+// HasPricesIn reports whether a product has a price or a sale in a currency. It records no read: a product that gets the
+// first price in it is another product.
+func (r *Reader) HasPricesIn(ctx context.Context, currency string) (bool, error) {
+	codes, err := r.priceCurrencies(ctx)
+	return slices.Contains(codes, currency), err
+}
+
+func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listCurrencies)}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
@@ -224,6 +235,9 @@ func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	}
 	codes = store.Unique(codes)
 	slices.Sort(codes)
+	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
+		return nil, ErrGone // some chunks may have been deleted
+	}
 	r.Cache.Set(key, storedTexts(codes))
 	return codes, nil
 }
