@@ -42,7 +42,7 @@ func (s *ReleaseService) preferredLanguages(value string) []language.Tag {
 	if value == "" {
 		return nil
 	}
-	key := db.CacheKey{Kind: cachedLanguages, Name: value}
+	key := db.CacheKey{Kind: cachedLanguages, Name: cachekey.New(value)}
 	tags, ok := db.Cached[languageTags](s.db.Cache, key)
 	if !ok {
 		tags = acceptLanguage(value)
