@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -19,7 +20,7 @@ const stockWork = 64
 // inStock is the result of a filter by stock. It is live, so the view's response is not cached. The result is, until a product
 // of the shop comes into stock or runs out of it.
 func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
-	o.valid.mixed.Store(true)
+	o.valid.live.Store(true)
 	static := *o
 	static.filter.InStock = nil
 	found, err := static.filtered(ctx)
@@ -27,7 +28,7 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 		return nil, err
 	}
 	version := o.service.stock.InStockVersion() // before the stock is read
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name() + "@" + version, Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: cachekey.Join(o.key(), cachekey.New(version)), Sort: o.sort, Number: o.epoch}
 	if version != "" {
 		if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 			return kept, nil
