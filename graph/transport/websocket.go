@@ -173,13 +173,9 @@ type sentMessage struct {
 // accept returns a message for the transport, or a reason to close if it violates the protocol or a
 // limit.
 func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
-	var message struct {
-		ID      string          `json:"id"`
-		Type    string          `json:"type"`
-		Payload json.RawMessage `json:"payload"`
-	}
-	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > maxOperationID {
-		return nil, &closeReason{code: closeBadRequest, reason: "The message is not valid for " + socketProtocol + "."}
+	message, problem := parseMessage(kind, text)
+	if problem != "" {
+		return nil, &closeReason{code: closeBadRequest, reason: problem}
 	}
 	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Limits); err != nil {
 		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
@@ -187,7 +183,7 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	if message.Type == "subscribe" {
 		var err error
 		if text, err = withDocumentID(text, message.ID, message.Payload); err != nil {
-			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and its documentId a string."}
+			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object."}
 		}
 	}
 	s.mu.Lock()
@@ -200,8 +196,6 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 		s.initialized = true
 	case !s.initialized:
 		return nil, &closeReason{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
-	case message.Type == "subscribe" && message.ID == "":
-		return nil, &closeReason{code: closeBadRequest, reason: "A subscribe message must have an id."}
 	case message.Type == "subscribe" && runs:
 		return nil, &closeReason{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":
