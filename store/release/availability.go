@@ -18,7 +18,7 @@ const stockWork = 32
 // inStock is the result of a filter by stock. It is live, so the view's response is not cached. The result is, until a product
 // of the shop comes into stock or runs out of it.
 func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
-	o.valid.mixed.Store(true)
+	o.valid.live.Store(true)
 	static := *o
 	static.filter.InStock = nil
 	found, err := static.filtered(ctx)
