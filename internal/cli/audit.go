@@ -127,7 +127,7 @@ func (c *Audit) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

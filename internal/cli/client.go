@@ -48,7 +48,7 @@ func (c *ClientCreate) Validate() error {
 
 // Run creates the client.
 func (c *ClientCreate) Run(ctx context.Context, streams Streams) error {
-	s, err := c.Open(ctx, c.Log(streams))
+	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (l clientList) String() string {
 
 // Run lists them.
 func (c *ClientList) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (c *Copy) Validate() error {
 
 // Run copies.
 func (c *Copy) Run(ctx context.Context, streams Streams) (err error) {
-	from, err := c.OpenExisting(ctx, c.Log(streams))
+	from, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
 	open := c.Open
 	if c.DryRun {
-		open = c.OpenExisting
+		open = c.OpenToRead
 	}
 	s, err := open(ctx, c.Log(streams))
 	if err != nil {

@@ -32,8 +32,9 @@ type DB struct {
 	identityGuard *identityGuard
 	keyedTables   []string // tables with a primary key when the database was opened
 
-	readOnly atomic.Bool // last known state
-	Cache    *Cache      // nil if disabled
+	readOnly     atomic.Bool // last known state
+	failedWrites failedWrites
+	Cache        *Cache // nil if disabled
 
 	queue                chan *queuedWrite
 	pauses               chan func() // run by the writer between two groups
@@ -108,6 +109,7 @@ type Tx struct {
 
 	caller   context.Context        // of the caller of Update
 	versions store.ConsistencyToken // versions that it wrote; nil for none
+	rows     int64                  // that Exec changed
 }
 
 // queuedWrite is a write in the queue.
