@@ -59,7 +59,7 @@ func (c *Copy) Run(ctx context.Context, streams Streams) (err error) {
 	}
 	defer from.Close()
 	flags := c.StoreFlags
-	flags.DatabaseURL, flags.WriteTime = c.To, copyTime
+	flags.DatabaseURL, flags.WriteTime, flags.IdleWriteTime = c.To, copyTime, copyTime
 	to, err := flags.Open(ctx, c.Log(streams))
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	var report *exchange.ImportReport
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
 		options := c.options(in, bar, w)
-		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(streams, list, c.Yes, c.Files) }
+		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(ctx, streams, list, c.Yes, c.Files) }
 		report, err = s.Import(ctx, importActor, in.open, options)
 		return err
 	})

@@ -22,7 +22,7 @@ type StoreFlags struct {
 	ReadTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"10s" help:"Time limit for a query. Does not apply to publications and exports. 0 means the default."`
 	WriteTime     time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"30s" help:"Time limit for a write, including retries. A publication makes many writes. 0 means the default."`
 	LockTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"8s" help:"PostgreSQL only. How long a write waits for a row that another transaction has locked. 0 means the default."`
-	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time. 0 means the default."`
+	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"1s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time. 0 means the default."`
 
 	LogLevel  string `group:"log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"Lowest level to log: debug, info, warn or error."`
 	LogFormat string `group:"log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"Format of the log on standard error: text, json, or auto, which is text on a terminal and json elsewhere."`

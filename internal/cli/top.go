@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -130,12 +129,11 @@ func (c *Top) show(streams Streams, report *status.Report) error {
 	if c.JSON {
 		return c.printJSON(streams, report)
 	}
-	file, ok := streams.Out.(*os.File)
-	if !ok || !isTerminal(file) {
+	if !isTerminal(streams.Out) {
 		_, err := fmt.Fprint(streams.Out, report.Text(plainWidth))
 		return err
 	}
-	columns, rows, err := term.GetSize(int(file.Fd()))
+	columns, rows, err := term.GetSize(int(fileOf(streams.Out).Fd()))
 	if err != nil || columns <= 0 {
 		columns = plainWidth
 	}

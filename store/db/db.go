@@ -36,6 +36,8 @@ type DB struct {
 	failedWrites failedWrites
 	Cache        *Cache // nil if disabled
 
+	tryWriteEvery time.Duration // while writes fail
+
 	queue                chan *queuedWrite
 	pauses               chan func() // run by the writer between two groups
 	checkpointer         checkpointer
@@ -51,6 +53,7 @@ type DB struct {
 	pace        pollPace // of the poll loop
 
 	listening     atomic.Bool   // notifications of other servers arrive
+	echoTimeout   time.Duration // for receiving one's own, once it was sent
 	announcements chan struct{} // receives when this process wrote something that others poll for
 	id            string        // of this process, among those that use the database
 

@@ -19,7 +19,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s := &DB{
 		config: config, dialect: engine, Log: config.Log, clock: config.Clock, Cache: newCache(config), keys: newKeyQuota(config),
 		queue: make(chan *queuedWrite, maxGroup), pauses: make(chan func()), closing: make(chan struct{}),
-		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(),
+		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(), tryWriteEvery: tryWriteEvery, echoTimeout: echoTimeout,
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)

@@ -65,7 +65,10 @@ func (d sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
-	if err := cmp.Or(d.checkFile(ctx, config), createPrivateFile(path, config.Log), registerVisits()); err != nil {
+	if err := d.checkFile(ctx, config); err != nil {
+		return pools{}, err
+	}
+	if err := cmp.Or(createPrivateFile(path, config.Log), registerVisits()); err != nil {
 		return pools{}, err
 	}
 	where := newFileGuard(path)
