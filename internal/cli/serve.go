@@ -47,7 +47,7 @@ type Serve struct {
 	WarmTime         time.Duration `group:"cache" hidden:"" placeholder:"DURATION" default:"2s" help:"How long a publication waits at most while the server rebuilds cached responses that it changes, those requested most first. 0 rebuilds none ahead."`
 
 	AdminAddr         string         `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /status, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`
-	AccessLog         accesslog.Mode `group:"observability" enum:"off,errors,all" placeholder:"MODE" default:"errors" help:"Which requests to log: off, errors (those with status 400 and higher, at most 1000 a minute, and once a minute the number of all) or all. --slow logs slow requests whatever this is."`
+	AccessLog         accesslog.Mode `group:"observability" hidden:"" enum:"off,errors,all" placeholder:"MODE" default:"errors" help:"Which requests to log: off, errors (those with status 400 and higher, at most 1000 a minute, and once a minute the number of all) or all. --slow logs slow requests whatever this is."`
 	Slow              time.Duration  `group:"observability" placeholder:"DURATION" default:"1s" help:"Log requests that take at least this long, with their SQL statements. 0 logs none."`
 	MetricsOperations int            `group:"observability" hidden:"" placeholder:"N" default:"100" help:"Number of GraphQL operation names in metrics, besides trusted documents. Further names are counted together."`
 
