@@ -46,7 +46,6 @@ func NewProcessor(config Config) *Processor {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	config.Schema = withoutOneOf(config.Schema)
 	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Limits), make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
@@ -186,6 +185,7 @@ func validationRules() []core.Rule {
 		rules.UniqueOperationNamesRule,
 		rules.UniqueVariableNamesRule,
 		rules.ValuesOfCorrectTypeRule,
+		literalsOfScalars,
 		rules.VariablesAreInputTypesRule,
 		rules.VariablesInAllowedPositionRule,
 	}

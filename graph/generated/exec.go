@@ -1717,8 +1717,7 @@ type ComplexityRoot struct {
 	}
 
 	TextFilterValues struct {
-		Eq func(childComplexity int) int
-		In func(childComplexity int) int
+		Values func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -9158,18 +9157,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SynonymsSetPayload.Warnings(childComplexity), true
 
-	case "TextFilterValues.eq":
-		if e.ComplexityRoot.TextFilterValues.Eq == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TextFilterValues.Eq(childComplexity), true
 	case "TextFilterValues.in":
-		if e.ComplexityRoot.TextFilterValues.In == nil {
+		if e.ComplexityRoot.TextFilterValues.Values == nil {
 			break
 		}
 
-		return e.ComplexityRoot.TextFilterValues.In(childComplexity), true
+		return e.ComplexityRoot.TextFilterValues.Values(childComplexity), true
 
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
@@ -10562,8 +10555,7 @@ input IntBounds {
 }
 
 """
-Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
-members are ignored.
+Condition on a text: exactly one member, not null. Texts are compared exactly, in the catalog's base language.
 """
 input TextFilter @oneOf {
   "Equal to this value."
@@ -11486,9 +11478,8 @@ type FacetValue {
 
 """
 A ` + "`" + `ProductFilter` + "`" + ` to send as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter can have,
-and the facet's attribute. Send it back without ` + "`" + `__typename` + "`" + ` and without null members, which are no
-conditions.
-Example: ` + "`" + `toggled { search tags { eq in } }` + "`" + `.
+and the facet's attribute. It is a valid variable as it is: null members are no conditions, and ` + "`" + `__typename` + "`" + ` is ignored.
+Example: ` + "`" + `toggled { search tags { in } }` + "`" + `.
 """
 type ProductFilterValues {
   "Search words. Null if not set."
@@ -11527,10 +11518,8 @@ type ProductFilterValues {
 
 "A condition on a text, as in ` + "`" + `TextFilter` + "`" + `."
 type TextFilterValues {
-  "Equal to this value. Null if ` + "`" + `in` + "`" + ` is set."
-  eq: String
-  "Equal to one of these values. Null if ` + "`" + `eq` + "`" + ` is set."
-  in: [String!]
+  "Equal to one of these values."
+  in: [String!]!
 }
 
 "Bounds on a price, as in ` + "`" + `PriceBounds` + "`" + `."
@@ -18625,8 +18614,6 @@ func (ec *executionContext) childFields_SynonymsSetPayload(ctx context.Context, 
 
 func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "eq":
-		return ec.fieldContext_TextFilterValues_eq(ctx, field)
 	case "in":
 		return ec.fieldContext_TextFilterValues_in(ctx, field)
 	}
@@ -52776,29 +52763,6 @@ func (ec *executionContext) fieldContext_SynonymsSetPayload_userErrors(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _TextFilterValues_eq(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TextFilterValues_eq(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Eq, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_TextFilterValues_eq(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -52808,18 +52772,18 @@ func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field grap
 			return ec.fieldContext_TextFilterValues_in(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.In, nil
+			return obj.Values(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
 		true,
-		false,
+		true,
 	)
 }
 func (ec *executionContext) fieldContext_TextFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("TextFilterValues", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_field(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
@@ -77186,14 +77150,9 @@ func (ec *executionContext) _TextFilterValues(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("TextFilterValues")
-		case "eq":
-			out.Values[i] = ec._TextFilterValues_eq(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
 		case "in":
 			out.Values[i] = ec._TextFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:

@@ -7543,8 +7543,7 @@ var planTextFilterValues = &plan.Object{
 	Name:      "TextFilterValues",
 	Satisfies: []string{"TextFilterValues"},
 	Fields: map[string]*plan.FieldInfo{
-		"eq": {Number: 1},
-		"in": {Number: 2},
+		"in": {Number: 1, NonNull: true},
 	},
 }
 
@@ -7563,10 +7562,8 @@ func (x *planRun) writeTextFilterValues(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj *model.TextFilter) bool {
 	switch f.Number {
-	case 1: // eq
-		return x.writeOString2ᚖstring(ctx, f, obj.Eq)
-	case 2: // in
-		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
+	case 1: // in
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values())
 	}
 	return x.String("TextFilterValues")
 }

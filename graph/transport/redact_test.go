@@ -44,7 +44,7 @@ func TestGatewayErrorsAreRedacted(t *testing.T) {
 		"a member of the input":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "not a member of GatewayUpdateInput"}},
 		"a value of the input":    {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, got a string"}},
 		"a slug of the input":     {input, graphtest.Variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
-		"a secret that is none":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},
+		"a secret that is none":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"$input.password must be a Secret, got a list"}},
 		"syntax":                  {`query { gateways { name "%" } }`, nil, nil},
 		"an unfinished text":      {`mutation { gatewayUpdate(input: {password: "%`, nil, nil},
 	} {

@@ -36,11 +36,11 @@ func (c copiedDatabase) String() string { return fmt.Sprintf("%s %s to %s", c.ve
 
 // Run copies.
 func (c *Backup) Run(ctx context.Context, streams Streams) error {
-	path, isSQLite := shop.SQLiteFile(c.DatabaseURL)
-	if isSQLite && sameFile(path, c.File) {
-		return usagef("%s is the database itself. Name another file", c.File)
+	path, _ := shop.SQLiteFile(c.DatabaseURL)
+	if err := outputPath(c.File).checkBackup(path); err != nil {
+		return err
 	}
-	if err := atomicWrite(c.File, os.Rename, func(temporary string) error { return shop.Backup(ctx, c.DatabaseURL, temporary) }); err != nil {
+	if err := atomicWrite(outputPath(c.File).resolved(), os.Rename, func(temporary string) error { return shop.Backup(ctx, c.DatabaseURL, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
 	return c.print(streams, copiedDatabase{"backed up", path, c.File})

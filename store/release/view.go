@@ -163,8 +163,8 @@ func (v *View) Now() time.Time { return v.now }
 func (v *View) Clock() func() time.Time { return v.service.db.Now }
 
 // AppendKey appends what a response read through the view depends on, but for
-// the request, the time and the State: the catalog, the languages, the currency
-// and the page length. It has the release only if the shopper requested it by
+// the request, the time and the State: the catalog, the languages, the currency,
+// the default currency and the page length. It has the release only if the shopper requested it by
 // its id. A restored database does not repeat a key. The key names no shopper.
 func (v *View) AppendKey(dst []byte) []byte {
 	if v.state.Changing() {
@@ -177,6 +177,7 @@ func (v *View) AppendKey(dst []byte) []byte {
 	}
 	dst = strconv.AppendInt(append(dst, '@'), v.epoch, 36)
 	dst = append(append(dst, ';'), v.name...)
+	dst = append(append(dst, ';'), v.routing.Currency(v.Release.CatalogID, v.settings)...)
 	dst = strconv.AppendInt(append(dst, ';'), int64(v.settings.PageLength), 10)
 	return append(dst, ';')
 }
@@ -196,7 +197,8 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 // between two starts or ends of sales.
 type validity struct {
 	from, until atomic.Int64                            // microseconds; 0 is unbounded
-	mixed       atomic.Bool                             // some of it is of another release, or live
+	mixed       atomic.Bool                             // some of it is of another release
+	live        atomic.Bool                             // a list was filtered by live stock
 	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }
 
@@ -220,8 +222,11 @@ func (v *View) Holds() (from, until time.Time, keep bool) {
 	if at := v.valid.until.Load(); at != 0 {
 		until = store.FromMicros(at)
 	}
-	return from, until, !v.valid.mixed.Load()
+	return from, until, !v.valid.mixed.Load() && !v.valid.live.Load()
 }
+
+// Live reports whether a list was filtered by live stock.
+func (v *View) Live() bool { return v.valid.live.Load() }
 
 // Reuse adds to Holds and Choice what a response depends on that an earlier view
 // was read for: the time in which it holds, where a zero time is unbounded, and

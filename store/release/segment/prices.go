@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/index"
 )
 
 // Unpriced is the sort key of a product without a price.
@@ -106,6 +107,34 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 	found := epochPrices(prices.in(min(epoch, prices.LastEpoch())))
 	r.Cache.Set(key, found)
 	return found, nil
+}
+
+// AmountsWithin returns Amounts for a filter by price: a parent is within the bounds, both inclusive, if a live child is.
+func (r *Reader) AmountsWithin(ctx context.Context, currency string, epoch int, low, high int64) ([]int64, error) {
+	amounts, families, err := r.amounts(ctx, currency, epoch)
+	return families.within(amounts, low, high), err
+}
+
+// PriceBounds returns the lowest and the highest price of a set, with those of all live children of its parents; Unpriced for
+// a set without prices.
+func (r *Reader) PriceBounds(ctx context.Context, currency string, epoch int, set index.OrdinalSet) (lowest, highest int64, err error) {
+	amounts, families, err := r.amounts(ctx, currency, epoch)
+	if err != nil {
+		return 0, 0, err
+	}
+	if lowest, highest = set.Bounds(amounts, Unpriced+1); highest < lowest {
+		return Unpriced, Unpriced, nil
+	}
+	return lowest, max(highest, families.highest(set, amounts)), nil
+}
+
+func (r *Reader) amounts(ctx context.Context, currency string, epoch int) ([]int64, *Families, error) {
+	prices, err := r.Prices(ctx, currency)
+	if err != nil {
+		return nil, nil, err
+	}
+	amounts, err := r.Amounts(ctx, currency, epoch)
+	return amounts, prices.families, err
 }
 
 func (p *Prices) baseOf() []int64 {
