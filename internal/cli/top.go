@@ -42,7 +42,7 @@ func (*Top) Help() string {
 			Requests:  status.Requests{PerSecond: 180, ByStatus: map[string]float64{"2xx": 180}, Running: 3},
 			Latencies: []status.Latency{latency}, Busiest: []status.Latency{{Name: "query Products", PerSecond: 80, P50: &p50, P99: &p99}},
 			Caches: []status.Cache{{Name: "responses", HitRate: &hits, Bytes: 52428800}}, Pools: []status.Pool{{Name: "read", InUse: 1, Idle: 3, Max: 4}},
-			Jobs: []status.Job{{Kind: "publish", State: "running", Count: 1, Oldest: 4}}, Catalogs: []status.Catalog{{Catalog: "main", Age: 3600}}, Problems: []string{}})
+			Jobs: []status.Job{{Kind: "publish", State: "running", Count: 1, Oldest: 4}}, Catalogs: []status.Catalog{{Catalog: "main", Age: 3600}}, Problems: []string{}, FailedWrites: map[string]float64{}})
 }
 
 // Validate checks the flags.

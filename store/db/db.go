@@ -36,8 +36,6 @@ type DB struct {
 	failedWrites failedWrites
 	Cache        *Cache // nil if disabled
 
-	tryWriteEvery time.Duration // while writes fail
-
 	queue                chan *queuedWrite
 	pauses               chan func() // run by the writer between two groups
 	checkpointer         checkpointer
@@ -112,7 +110,6 @@ type Tx struct {
 
 	caller   context.Context        // of the caller of Update
 	versions store.ConsistencyToken // versions that it wrote; nil for none
-	rows     int64                  // that Exec changed
 }
 
 // queuedWrite is a write in the queue.

@@ -79,7 +79,7 @@ func explainSQLite(code int, name string) string {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Sprintf("another process holds a lock on %s; stop it, or run the command again later", name)
 	case sqlite3.SQLITE_IOERR:
-		return fmt.Sprintf("%s cannot be read or written; check its disk", name)
+		return fmt.Sprintf("%s cannot be read or written; check its disk, which may be full", name)
 	}
 	return ""
 }

@@ -28,9 +28,6 @@ func (s *DB) SetIdle(after, every time.Duration) {
 	s.IdleWithoutRequests()
 }
 
-// TryWritesEvery sets how often a write is tried while writes fail. Call it before Follow.
-func (s *DB) TryWritesEvery(every time.Duration) { s.tryWriteEvery = every }
-
 // EchoWithin sets how soon a notification that was sent must arrive, and runs before before one is sent. Call it before
 // Follow.
 func (s *DB) EchoWithin(timeout time.Duration, before func()) {

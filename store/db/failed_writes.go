@@ -15,48 +15,49 @@ var failedWriteCauses = [...]struct {
 	err  error
 }{{"full", store.ErrDiskFull}, {"read_only", store.ErrReadOnly}, {"connection", store.ErrUnavailable}}
 
-// failedWrites counts by cause the writes that the database did not take since the last one that changed rows.
-type failedWrites [len(failedWriteCauses)]atomic.Int64
+// failedWrites counts the writes that the database did not take, by cause.
+type failedWrites struct {
+	counts [len(failedWriteCauses)]atomic.Int64
+	last   atomic.Pointer[failedWrite]
+}
+
+type failedWrite struct {
+	cause error
+	at    time.Time
+}
 
 // record counts a write that failed.
 func (f *failedWrites) record(err error) {
 	for i, cause := range failedWriteCauses {
 		if errors.Is(err, cause.err) {
-			f[i].Add(1)
+			f.counts[i].Add(1)
+			f.last.Store(&failedWrite{cause.err, time.Now()})
 			return
 		}
 	}
 }
 
-// reset is called after each write that changed rows.
-func (f *failedWrites) reset() {
-	for i := range f {
-		if f[i].Load() != 0 {
-			f[i].Store(0)
-		}
-	}
-}
-
-// FailedWrites returns the number of writes that the database did not take since the last one that changed rows, by
-// cause: full (its disk), read_only or connection.
+// FailedWrites returns the number of writes that the database did not take since it was opened, by cause: full (its
+// disk), read_only or connection.
 func (s *DB) FailedWrites() map[string]int64 {
 	counts := map[string]int64{}
 	for i, cause := range failedWriteCauses {
-		counts[cause.name] = s.failedWrites[i].Load()
+		counts[cause.name] = s.failedWrites.counts[i].Load()
 	}
 	return counts
 }
 
-// WriteTrouble returns why writes fail at the moment: store.ErrDiskFull, store.ErrReadOnly or store.ErrUnavailable; nil
-// if the last write succeeded. It does not query the database.
+// troubleTime is how long a failed write counts as trouble. On a full disk small writes may succeed between larger ones.
+const troubleTime = time.Minute
+
+// WriteTrouble returns why the database did not take a write within the last minute: store.ErrDiskFull,
+// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. It does not query the database.
 func (s *DB) WriteTrouble() error {
 	if s.ReadOnly() {
 		return store.ErrReadOnly
 	}
-	for i, cause := range failedWriteCauses {
-		if s.failedWrites[i].Load() > 0 {
-			return cause.err
-		}
+	if last := s.failedWrites.last.Load(); last != nil && time.Since(last.at) < troubleTime {
+		return last.cause
 	}
 	return nil
 }
@@ -67,21 +68,4 @@ func (s *DB) TryWrite(ctx context.Context) error {
 		_, err := t.Exec(ctx, `UPDATE store_meta SET value = value WHERE name = 'min_binary'`)
 		return err
 	})
-}
-
-// tryWriteEvery is how often a server whose writes fail tries one, so that it notices when they work again.
-const tryWriteEvery = 10 * time.Second
-
-// retryWrites tries writes while they fail, until ctx ends.
-func (s *DB) retryWrites(ctx context.Context) {
-	for {
-		select {
-		case <-time.After(s.tryWriteEvery):
-		case <-ctx.Done():
-			return
-		}
-		if s.WriteTrouble() != nil {
-			_ = s.TryWrite(ctx) // counted and logged
-		}
-	}
 }

@@ -19,7 +19,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s := &DB{
 		config: config, dialect: engine, Log: config.Log, clock: config.Clock, Cache: newCache(config), keys: newKeyQuota(config),
 		queue: make(chan *queuedWrite, maxGroup), pauses: make(chan func()), closing: make(chan struct{}),
-		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(), tryWriteEvery: tryWriteEvery, echoTimeout: echoTimeout,
+		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(), echoTimeout: echoTimeout,
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -81,7 +81,6 @@ func (s *DB) Follow(ctx context.Context, hooks Hooks) error {
 		return err
 	}
 	go s.poll(context.WithoutCancel(ctx))
-	s.Go(s.retryWrites)
 	if s.dialect.notify() != "" {
 		s.Go(s.listen)
 		s.Go(s.sendAnnouncements)

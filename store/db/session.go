@@ -28,7 +28,6 @@ type Session struct {
 	identityGuard *identityGuard    // fails queries while suspended; nil does not
 	timeout       time.Duration     // timeout of a query; 0 for none
 	keyed         bool              // Keyed, on SQLite
-	changed       *int64            // counts the rows that Exec changes; nil does not
 	retryable     func(error) bool  // whether a failed read may be retried; nil never
 	standby       *standby          // read before conn, for release; nil for none
 	release       ReleaseIdentity
@@ -116,11 +115,7 @@ func (s Session) Exec(ctx context.Context, query string, args ...any) (written i
 	if err != nil {
 		return 0, err
 	}
-	written, err = result.RowsAffected()
-	if s.changed != nil {
-		*s.changed += written
-	}
-	return written, err
+	return result.RowsAffected()
 }
 
 func (s Session) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {

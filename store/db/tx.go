@@ -26,7 +26,6 @@ func (t *Tx) PrepareBulk(ctx context.Context) error { return t.bulk(ctx, t.db.di
 
 // run runs the function of a write, and stores the events that it recorded.
 func (t *Tx) run(ctx context.Context, fn func(context.Context, *Tx) error) error {
-	t.changed = &t.rows
 	return RecoverPanic(func() error {
 		if err := fn(ctx, t); err != nil {
 			return err
@@ -60,9 +59,6 @@ func (t *Tx) SetVersion(topic Topic, version int64) {
 }
 
 func (t *Tx) committed() {
-	if t.rows > 0 { // a commit without changes succeeds on a full disk
-		t.db.failedWrites.reset()
-	}
 	t.db.polls.markWritten(t.versions)
 	if len(t.versions) > 0 {
 		t.db.announce()

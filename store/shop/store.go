@@ -162,12 +162,12 @@ func (s *Store) Await(ctx context.Context, token store.ConsistencyToken) error {
 // ReadOnly reports whether the database rejects writes, as a standby does.
 func (s *Store) ReadOnly() bool { return s.db.ReadOnly() }
 
-// WriteTrouble returns why writes fail at the moment: store.ErrDiskFull, store.ErrReadOnly or store.ErrUnavailable; nil
-// if the last write succeeded. It does not query the database.
+// WriteTrouble returns why the database did not take a write within the last minute: store.ErrDiskFull,
+// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. It does not query the database.
 func (s *Store) WriteTrouble() error { return s.db.WriteTrouble() }
 
-// FailedWrites returns the number of writes that the database did not take since the last one that changed rows, by
-// cause: full (its disk), read_only or connection.
+// FailedWrites returns the number of writes that the database did not take since it was opened, by cause: full (its
+// disk), read_only or connection.
 func (s *Store) FailedWrites() map[string]int64 { return s.db.FailedWrites() }
 
 // TryWrite makes a write that changes nothing, and returns why the database does not take it.

@@ -21,7 +21,7 @@ type DatabaseStats struct {
 	Catalogs []CatalogStats
 	Sweeps   []SweepStats
 
-	FailedWrites map[string]int64 // by cause, since the last write that succeeded
+	FailedWrites map[string]int64 // by cause
 }
 
 // PoolStats is the state of a connection pool.
@@ -90,7 +90,7 @@ var (
 	sweptRows       = newDesc("portico_swept_rows_total", "Obsolete rows that this server deleted, by kind.", "kind")
 	sweptAge        = newDesc("portico_sweep_age_seconds", "Time since a server last deleted all obsolete rows, by kind; omitted until the first time.", "kind")
 	sweptDue        = newDesc("portico_sweep_due", "Obsolete rows, or whole releases, to delete, counted up to 1000, by kind.", "kind")
-	failedWrites    = newDesc("portico_database_failed_writes", "Writes that the database did not take since the last one that it took, by cause: full (its disk), read_only or connection. Then the server tries a write every 10 s.", "cause")
+	failedWrites    = newDesc("portico_database_failed_writes_total", "Writes that the database did not take, by cause: full (its disk), read_only or connection.", "cause")
 	databaseUp      = newDesc("portico_database_up", "1 if the database responded at this scrape, else 0.")
 )
 
@@ -120,7 +120,7 @@ func (g *databaseCollector) Collect(to chan<- prometheus.Metric) {
 	}
 	gauge(databaseUp, up)
 	for cause, n := range stats.FailedWrites {
-		gauge(failedWrites, float64(n), cause)
+		to <- prometheus.MustNewConstMetric(failedWrites, prometheus.CounterValue, float64(n), cause)
 	}
 	for _, p := range stats.Pools {
 		gauge(poolInUse, float64(p.InUse), p.Name)
