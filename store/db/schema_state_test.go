@@ -125,6 +125,10 @@ func TestSchemaModes(t *testing.T) {
 		before = contentsOf(t, blank)
 		requireExplained(t, open(blank, db.KeepSchema), "is older than this version of portico needs. Run portico migrate")
 		require.Equal(t, before, contentsOf(t, blank))
+		if backend.Name == "sqlite" {
+			require.NoError(t, shop.Backup(t.Context(), blank, filepath.Join(t.TempDir(), "backup.db")), "before an upgrade")
+			require.Equal(t, before, contentsOf(t, blank))
+		}
 		require.ErrorContains(t, open(blank, db.MigrateSchema), "migrate the database", "it runs the last migration again")
 	})
 }
