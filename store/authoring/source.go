@@ -219,7 +219,7 @@ func (f *Validator) KnownCurrency(member, code string) {
 }
 
 func (f *Validator) currencyForm(member, code string) bool {
-	if len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+	if store.IsCurrencyCode(code) {
 		return true
 	}
 	f.Add(member, "must be a three-letter currency code such as USD, got %q", store.Abbreviate(code))
