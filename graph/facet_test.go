@@ -102,7 +102,7 @@ func facetLists() []scenario {
 			"facets":{"tags":[{"value":"paint","count":3},{"value":"wood","count":3}],"productTypes":[{"value":"child","count":1},{"value":"parent","count":1}]}}}`},
 		{name: "a condition inside and remains", query: `{ products(filter: {and: [{tags: {eq: "paint"}}]}) { facets { tags { value count } } } }`,
 			data: `{"products":{"facets":{"tags":[{"value":"paint","count":3},{"value":"light","count":1},{"value":"wood","count":1}]}}}`},
-		{name: "of a node and a search", query: `{ catalogNode(id: "tools") { products(filter: {search: "brush"}) { facets { tags { value count filter { search tags { eq } } } } } } }`,
+		{name: "of a node and a search", query: `{ catalogNode(id: "tools") { products(filter: {search: "brush"}) { facets { tags { value count filter { search tags { in } } } } } } }`,
 			data: `{"catalogNode":{"products":{"facets":{"tags":[{"value":"light","count":1,"filter":{"search":"brush","tags":{"in":["light"]}}},{"value":"paint","count":1,"filter":{"search":"brush","tags":{"in":["paint"]}}}]}}}}`},
 		{name: "of sibling nodes", query: `{ catalogNodes(first: 3) { nodes { uuid products { facets { tags(first: 1) { value count } } } } } }`,
 			data: `{"catalogNodes":{"nodes":[{"uuid":"empty","products":{"facets":{"tags":[]}}},{"uuid":"hand-tools","products":{"facets":{"tags":[{"value":"light","count":2}]}}},

@@ -170,7 +170,7 @@ func productLists() []scenario {
 		{name: "a bound on the id", query: list(`filter: {bounds: {id: {ge: "glue"}}}, orderBy: {field: ID}`), data: rows("glue", "jar", "kit")},
 		{name: "bounds that leave nothing", query: `{ products(filter: {bounds: {createdAt: {lt: "2001-01-01"}}}) { totalCount edges { cursor } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`,
 			data: `{"products":{"totalCount":0,"edges":[],"pageInfo":{"startCursor":null,"endCursor":null,"hasNextPage":false,"hasPreviousPage":false}}}`},
-		{name: "eq and in", query: list(`filter: {sku: {eq: "A", in: ["A"]}}`), codes: invalid, argument: "filter.sku", data: `{"products":null}`},
+		{name: "eq and in", query: list(`filter: {sku: {eq: "A", in: ["A"]}}`), codes: invalid, argument: "filter.sku"},
 		{name: "neither eq nor in", query: list(`filter: {sku: {}}`), codes: invalid, argument: "filter.sku"},
 		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), codes: invalid, argument: "filter"},
 		{name: "no id at all", query: list(`filter: {id: {in: []}}`), codes: invalid, argument: "filter"},
@@ -182,8 +182,8 @@ func productLists() []scenario {
 			variables: graphtest.Variables{"and": slices.Repeat([]any{graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}}, 9)}, data: `{"products":{"totalCount":0}}`},
 		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
 		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},
-		{name: "an invalid time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
-		{name: "a number instead of a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
+		{name: "an invalid time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, argument: "filter.bounds.updatedAt.gt", holds: []string{"found 5. Send a string."}},
+		{name: "a number instead of a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, argument: "filter.bounds.updatedAt.gt", holds: []string{"found 5. Send a string."}},
 		{name: "a list instead of a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: graphtest.Variables{"at": []int{1}}, codes: invalid},
 	}
 }

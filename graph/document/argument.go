@@ -23,13 +23,7 @@ func nameArguments(document *ast.QueryDocument, errs gqlerror.List) {
 			at[gqlerror.Location{Line: position.Line, Column: position.Column}] = slices.Clone(path)
 		}
 	}}
-	for _, operation := range document.Operations {
-		w.operation(operation)
-	}
-	for _, fragment := range document.Fragments {
-		w.directives(fragment.Directives)
-		w.selections(fragment.SelectionSet)
-	}
+	w.document(document)
 	for _, err := range errs {
 		if path := at[locationOf(err)]; path != nil && hasValueLocation(err) {
 			if of, _, wrong := strings.Cut(err.Message, `" must be non-null.`); wrong { // @oneOf; the library names the first member of the type
@@ -65,6 +59,16 @@ type valueWalker struct {
 	visit func(path []string, position *ast.Position, value *ast.Value)
 
 	entered map[*ast.FragmentDefinition]bool // fragments that were visited; nil to leave out spread fragments
+}
+
+func (w *valueWalker) document(document *ast.QueryDocument) {
+	for _, operation := range document.Operations {
+		w.operation(operation)
+	}
+	for _, fragment := range document.Fragments {
+		w.directives(fragment.Directives)
+		w.selections(fragment.SelectionSet)
+	}
 }
 
 func (w *valueWalker) operation(operation *ast.OperationDefinition) {

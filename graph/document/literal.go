@@ -24,15 +24,21 @@ var literalsOfScalars = core.Rule{Name: "ValuesOfCorrectType", RuleFunc: func(ob
 		switch {
 		case of.Name == "Int" && value.Kind == ast.IntValue && err != nil && err64 == nil: // the library reports longer ones
 			addError(core.Message("Int cannot represent non 32-bit signed integer value: %s", value.Raw), core.At(value.Position))
+		case !isScalarLiteral(value) && isCustom(of):
+			addError(core.Message(`Expected value of type "%s", found %s. Send a string.`, value.ExpectedType, value), core.At(value.Position))
 		case !isScalarLiteral(value):
 			addError(core.Message(`Expected value of type "%s", found %s.`, value.ExpectedType, value), core.At(value.Position))
 		}
 	})
 }}
 
+func isCustom(of *ast.Definition) bool {
+	return of.Kind == ast.Scalar && !of.OneOf("Int", "Float", "String", "Boolean", "ID")
+}
+
 // isScalarLiteral reports whether a literal may be the value of a scalar or enum, by what literalsOfScalars checks.
 func isScalarLiteral(value *ast.Value) bool {
-	custom := value.Definition.Kind == ast.Scalar && !value.Definition.OneOf("Int", "Float", "String", "Boolean", "ID")
+	custom := isCustom(value.Definition)
 	switch value.Kind {
 	case ast.Variable, ast.NullValue, ast.StringValue, ast.BlockValue:
 		return true

@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph/limits"
 	"portico/store/storetest"
@@ -235,4 +236,50 @@ func TestValuesAreThoseOfTheSpecification(t *testing.T) {
 	}
 	require.Greater(t, refused, accepted/10)
 	require.Greater(t, accepted, refused/10)
+}
+
+// Variables belong to operations. A fragment takes the defaults of the operation that runs.
+func TestVariablesBelongToOperations(t *testing.T) {
+	t.Parallel()
+	processor := NewProcessor(Config{Schema: Schema(), Limits: limits.Defaults()})
+	_, errs := processor.parse(`{ ...F } fragment F($n: Int = 1) on Query { products(first: $n) { totalCount } }`)
+	require.Len(t, errs, 1)
+	require.Equal(t, `Expected "on", found (. Fragments have no variables of their own; define them in the operation.`, errs[0].Message)
+	require.Equal(t, []gqlerror.Location{{Line: 1, Column: 21}}, errs[0].Locations)
+
+	const fragment = `fragment F on Query { products(filter: {search: $text}) { totalCount } }`
+	document, errs := processor.parse(`query A($text: String) { ...F } query B($text: String = "oak") { ...F } ` + fragment)
+	require.Empty(t, errs)
+	for _, operation := range document.Operations {
+		coerced, errs := coerceVariables(processor.Schema, operation, nil)
+		require.Empty(t, errs)
+		variables, err := validator.VariableValues(processor.Schema, operation, coerced)
+		require.NoError(t, err)
+		arguments := document.Fragments[0].SelectionSet[0].(*ast.Field).ArgumentMap(variables)
+		want := map[string]any{"A": map[string]any{}, "B": map[string]any{"search": "oak"}}[operation.Name]
+		require.Equal(t, want, arguments["filter"], operation.Name)
+	}
+}
+
+// A document that is no GraphQL is refused with a message about its characters.
+func TestLexicalErrorsNameTheCharacters(t *testing.T) {
+	t.Parallel()
+	processor := NewProcessor(Config{Schema: Schema(), Limits: limits.Defaults()})
+	random := rand.New(rand.NewPCG(storetest.Seed(t), 1))
+	parts := []string{"{", "}", "(", ")", "[", "]", ":", "a", "query", "fragment", "on", "...", "$", "@", "!", "=", "1", "1.", "-", "00", `"a"`, `"`, `"""`, "#", "%", "\\", "\x00", "|", "&", "null", `"\q"`, `"\u12"`, " "}
+	lexical := 0
+	for range 20_000 {
+		var text strings.Builder
+		for range 1 + random.IntN(8) {
+			text.WriteString(parts[random.IntN(len(parts))])
+		}
+		_, errs := processor.parse("{ a " + text.String())
+		for _, err := range errs {
+			require.NotContains(t, err.Message, "<Invalid>", text.String())
+			if err.Message == "Unterminated string." {
+				lexical++
+			}
+		}
+	}
+	require.Positive(t, lexical)
 }

@@ -57,4 +57,3 @@ func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 		}
 	})
 }
-

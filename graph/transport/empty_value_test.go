@@ -40,7 +40,7 @@ func TestEmptyObjectsAreRefusedOverEveryTransport(t *testing.T) {
 // Null by a nullable variable is an error of the request where null is not allowed, whatever default stands there.
 func TestNullVariablesAreRefusedWhereNullIsNot(t *testing.T) {
 	t.Parallel()
-	l := newStreams(t, func(*transportx.StreamConfig) {})
+	executors := []*streams{newStreams(t, func(*transportx.StreamConfig) {}), newStreams(t, func(*transportx.StreamConfig) {}, transportx.WithoutPlans())}
 	for query, names := range map[string]string{
 		`query ($v: Int) { jobs(first: $v) { id } }`:                                                                                      "first is an Int!",
 		`query ($v: Int = 3) { jobs(first: $v) { id } }`:                                                                                  "first is an Int!",
@@ -49,16 +49,12 @@ func TestNullVariablesAreRefusedWhereNullIsNot(t *testing.T) {
 		`query ($v: Boolean = true) { settings { currency ...F } } fragment F on Settings { pageLength @include(if: $v) }`:                "if is a Boolean!",
 		`query ($v: Boolean!) { settings { currency @skip(if: $v) } }`:                                                                    "",
 		`query ($v: Boolean = true) { settings { currency @skip(if: $v) } }`:                                                              "if is a Boolean!",
-		`query ($v: OrderDirection) { products(orderBy: {field: NAME, direction: $v}) { totalCount } }`:                                   "orderBy.direction is a OrderDirection!",
+		`query ($v: OrderDirection) { products(orderBy: {field: NAME, direction: $v}) { totalCount } }`:                                   "orderBy.direction is an OrderDirection!",
 		`query ($v: ID = "a") { nodes(ids: ["a", $v]) { id } }`:                                                                           "ids.1 is an ID!",
 		`mutation ($v: Boolean) { catalogPublish(input: {catalogId: "catalog", serve: $v}) { job { id } } }`:                              "input.serve is a Boolean!",
 		`mutation ($v: Int) { promotionCodeRedeem(input: {code: "x", reference: "y", units: $v, idempotencyKey: "z"}) { unitsApplied } }`: "input.units is an Int!",
 	} {
-		for _, options := range [][]transportx.Option{nil, {transportx.WithoutPlans()}} {
-			l := l
-			if options != nil {
-				l = newStreams(t, func(*transportx.StreamConfig) {}, options...)
-			}
+		for _, l := range executors {
 			got := l.over(t, "POST", map[string]any{"query": query, "variables": graphtest.Variables{"v": nil}})
 			require.Equal(t, []store.Code{store.Invalid}, got.codes(), "%s: %v", query, got.Errors)
 			require.Empty(t, got.Data, query)

@@ -32,7 +32,7 @@ import (
 const (
 	maxOperationID = 128      // bytes
 	maxInitMessage = 16 << 10 // bytes of connection_init, which holds a token and the shopper's headers
-	maxCloseReason = 123 // bytes, by the WebSocket protocol
+	maxCloseReason = 123      // bytes, by the WebSocket protocol
 )
 
 // isWebSocketUpgrade reports whether a request opens a WebSocket.
@@ -186,13 +186,9 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	if len(text) > maxInitMessage && !s.isInitialized() {
 		return nil, &closeReason{code: closeBadRequest, reason: fmt.Sprintf("connection_init must have at most %d bytes, got %d", maxInitMessage, len(text))}
 	}
-	var message struct {
-		ID      string          `json:"id"`
-		Type    string          `json:"type"`
-		Payload json.RawMessage `json:"payload"`
-	}
-	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > maxOperationID {
-		return nil, &closeReason{code: closeBadRequest, reason: "The message is not valid for " + socketProtocol + "."}
+	message, problem := parseMessage(kind, text)
+	if problem != "" {
+		return nil, &closeReason{code: closeBadRequest, reason: problem}
 	}
 	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Limits); err != nil {
 		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
@@ -200,7 +196,7 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	if message.Type == "subscribe" {
 		var err error
 		if text, err = withDocumentID(text, message.ID, message.Payload); err != nil {
-			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and its documentId a string."}
+			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object."}
 		}
 	}
 	s.mu.Lock()
@@ -216,8 +212,6 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 		s.initialized, text = true, []byte(`{"type":"connection_init"}`) // the transport would keep the payload
 	case !s.initialized:
 		return nil, &closeReason{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
-	case message.Type == "subscribe" && message.ID == "":
-		return nil, &closeReason{code: closeBadRequest, reason: "A subscribe message must have an id."}
 	case message.Type == "subscribe" && runs:
 		return nil, &closeReason{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":

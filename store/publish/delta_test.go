@@ -353,7 +353,7 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		}
 		suggestions, err := v.Suggest(ctx, text, 5)
 		require.NoError(t, err)
-		say("search", text, scores, result.CorrectedTo, suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
+		say("search", text, scores, search.Corrected(result.Corrections), suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -26,7 +27,7 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 		return nil, err
 	}
 	version := o.service.stock.InStockVersion() // before the stock is read
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name() + "@" + version, Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: cachekey.Join(o.key(), cachekey.New(version)), Sort: o.sort, Number: o.epoch}
 	if version != "" {
 		if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 			return kept, nil

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/store/db"
 	"portico/store/release/segment"
 )
@@ -14,19 +15,19 @@ import (
 type acceptedLanguages struct {
 	languages []string     // to look for in a product's languages, best first
 	locale    language.Tag // in which amounts are written
-	name      string       // of both
+	name      cachekey.Key // of both
 }
 
-func (t *acceptedLanguages) Size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
+func (t *acceptedLanguages) Size() int { return 128 + 2*t.name.Size() + 16*len(t.languages) }
 
 func (s *ReleaseService) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
-	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: value}
+	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: cachekey.New(value)}
 	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
 	}
 	preferred := s.preferredLanguages(value)
 	t := &acceptedLanguages{languages: lookup(preferred, release), locale: amountLocale(preferred, release.Locale)}
-	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
+	t.name = cachekey.Join(cachekey.New(t.languages...), cachekey.New(t.locale.String()))
 	s.db.Cache.Set(key, t)
 	return t
 }
@@ -41,7 +42,7 @@ func (s *ReleaseService) preferredLanguages(value string) []language.Tag {
 	if value == "" {
 		return nil
 	}
-	key := db.CacheKey{Kind: cachedLanguages, Name: value}
+	key := db.CacheKey{Kind: cachedLanguages, Name: cachekey.New(value)}
 	tags, ok := db.Cached[languageTags](s.db.Cache, key)
 	if !ok {
 		tags = acceptLanguage(value)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release"
@@ -119,9 +120,9 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 
 // searchIn lets the model search in the shopper's languages.
 func (h *modelShop) searchIn(t *testing.T) {
-	v, known := storetest.View(t, h.Store, h.shopper()), map[string]map[string]uint32{}
+	v, known := storetest.View(t, h.Store, h.shopper()), map[cachekey.Key]map[string]uint32{}
 	h.searched = func(search index.Search) map[string]uint32 {
-		name := search.String()
+		name := search.Key()
 		if known[name] == nil {
 			known[name] = searchScores(t, v, search)
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release"
@@ -34,7 +35,7 @@ type model struct {
 	stock    map[string]int           // available units of the products that have a record
 
 	languages []string                             // the shopper's, without the base one
-	typed     map[string]string                    // the typed texts, by Search.String
+	typed     map[cachekey.Key]string              // the typed texts, by Search.Key
 	searched  func(index.Search) map[string]uint32 // the products of the release that a search finds, with their scores
 }
 
@@ -91,7 +92,7 @@ type modelLine struct {
 }
 
 func newModel(t require.TestingT, text, catalog string) *model {
-	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[string]string{},
+	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[cachekey.Key]string{},
 		above: map[string]string{}, parents: map[string]string{}, children: map[string][]string{}, stock: map[string]int{}}
 	var nodes, products []modelLine
 	var hierarchies []string

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -18,6 +19,7 @@ import (
 type resultOrder struct {
 	*View
 	list   segment.List
+	of     cachekey.Key   // names the list if it is not list
 	named  index.Ordinals // all products of a list that the release does not store; else nil
 	filter ProductFilter
 	sort   store.Sort
@@ -57,16 +59,24 @@ func (o *resultOrder) computed() bool {
 // stored reports whether the result is the list in a stored order, as it is.
 func (o *resultOrder) stored() bool { return !o.computed() && len(o.filter.Ranges) == 0 }
 
-// name identifies the filter's result in a list for this shopper.
-func (o *resultOrder) name() string {
-	name := o.filter.String()
+// listKey names the list.
+func (o *resultOrder) listKey() cachekey.Key {
+	if o.of != (cachekey.Key{}) {
+		return o.of
+	}
+	return cachekey.New(o.list.Name)
+}
+
+// key names the filter's result in the list for this shopper, in any order, except that it depends on the epoch.
+func (o *resultOrder) key() cachekey.Key {
+	filter, currency := o.filter.key(), ""
 	if len(o.filter.Searches) > 0 {
-		name = o.SearchName(name)
+		filter = o.SearchKey(filter)
 	}
 	if o.sort.By == store.SortPrice || o.filter.byPrice() {
-		name += "$" + o.Currency
+		currency = o.Currency
 	}
-	return name
+	return cachekey.Join(o.listKey(), filter, cachekey.New(currency))
 }
 
 // bounded is arrange for a stored order. A binary search finds the bounds of the
@@ -139,7 +149,7 @@ func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
 		return newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals)), err
 	}
 	o.record()
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFound, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFound, Name: o.key(), Number: o.epoch}
 	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
 		return cached, nil
 	}
@@ -208,7 +218,7 @@ const filteredWork = 32
 // filtered computes the result and caches it.
 func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	o.record()
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name(), Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.key(), Sort: o.sort, Number: o.epoch}
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 		return kept, nil
 	}
@@ -338,7 +348,7 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 		slices.Sort(found)
 		return termMatches{few: index.Posting{Ordinals: slices.Compact(found)}}, cmp.Or(err, store.Charge(ctx, filteredWork*len(found)))
 	}
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.String()}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.Key()}
 	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
 		return termMatches{many: cached}, nil
 	}
@@ -388,7 +398,7 @@ func (o *resultOrder) sparseKeys(ctx context.Context, r KeyRange) ([]int64, erro
 func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error) {
 	v.Reads.Add(segment.AnyProduct)
 	v.Reads.Add(segment.AnyNode)
-	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedWithin, Name: strings.Join(ids, " ")}
+	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedWithin, Name: cachekey.New(ids...)}
 	if kept, ok := db.Cached[index.Ordinals](v.Cache, key); ok {
 		return kept, nil
 	}

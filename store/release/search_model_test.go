@@ -125,7 +125,7 @@ func searchesMatchModel(h *modelShop) func(*testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			search := h.drawSearch(t, h.products[rapid.SampledFrom(h.every).Draw(t, "about")])
 			found := searchScores(t, v, search)
-			words := eachOnce(plainWords(h.typed[search.String()]))
+			words := eachOnce(plainWords(h.typed[search.Key()]))
 			complete := 0
 			for _, id := range h.every {
 				score, isFound := found[id]
@@ -282,11 +282,11 @@ func (h *modelShop) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	}
 	search, err := index.NewSearch(typed.String())
 	require.NoError(t, err)
-	h.typed[search.String()] = typed.String()
+	h.typed[search.Key()] = typed.String()
 	if search.Empty() {
 		search, err = index.NewSearch("nothing")
 		require.NoError(t, err)
-		h.typed[search.String()] = "nothing"
+		h.typed[search.Key()] = "nothing"
 	}
 	return search
 }

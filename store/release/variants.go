@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -35,7 +36,7 @@ func (o *resultOrder) exchange(ctx context.Context, variants Variants) error {
 	if variants == VariantsParents {
 		replace, o.grouped = parentOf(families), families
 	}
-	name := o.list.Name + "~" + string(variants)
+	name := cachekey.Join(o.listKey(), cachekey.New(string(variants)))
 	curated := store.Unique(replaceAll(o.list.Head.Curated, replace))
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: name}
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {

@@ -3,13 +3,13 @@ package release
 import (
 	"cmp"
 	"context"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/release/price"
@@ -32,7 +32,7 @@ type View struct {
 	valid    *validity      // of what was read so far
 	routing  *routing.Table // which the release was chosen from
 	shopper  ShopperContext
-	name     string // of languages, locale and currency; part of cache keys
+	name     cachekey.Key // of languages, locale and currency; part of cache keys
 	now      time.Time
 	settings *store.Settings
 	epoch    int64            // of the database, before anything was read
@@ -99,7 +99,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 			v.Currency = store.NoCurrency
 		}
 	}
-	v.name = accepted.name + v.Currency
+	v.name = cachekey.Join(accepted.name, cachekey.New(v.Currency))
 	return v, nil
 }
 
@@ -164,7 +164,7 @@ func (v *View) MoneyOf(p *price.Price) *store.Money {
 	if p.Currency == v.Currency {
 		return v.Money(p.Minor)
 	}
-	return price.NewFormatter(v.Cache, p.Currency, v.Locale, ";"+v.Locale.String()+";"+p.Currency).Money(p.Minor)
+	return price.NewFormatter(v.Cache, p.Currency, v.Locale, cachekey.New(v.Locale.String(), p.Currency)).Money(p.Minor)
 }
 
 // Routing returns the routing table that chose the view's release.
@@ -176,24 +176,20 @@ func (v *View) Now() time.Time { return v.now }
 // Clock returns the clock that Now was read from.
 func (v *View) Clock() func() time.Time { return v.service.db.Now }
 
-// AppendKey appends what a response read through the view depends on, but for
+// AppendKey appends, as parts of a cachekey.Key, what a response read through the view depends on, but for
 // the request, the time and the State: the catalog, the languages, the currency,
 // the default currency and the page length. It has the release only if the shopper requested it by
 // its id. A restored database does not repeat a key. The key names no shopper.
 func (v *View) AppendKey(dst []byte) []byte {
 	if v.state.Changing() {
-		dst = strconv.AppendInt(append(dst, 'c'), int64(len(v.Release.CatalogID)), 36)
-		dst = append(append(dst, '/'), v.Release.CatalogID...)
+		dst = cachekey.AppendPart(cachekey.AppendPart(dst, "catalog"), v.Release.CatalogID)
 	} else {
 		id := v.Release.CacheIdentity()
-		dst = strconv.AppendInt(append(dst, 'r'), id.Number, 36)
-		dst = strconv.AppendInt(append(dst, '@'), id.Published, 36)
+		dst = cachekey.AppendInt(cachekey.AppendInt(cachekey.AppendPart(dst, "release"), id.Number), id.Published)
 	}
-	dst = strconv.AppendInt(append(dst, '@'), v.epoch, 36)
-	dst = append(append(dst, ';'), v.name...)
-	dst = append(append(dst, ';'), v.routing.Currency(v.Release.CatalogID, v.settings)...)
-	dst = strconv.AppendInt(append(dst, ';'), int64(v.settings.PageLength), 10)
-	return append(dst, ';')
+	dst = cachekey.AppendKey(cachekey.AppendInt(dst, v.epoch), v.name)
+	dst = cachekey.AppendPart(dst, v.routing.Currency(v.Release.CatalogID, v.settings))
+	return cachekey.AppendInt(dst, int64(v.settings.PageLength))
 }
 
 // State is the state of the catalog that the view shows. Two views with one

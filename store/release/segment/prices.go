@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -100,7 +101,7 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 	if err != nil || len(prices.sales) == 0 {
 		return prices.baseOf(), err
 	}
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: currency, Number: epoch}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: cachekey.New(currency), Number: epoch}
 	if kept, ok := db.Cached[epochPrices](r.Cache, key); ok {
 		return kept, nil
 	}
@@ -148,7 +149,7 @@ func (p *Prices) baseOf() []int64 {
 // prices.
 func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: currency, Number: -1}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: cachekey.New(currency), Number: -1}
 	if kept, ok := db.Cached[*Prices](r.Cache, key); ok {
 		return kept, nil
 	}
@@ -215,7 +216,7 @@ func (r *Reader) HasPricesIn(ctx context.Context, currency string) (bool, error)
 }
 
 func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listCurrencies}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listCurrencies)}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}

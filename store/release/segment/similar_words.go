@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -26,7 +27,7 @@ const stepsOfSimilar = 128
 // for all searches of an operation that have the word, and for later ones.
 func (s *searcher) similar(ctx context.Context, expander *index.Expander, i int) ([]index.SimilarWord, error) {
 	word := expander.Words()[i].Whole
-	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchName(word.Text)}
+	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text))}
 	if word.Prefix {
 		key.Number = 1
 	}
