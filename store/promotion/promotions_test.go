@@ -335,4 +335,6 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 }
 
 // repeated returns a JSON text several times, separated by commas.
-func repeated(times int, text string) string { return strings.Join(slices.Repeat([]string{text}, times), ",") }
+func repeated(times int, text string) string {
+	return strings.Join(slices.Repeat([]string{text}, times), ",")
+}
