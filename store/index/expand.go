@@ -203,6 +203,21 @@ func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
 	}
 }
 
+// CorrectionSteps returns at most how many steps Corrections takes for a word.
+func (e *Expander) CorrectionSteps(i int) (steps int) {
+	text := e.words[i].Whole.Text
+	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
+		return 0
+	}
+	for _, source := range e.sources {
+		steps += source.SimilarSteps(text)
+	}
+	if e.words[i].Whole.Prefix {
+		steps *= 2 // longer words are compared too
+	}
+	return steps
+}
+
 // Fallbacks returns further ways in which a word matches: with ae for ä, as several words, and in languages
 // that join words as the end of a compound even if it is short.
 func (e *Expander) Fallbacks(i int) []Expansion {

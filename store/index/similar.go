@@ -189,18 +189,3 @@ func (v *Vocabulary) SimilarSteps(word string) (steps int) {
 	eachBigram(word, func(b uint32) { steps += int(x.ends[b+1] - x.ends[b]) })
 	return steps
 }
-
-// CorrectionSteps returns at most how many steps Corrections takes for a word.
-func (e *Expander) CorrectionSteps(i int) (steps int) {
-	text := e.words[i].Whole.Text
-	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
-		return 0
-	}
-	for _, source := range e.sources {
-		steps += source.SimilarSteps(text)
-	}
-	if e.words[i].Whole.Prefix {
-		steps *= 2 // longer words are compared too
-	}
-	return steps
-}
