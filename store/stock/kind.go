@@ -83,7 +83,7 @@ func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[str
 }
 
 func stocksByID(ctx context.Context, in db.Session, ids []string) (map[string]*Stock, error) {
-	stocks, err := db.CollectIn(ctx, in, scanStock, ids, `SELECT `+stockColumns+` FROM stock WHERE product_id IN ($in)`)
+	stocks, err := db.CollectIn(ctx, in, scanStock, store.Unique(ids), `SELECT `+stockColumns+` FROM stock WHERE product_id IN ($in)`)
 	return store.IndexBy(stocks, func(s *Stock) string { return s.ProductID }), err
 }
 
