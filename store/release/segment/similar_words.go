@@ -20,6 +20,9 @@ func (s similarWords) Size() int {
 	return n
 }
 
+// stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
+const stepsOfSimilar = 128
+
 // similar returns expander.Corrections of a word. It charges the comparisons to the context's Allowance, and finds them once
 // for all searches of an operation that have the word, and for later ones.
 func (s *searcher) similar(ctx context.Context, expander *index.Expander, i int) ([]index.SimilarWord, error) {
@@ -28,13 +31,13 @@ func (s *searcher) similar(ctx context.Context, expander *index.Expander, i int)
 	if word.Prefix {
 		key.Number = 1
 	}
-	if kept, ok := db.Cached[similarWords](s.Cache, key); ok {
-		return kept, nil
+	found, ok := db.Cached[similarWords](s.Cache, key)
+	if !ok {
+		if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i)); err != nil {
+			return nil, err
+		}
+		found = expander.Corrections(i)
+		s.Cache.Set(key, found)
 	}
-	if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i)); err != nil {
-		return nil, err
-	}
-	found := similarWords(expander.Corrections(i))
-	s.Cache.Set(key, found)
-	return found, nil
+	return found, store.ChargeSteps(ctx, stepsOfSimilar*len(found))
 }
