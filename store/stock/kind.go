@@ -79,7 +79,7 @@ func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 
 // StocksByID reads records; products without one are missing.
 func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[string]*Stock, error) {
-	return stocksByID(ctx, w.Session, store.Unique(ids))
+	return stocksByID(ctx, w.Session, ids)
 }
 
 func stocksByID(ctx context.Context, in db.Session, ids []string) (map[string]*Stock, error) {
