@@ -20,7 +20,7 @@ import (
 )
 
 // readData decodes the resource of a body, which clients send as {"data": …} or bare. It
-// ignores unknown members.
+// ignores unknown members, except those that are nearly a known one.
 func readData(w http.ResponseWriter, r *http.Request, into any) error {
 	_, err := readBody(w, r, "{", "must be an object", into)
 	return err
@@ -67,10 +67,14 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
-		return nil, &store.Error{Code: store.Invalid, Detail: `The body must be a JSON object: {"data": {…}}.`}
+		return nil, &store.Error{Code: store.Invalid, Detail: store.NotJSON(body, "The body", `The body must be a JSON object: {"data": {…}}.`)}
 	}
-	if data, wrapped := members["data"]; wrapped {
+	shape := reflect.TypeOf(into).Elem()
+	data, wrapped := members["data"]
+	if wrapped {
 		body = data
+	} else if err := nearlyData(members, shape); err != nil {
+		return nil, err
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte(begin)) {
 		return nil, invalidParameter("data", "%s", rule)
@@ -82,7 +86,31 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	} else if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The body does not have the expected JSON structure."}
 	}
+	if errs := store.NearMembers(body, shape); len(errs) > 0 {
+		if begin == "[" {
+			for i, e := range errs {
+				errs[i] = e.At("data")
+			}
+		}
+		return nil, errs
+	}
 	return body, nil
+}
+
+// nearlyData returns UNPROCESSABLE if a body without data has a member that is nearly data.
+func nearlyData(members map[string]json.RawMessage, shape reflect.Type) error {
+	for name := range members {
+		if store.NearName(name, []string{"data"}) == "" {
+			continue
+		}
+		if shape.Kind() == reflect.Struct {
+			if _, known := store.MemberType(shape, name); known {
+				continue
+			}
+		}
+		return &store.Error{Code: store.Unprocessable, Path: []string{name}, Detail: "is unknown; did you mean data?"}
+	}
+	return nil
 }
 
 // firstMistypedRow returns the path of the first row that does not decode. It is empty

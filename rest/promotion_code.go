@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,9 @@ type codeRows struct {
 	raw     []json.RawMessage
 }
 
+// Shape is that of the rows.
+func (codeRows) Shape() reflect.Type { return reflect.TypeFor[[]codeBody]() }
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *codeRows) UnmarshalJSON(text []byte) error {
 	*r = codeRows{}
@@ -38,6 +42,12 @@ func (r *codeRows) UnmarshalJSON(text []byte) error {
 	r.decoded = nil
 	return json.Unmarshal(text, &r.raw)
 }
+
+// codeNames are the codes to delete: strings, or objects with a code.
+type codeNames []json.RawMessage
+
+// Shape is that of the objects.
+func (codeNames) Shape() reflect.Type { return reflect.TypeFor[[]codeBody]() }
 
 // check returns UNPROCESSABLE for a wrong type. The type may be left out.
 func (b codesBody[Codes]) check() error {
@@ -225,7 +235,7 @@ func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
 // deleteCodes deletes the codes of a body, all or none. Each is a string, or an object
 // with a code.
 func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
-	var b codesBody[[]json.RawMessage]
+	var b codesBody[codeNames]
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}

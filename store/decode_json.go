@@ -29,10 +29,13 @@ func NormalizeIntegers(raw []byte, shape reflect.Type) []byte {
 	return s.result()
 }
 
-// indirect returns shape without pointers; nil if it implements json.Unmarshaler.
+// indirect returns shape without pointers; nil if it implements json.Unmarshaler, unless it is Shaped.
 func indirect(shape reflect.Type) reflect.Type {
 	for shape != nil && shape.Kind() == reflect.Pointer {
 		shape = shape.Elem()
+	}
+	if shape != nil && shape.Name() != "" && shape.Implements(reflect.TypeFor[Shaped]()) {
+		return reflect.Zero(shape).Interface().(Shaped).Shape()
 	}
 	if shape == nil || reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil

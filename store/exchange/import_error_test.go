@@ -253,11 +253,11 @@ func errorCases() []errorCase {
 			[]string{"must be a date, a date and HH:MM, or RFC 3339", `got "soon"`}},
 		// Text, and what is no text.
 		{"a name of 1200 bytes", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, got 1200"}},
-		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON", `'\x00'`}},
+		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON at column ", "control character"}},
 		{"an escaped NUL", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\u0000me`), "", "attributes.name", []string{"the character U+0000"}},
 		{"a stray byte", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\xffme"), "", "attributes.name", []string{"is not valid UTF-8"}},
 		{"half a surrogate pair", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\ud800me`), "", "attributes.name", []string{"half of a surrogate pair"}},
-		{"half a line", storetest.ShopLine("product", "frame")[:80], "", "", []string{"is not JSON", "byte"}},
+		{"half a line", storetest.ShopLine("product", "frame")[:80], "", "", []string{"is not JSON at column 81: expected more"}},
 		{"no JSON", `type,id,name`, "", "", []string{"is not JSON"}},
 		{"two resources on a line", storetest.ShopLine("file", "photo-1") + storetest.ShopLine("file", "photo-2"), "", "", []string{"is not JSON"}},
 		{"a list", `[` + storetest.ShopLine("file", "photo-1") + `]`, "", "", []string{"object"}},
