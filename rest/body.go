@@ -81,8 +81,11 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
-		mistyped.Field = withoutEmbedded(reflect.TypeOf(into).Elem(), mistyped.Field)
-		return nil, typeError(mistyped).At(firstMistypedRow(body, into)...)
+		wrong := typeError(mistyped)
+		if begin == "[" {
+			wrong = wrong.At("data")
+		}
+		return nil, wrong
 	} else if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The body does not have the expected JSON structure."}
 	}
@@ -109,21 +112,6 @@ func nearlyData(members map[string]json.RawMessage, shape reflect.Type) error {
 			}
 		}
 		return &store.Error{Code: store.Unprocessable, Path: []string{name}, Detail: "is unknown; did you mean data?"}
-	}
-	return nil
-}
-
-// firstMistypedRow returns the path of the first row that does not decode. It is empty
-// for an object.
-func firstMistypedRow(body []byte, into any) []string {
-	var rows []json.RawMessage
-	if json.Unmarshal(body, &rows) != nil {
-		return nil
-	}
-	for i, row := range rows {
-		if store.DecodeJSON(row, reflect.New(reflect.TypeOf(into).Elem().Elem()).Interface()) != nil {
-			return []string{"data", strconv.Itoa(i)}
-		}
 	}
 	return nil
 }
@@ -182,17 +170,6 @@ func knownMember(of reflect.Type, path []string) []string {
 	return nil
 }
 
-// withoutEmbedded removes the name of an embedded struct from a path, which the decoder
-// adds.
-func withoutEmbedded(body reflect.Type, path string) string {
-	if first, inner, _ := strings.Cut(path, "."); body.Kind() == reflect.Struct {
-		if field, ok := body.FieldByName(first); ok && field.Anonymous {
-			return inner
-		}
-	}
-	return path
-}
-
 // maxQuoted is how many bytes of a number an error quotes.
 const maxQuoted = 64
 
@@ -218,6 +195,8 @@ func jsonName(goType reflect.Type) string {
 		return "a boolean"
 	case reflect.Slice:
 		return "an array"
+	case reflect.Map:
+		return "an object"
 	case reflect.Struct:
 		if goType == reflect.TypeFor[gateway.Secret]() {
 			return "a string"

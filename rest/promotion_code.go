@@ -138,16 +138,18 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 }
 
 // nameRows adds the row to errors whose documented detail does not name it. With a
-// single row it changes nothing.
+// single row the detail is as documented.
 func nameRows(err error, rows int) error {
-	if rows == 1 {
-		return err
-	}
 	var list store.Errors
 	for _, e := range store.AsErrors(err) {
 		if e.Documented && len(e.Path) > 0 {
 			named := *e
-			named.Detail += ": " + memberName(e.Path)
+			switch {
+			case rows > 1:
+				named.Detail += " (" + memberName(e.Path) + ")"
+			case e.Reason == store.DuplicateCode:
+				named.Detail = code.DuplicateDetail
+			}
 			e = &named
 		}
 		list = append(list, e)
@@ -229,7 +231,20 @@ func (c condition) prefix() (*string, error) {
 
 // deleteCode deletes a code. It ignores the body.
 func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
-	return a.removeCodes(w, r, []string{r.PathValue("code")})
+	err := a.removeCodes(w, r, []string{r.PathValue("code")})
+	var list store.Errors
+	for _, e := range store.AsErrors(err) {
+		if len(e.Path) > 0 && e.Path[0] == "codes" {
+			inPath := *e
+			inPath.Path = []string{"code"}
+			e = &inPath
+		}
+		list = append(list, e)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	return err
 }
 
 // deleteCodes deletes the codes of a body, all or none. Each is a string, or an object
