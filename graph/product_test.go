@@ -84,6 +84,8 @@ func productMembers() []scenario {
 			query: `{ product(id: "anvil") { displayPrice { withoutTax { amount currency formatted } } } }`,
 			data:  `{"product":{"displayPrice":{"withoutTax":{"amount":"150000","currency":"JPY","formatted":"¥150,000"}}}}`},
 		{name: "a currency without a price", headers: []string{"X-Moltin-Currency", "CHF"}, query: `{ product(id: "anvil") { price { amount } } }`, data: `{"product":{"price":null}}`},
+		{name: "an unknown currency", headers: []string{"X-Moltin-Currency", "QQQ"}, query: `{ product(id: "anvil") { price { amount } } cartPreview(lines: [{productId: "anvil", quantity: 1}]) { subtotal { amount currency } lines { problem { message } } } }`,
+			data: `{"product":{"price":null},"cartPreview":{"subtotal":{"amount":"0","currency":"XXX"},"lines":[{"problem":{"message":"The product has no price in QQQ."}}]}}`},
 		{name: "another language", headers: []string{"Accept-Language", "fr-CA, en;q=0.5"}, query: `{ product(id: "brush") { name description language } }`,
 			data: `{"product":{"name":"Pinceau","description":"Pour peindre.","language":"fr"}}`},
 		{name: "a language without a translation", headers: []string{"Accept-Language", "sv"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},

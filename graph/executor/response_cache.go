@@ -3,7 +3,6 @@ package executor
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/internal/heapsize"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -99,9 +99,9 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 		return dst, nil, false, nil
 	}
 	var space [256]byte
-	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), query.ID))
+	key := cachekey.Of(view.AppendKey(cachekey.AppendInt(cachekey.AppendPart(space[:0], "graphql"), int64(query.ID))))
 	var draft *responseDraft
-	cached, err := e.Responses.Do(ctx, string(key), opctx.Moment(view), func() (*responsecache.Response, error) {
+	cached, err := e.Responses.Do(ctx, key, opctx.Moment(view), func() (*responsecache.Response, error) {
 		draft, err = e.draft(ctx, query, dst)
 		if err != nil {
 			return nil, err

@@ -618,18 +618,18 @@ type ComplexityRoot struct {
 	}
 
 	CatalogRelease struct {
-		ActorName   func(childComplexity int) int
+		Actor       func(childComplexity int) int
 		Added       func(childComplexity int) int
-		ByteCount   func(childComplexity int) int
+		Bytes       func(childComplexity int) int
 		Catalog     func(childComplexity int) int
 		CatalogID   func(childComplexity int) int
 		Changed     func(childComplexity int) int
 		Currencies  func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
-		LabelText   func(childComplexity int) int
+		Label       func(childComplexity int) int
 		Locale      func(childComplexity int) int
 		Locales     func(childComplexity int) int
-		NoteText    func(childComplexity int) int
+		Note        func(childComplexity int) int
 		Products    func(childComplexity int) int
 		PublishedAt func(childComplexity int) int
 		Removed     func(childComplexity int) int
@@ -1787,6 +1787,12 @@ type CatalogNodeResolver interface {
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
 	Served(ctx context.Context, obj *model.CatalogRelease) (bool, error)
+
+	Label(ctx context.Context, obj *model.CatalogRelease) (*string, error)
+	Note(ctx context.Context, obj *model.CatalogRelease) (*string, error)
+
+	Actor(ctx context.Context, obj *model.CatalogRelease) (*string, error)
+	Bytes(ctx context.Context, obj *model.CatalogRelease) (*float64, error)
 
 	Currencies(ctx context.Context, obj *model.CatalogRelease) ([]string, error)
 }
@@ -4085,11 +4091,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		return e.ComplexityRoot.CatalogPublishPayload.UserErrors(childComplexity), true
 
 	case "CatalogRelease.actor":
-		if e.ComplexityRoot.CatalogRelease.ActorName == nil {
+		if e.ComplexityRoot.CatalogRelease.Actor == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.ActorName(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Actor(childComplexity), true
 	case "CatalogRelease.added":
 		if e.ComplexityRoot.CatalogRelease.Added == nil {
 			break
@@ -4097,11 +4103,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogRelease.Added(childComplexity), true
 	case "CatalogRelease.bytes":
-		if e.ComplexityRoot.CatalogRelease.ByteCount == nil {
+		if e.ComplexityRoot.CatalogRelease.Bytes == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.ByteCount(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Bytes(childComplexity), true
 	case "CatalogRelease.catalog":
 		if e.ComplexityRoot.CatalogRelease.Catalog == nil {
 			break
@@ -4133,11 +4139,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogRelease.GlobalID(childComplexity), true
 	case "CatalogRelease.label":
-		if e.ComplexityRoot.CatalogRelease.LabelText == nil {
+		if e.ComplexityRoot.CatalogRelease.Label == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.LabelText(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Label(childComplexity), true
 	case "CatalogRelease.locale":
 		if e.ComplexityRoot.CatalogRelease.Locale == nil {
 			break
@@ -4151,11 +4157,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogRelease.Locales(childComplexity), true
 	case "CatalogRelease.note":
-		if e.ComplexityRoot.CatalogRelease.NoteText == nil {
+		if e.ComplexityRoot.CatalogRelease.Note == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.NoteText(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Note(childComplexity), true
 	case "CatalogRelease.products":
 		if e.ComplexityRoot.CatalogRelease.Products == nil {
 			break
@@ -11971,15 +11977,15 @@ enum CatalogTieBreak {
 
 "A rule, compared with a shopper."
 type CatalogCandidate {
-  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's own id. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleUuid: ID
-  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's own id. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleId: ID @deprecated(reason: "Use ` + "`" + `ruleUuid` + "`" + `. Removed after 2027-05-01.")
-  "The rule's name. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's name. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleName: String
-  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "Own id of the rule's catalog. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   catalogUuid: ID
-  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "Own id of the rule's catalog. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   catalogId: ID @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "Whether the rule has no criteria."
   default: Boolean!
@@ -15035,15 +15041,18 @@ type CatalogRelease implements Node {
   changed: Int!
   "Number of products removed since that release."
   removed: Int!
-  "Short name that was given to it, for example ` + "`" + `summer` + "`" + `. Null for none."
+  "Short name that was given to it, for example ` + "`" + `summer` + "`" + `. Null for none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   label: String
-  "What was noted on it. Null for none."
+  "What was noted on it. Null for none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   note: String
   "Whether it is stored until this is set to false, however many releases follow."
   retained: Boolean!
-  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if an earlier version of the server did."
+  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if an earlier version of the server did. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   actor: String
-  "Bytes that it takes itself, about; a small one shares most with its base. Null if an earlier version of the server published it."
+  """
+  Bytes that it takes itself, about; a small one shares most with its base. Null if an earlier version of the server
+  published it. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   bytes: Float
   "When shoppers began to see it, the last time that it was served. Null if they never did."
   servedAt: DateTime
@@ -31336,7 +31345,7 @@ func (ec *executionContext) _CatalogRelease_label(ctx context.Context, field gra
 			return ec.fieldContext_CatalogRelease_label(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.LabelText(), nil
+			return ec.Resolvers.CatalogRelease().Label(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -31347,7 +31356,7 @@ func (ec *executionContext) _CatalogRelease_label(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -31359,7 +31368,7 @@ func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field grap
 			return ec.fieldContext_CatalogRelease_note(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.NoteText(), nil
+			return ec.Resolvers.CatalogRelease().Note(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -31370,7 +31379,7 @@ func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_retained(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -31405,7 +31414,7 @@ func (ec *executionContext) _CatalogRelease_actor(ctx context.Context, field gra
 			return ec.fieldContext_CatalogRelease_actor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ActorName(), nil
+			return ec.Resolvers.CatalogRelease().Actor(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -31416,7 +31425,7 @@ func (ec *executionContext) _CatalogRelease_actor(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -31428,7 +31437,7 @@ func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field gra
 			return ec.fieldContext_CatalogRelease_bytes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ByteCount(), nil
+			return ec.Resolvers.CatalogRelease().Bytes(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
@@ -31439,7 +31448,7 @@ func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_bytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type Float does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_servedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -66104,30 +66113,162 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "label":
-			out.Values[i] = ec._CatalogRelease_label(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_label(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "note":
-			out.Values[i] = ec._CatalogRelease_note(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_note(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "retained":
 			out.Values[i] = ec._CatalogRelease_retained(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
-			out.Values[i] = ec._CatalogRelease_actor(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_actor(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "bytes":
-			out.Values[i] = ec._CatalogRelease_bytes(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_bytes(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "servedAt":
 			out.Values[i] = ec._CatalogRelease_servedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {

@@ -2938,11 +2938,11 @@ var planCatalogRelease = &plan.Object{
 		"added":       {Number: 11, NonNull: true},
 		"changed":     {Number: 12, NonNull: true},
 		"removed":     {Number: 13, NonNull: true},
-		"label":       {Number: 14},
-		"note":        {Number: 15},
+		"label":       {Number: 14, Resolver: true},
+		"note":        {Number: 15, Resolver: true},
 		"retained":    {Number: 16, NonNull: true},
-		"actor":       {Number: 17},
-		"bytes":       {Number: 18},
+		"actor":       {Number: 17, Resolver: true},
+		"bytes":       {Number: 18, Resolver: true},
 		"servedAt":    {Number: 19},
 		"currencies":  {Number: 20, NonNull: true, Resolver: true},
 	},
@@ -2998,15 +2998,31 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	case 14: // label
-		return x.writeOString2ᚖstring(ctx, f, obj.LabelText())
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Label(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	case 15: // note
-		return x.writeOString2ᚖstring(ctx, f, obj.NoteText())
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Note(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	case 16: // retained
 		return x.writeNBoolean2bool(ctx, f, obj.Retained)
 	case 17: // actor
-		return x.writeOString2ᚖstring(ctx, f, obj.ActorName())
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Actor(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	case 18: // bytes
-		return x.writeOFloat2ᚖfloat64(ctx, f, obj.ByteCount())
+		v, err := plan.Call(ctx, func() (*float64, error) { return x.resolvers.CatalogRelease().Bytes(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOFloat2ᚖfloat64(ctx, f, v)
 	case 19: // servedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ServedTime())
 	case 20: // currencies

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/release"
 )
@@ -159,7 +160,7 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 	if err != nil {
 		return nil, err
 	}
-	counted, err := Load(ctx, f.BatchRow, attribute+strconv.Itoa(first), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
+	counted, err := LoadBy(ctx, f.BatchRow, cachekey.New("values", attribute, strconv.Itoa(first)), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
 		ids := nodeIDsOf(all)
 		byNode, err := count.View.FacetOfNodes(ctx, ids, release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: count.adjusted(list)})
 		return ValuesByKey(ids, byNode), err

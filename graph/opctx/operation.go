@@ -27,6 +27,8 @@ type Operation struct {
 	Roots    Roots
 	rootRows sync.Map // *rootRows by the name of root fields
 
+	shopperErr error // CheckShopper
+
 	request   Idempotency // Idempotency of a request, without another allocation
 	viewOnce  sync.Once
 	view      *release.View

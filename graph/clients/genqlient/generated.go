@@ -2061,7 +2061,7 @@ func (v *ShopCatalogQueryCatalogResolution) GetCandidates() []ShopCatalogQueryCa
 //
 // A rule, compared with a shopper.
 type ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate struct {
-	// The rule's name. Null for a rule for other shoppers, unless the token has the scope `catalog:write`.
+	// The rule's name. Null for a rule for other shoppers or out of schedule, unless the token has the scope `catalog:write`.
 	RuleName *string `json:"ruleName"`
 	// Number of criteria that matched: account, account tag, customer, channel, tag.
 	Score int `json:"score"`
