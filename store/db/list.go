@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"portico/internal/cachekey"
 	"portico/store"
@@ -121,9 +123,9 @@ func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.Li
 			rows[of(row)] = append(rows[of(row)], row)
 		}
 	}
-	slices := make([]*store.Slice[T], len(lists))
+	slices, totals := make([]*store.Slice[T], len(lists)), totalsOf(s, lists, query.Ranges)
 	for i, l := range lists {
-		slices[i] = l.slice(rows[i], query, b, l.total(s, query.Ranges))
+		slices[i] = l.slice(rows[i], query, b, totals(i))
 	}
 	return slices, nil
 }
@@ -147,18 +149,60 @@ func checkQuery(ctx context.Context, s *DB, query store.ListQuery) (b store.Chec
 
 // total returns what counts the rows that match.
 func (l Listing[T]) total(s *DB, ranges []store.Range) func(context.Context) (int, error) {
-	return func(ctx context.Context) (n int, err error) {
-		where, args := l.Where(ranges, nil)
-		switch {
-		case len(ranges) == 0 && l.CounterName != "":
-			n, _, err = One(ctx, s.Reader, Scalar[int], `SELECT value FROM counter WHERE name = $1`, l.CounterName)
-		case len(ranges) == 0 && l.TotalSQL != "":
-			n, _, err = One(ctx, s.Reader, Scalar[int], l.TotalSQL, args...)
-		default:
-			n, _, err = One(ctx, s.Reader, Scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.CountTable, l.Table)+` WHERE `+strings.Join(append(where, "TRUE"), " AND "), args...)
-		}
+	return func(ctx context.Context) (int, error) {
+		query, args := l.totalSQL(ranges, nil)
+		n, _, err := One(ctx, s.Reader, Scalar[int], query, args...)
 		return n, err
 	}
+}
+
+// totalsOf returns what counts the rows that match of each list. The first call counts those of all lists in one statement.
+func totalsOf[T any](s *DB, lists []Listing[T], ranges []store.Range) func(list int) func(context.Context) (int, error) {
+	var once sync.Once
+	var counts []int
+	var failed error
+	count := func(ctx context.Context) {
+		queries, args := make([]string, len(lists)), []any(nil)
+		for i, l := range lists {
+			queries[i], args = l.totalSQL(ranges, args)
+			queries[i] = `SELECT ` + strconv.Itoa(i) + `, COALESCE((` + queries[i] + `), 0)`
+		}
+		counts = make([]int, len(lists))
+		_, failed = Collect(ctx, s.Reader, func(rows *sql.Rows) (list int, err error) {
+			n := 0
+			if err = rows.Scan(&list, &n); err == nil {
+				counts[list] = n
+			}
+			return list, err
+		}, strings.Join(queries, " UNION ALL "), args...)
+	}
+	return func(list int) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			once.Do(func() { count(ctx) })
+			if failed != nil {
+				return 0, failed
+			}
+			return counts[list], nil
+		}
+	}
+}
+
+// parameterNumbers finds the parameters of a statement.
+var parameterNumbers = regexp.MustCompile(`\$\d+`)
+
+// totalSQL returns the query of the number of rows that match, whose parameters follow args, and the values of all parameters.
+func (l Listing[T]) totalSQL(ranges []store.Range, args []any) (query string, all []any) {
+	if len(ranges) == 0 && l.CounterName != "" {
+		return `SELECT value FROM counter WHERE name = $` + strconv.Itoa(len(args)+1), append(args, l.CounterName)
+	}
+	where, all := l.Where(ranges, args)
+	if len(ranges) > 0 || l.TotalSQL == "" {
+		return `SELECT COUNT(*) FROM ` + cmp.Or(l.CountTable, l.Table) + ` WHERE ` + strings.Join(append(where, "TRUE"), " AND "), all
+	}
+	return parameterNumbers.ReplaceAllStringFunc(l.TotalSQL, func(parameter string) string {
+		n, _ := strconv.Atoi(parameter[1:])
+		return "$" + strconv.Itoa(len(args)+n)
+	}), all
 }
 
 // pageConditions returns the conditions of a page, whose parameters follow those in bound.
