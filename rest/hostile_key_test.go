@@ -34,7 +34,7 @@ func hostilePairs(separators []string) (pairs []hostilePair) {
 		`($v: [String!]!) { products(filter: {tags: {in: $v}}) { totalCount nodes { uuid } facets { price { min { amount } } } } }`:          {"paint", "heavy"},
 		`($v: [String!]!) { products(filter: {sku: {in: $v}}, orderBy: {field: PRICE}) { totalCount nodes { uuid } } }`:                      {"GLUE", "ANVIL"},
 		`($v: [ID!]!) { products(filter: {id: {in: $v}}, orderBy: {field: NAME}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:     {"anvil", "brush"},
-		`($v: [ID!]!) { catalogNodes(filter: {ids: $v}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                         {"paints", "tools"},
+		`($v: [ID!]!) { catalogNodes(filter: {ids: $v}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                              {"paints", "tools"},
 		`($v: [ID!]!) { product(id: "easel") { childByOptions(optionIds: $v) { uuid } same: childByOptions(optionIds: ["oak"]) { uuid } } }`: {"oak", "large"},
 		`($v: [String!]!) { product(id: "anvil") { attributes(keys: $v) { key } same: attributes(keys: ["a", "b"]) { key } } }`:              {"a", "b"},
 	}
