@@ -333,7 +333,11 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 			}
 		}
 	}
-	for _, text := range []string{"a", "an", "br", "brsuh", "paint brush", "oak missing", "for the wall", "anvil-", "ANVIL", "easeloak", "ea sel", "noms", "sku 1"} {
+	texts := []string{"brsuh", "paint brush", "oak missing", "for the wall", "anvil-", "ANVIL", "easeloak", "ea sel", "noms", "sku 1", "tools", "brushes", "lamp oil"}
+	for first := 'a'; first <= 'z'; first++ {
+		texts = append(texts, string(first), string([]rune{first, rune("aeinortu"[c.IntN(8)])}))
+	}
+	for _, text := range texts {
 		search, err := index.NewSearch(text)
 		require.NoError(t, err)
 		result, err := v.Searched(ctx, search)
@@ -344,9 +348,10 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		for i, id := range ids {
 			scores[id] = result.Scores[i]
 		}
+		order := storetest.ProductIDs(t, v, release.ProductQuery{Unlisted: true, Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortRelevance}})
 		suggestions, err := v.Suggest(ctx, text, 5)
 		require.NoError(t, err)
-		say("search", text, scores, result.CorrectedTo, suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
+		say("search", text, scores, order, result.CorrectedTo, suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)

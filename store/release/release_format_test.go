@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "3f5e3a5864b32bdd45b208824af65ba827d742ea9c5f2a93583b08f8772fdf8b"
+	formatSum   = "00a9317ff85e089515e79eacd5a1a69e395aa7a270a975476c160b01214abd4a"
 )
 
 func TestFormatOfReleases(t *testing.T) {
