@@ -281,7 +281,7 @@ func (h *modelShop) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	search, err := index.NewSearch(typed.String())
 	require.NoError(t, err)
 	h.typed[search.String()] = typed.String()
-	if search.Empty() {
+	if len(search.Words) == 0 {
 		search, err = index.NewSearch("nothing")
 		require.NoError(t, err)
 		h.typed[search.String()] = "nothing"
