@@ -48,21 +48,19 @@ type matchedList struct {
 	*WeightedList
 	weight    uint32
 	strengths *strengths
+	placed    bool  // places are kept
 	place     place // of each named occurrence, without its position
 	adds      bool  // to other lists; else the best one counts
 }
 
 // in returns how a list of the word counts. Forms of the word count together, as if each were the word.
 func (w *scoredWord) in(list *WeightedList, places bool) (m matchedList) {
-	m = matchedList{WeightedList: list, weight: list.Weight, strengths: wordStrengths, adds: list.Weight >= WeightStem}
+	m = matchedList{WeightedList: list, weight: list.Weight, strengths: wordStrengths, placed: places, place: placeIn(list), adds: list.Weight >= WeightStem}
 	if list.Prefix && !w.whole {
 		m.weight *= onlyPrefixFactor
 	}
 	if w.Head || list.Prefix { // OccurrenceUnion compares these
 		m.strengths = headStrengths
-	}
-	if places {
-		m.place = placeIn(list)
 	}
 	return m
 }

@@ -84,8 +84,8 @@ func NewExpander(search Search, sources []WordSource, locales []string, synonyms
 // Words are the words to match.
 func (e *Expander) Words() []SearchWord { return e.words }
 
-// WithFunctionWords returns all words of the search if some are left out, else none.
-func (e *Expander) WithFunctionWords() []SearchWord {
+// AllWords returns the words of the search with those that are left out; nil if there are none of these.
+func (e *Expander) AllWords() []SearchWord {
 	if len(e.words) == len(e.all) || slices.ContainsFunc(e.all, SearchWord.Unspaced) {
 		return nil
 	}
@@ -266,10 +266,14 @@ func (e *Expander) Corrections(i, products int) []SimilarWord {
 	return found[:min(len(found), maxSimilar)]
 }
 
-// Correction returns the ways in which a correction matches: itself, and words of the same stem.
-func (e *Expander) Correction(word SimilarWord) []Expansion {
+// Correction returns the ways in which a correction matches: itself, and words of the same stem. best is whether no other is
+// likelier.
+func (e *Expander) Correction(word SimilarWord, best bool) []Expansion {
 	var x expansions
-	weight := uint32(WeightTypo - typoStep*(word.Distance-1))
+	weight := uint32(WeightTypo)
+	if !best {
+		weight -= lessLikely
+	}
 	x.add(word.Text, false, weight)
 	for _, source := range e.sources {
 		for _, other := range source.Stemmed(Stem(source.Language, word.Text), maxStemmed) {

@@ -14,10 +14,10 @@ const (
 	WeightStem        = 246
 	WeightSplit       = 220 // icecream as ice cream
 	WeightCompound    = 190 // Futter in Hundefutter
-	WeightTypo        = 150 // for each further edit typoStep less
+	WeightTypo        = 150 // lessLikely less if another is likelier
 	WeightSynonym     = 120
 	WeightPrefix      = 30 // below all others, in the description too
-	typoStep          = 30
+	lessLikely        = 30
 	// onlyPrefixFactor raises the weight of WeightPrefix for a word that no text has whole.
 	onlyPrefixFactor = 6
 )
@@ -252,12 +252,12 @@ type PlacedWord struct {
 	Lists    []WeightedList
 }
 
-// Named returns the products whose name is some words, in order of the ordinals.
-func Named(words []PlacedWord) (found Ordinals) {
-	if len(words) == 0 || len(words) > maxNameWords {
+// Named returns the products whose name has so many words, and some at their positions.
+func Named(words []PlacedWord, length int) (found Ordinals) {
+	if len(words) == 0 || length > maxNameWords {
 		return nil
 	}
-	class := nameLengthClass(uint8(len(words)))
+	class := nameLengthClass(uint8(length))
 	at := func(word PlacedWord, code occurrenceCode) bool {
 		o := &namePlaces[code.name]
 		return int(o.Position) == word.Position+1 && nameLengthClass(o.NameWords) == class

@@ -14,7 +14,7 @@ const (
 	skuPlace         = sureBit // a part of the SKU only
 )
 
-// placeIn returns the places of named occurrences in a list, without their positions; 0 if these are not kept.
+// placeIn returns the places of named occurrences in a list, without their positions.
 func placeIn(list *WeightedList) place {
 	if list.Language > maxPlaceLanguage {
 		return noPlace
@@ -26,8 +26,11 @@ func placeIn(list *WeightedList) place {
 	return at
 }
 
-// at returns the place of an occurrence.
+// at returns the place of an occurrence; noPlace if places are not kept.
 func (m *matchedList) at(code occurrenceCode) place {
+	if !m.placed {
+		return noPlace
+	}
 	switch o := &namePlaces[code.name]; {
 	case o.Position > 0 && m.Language <= maxPlaceLanguage:
 		return m.place | place(o.Position)

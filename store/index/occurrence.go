@@ -17,17 +17,28 @@ type Occurrence struct {
 	TextWords uint16 // words of that description; 0 if Texts is
 }
 
-// AppendOccurrence encodes the occurrence of a token in a product: the step from the ordinal before,
-// doubled, plus one if Named, a byte for the description, and if Named one for the name.
+// AppendOccurrence encodes the occurrence of a token in a product: four times the step from the ordinal before, plus one
+// if Named and two if it is in the description, and then a byte for each of these.
 func AppendOccurrence(list []byte, step uint32, o Occurrence) []byte {
 	return appendCode(list, step, o.code())
 }
 
 func appendCode(list []byte, step uint32, code occurrenceCode) []byte {
-	if code.name == 0 {
-		return append(binary.AppendUvarint(list, uint64(step)<<1), code.text)
+	head := uint64(step) << 2
+	if code.name > 0 {
+		head |= 1
 	}
-	return append(binary.AppendUvarint(list, uint64(step)<<1|1), code.text, code.name)
+	if code.text > 0 {
+		head |= 2
+	}
+	list = binary.AppendUvarint(list, head)
+	if code.name > 0 {
+		list = append(list, code.name)
+	}
+	if code.text > 0 {
+		list = append(list, code.text)
+	}
+	return list
 }
 
 // occurrenceCode is an encoded Occurrence.

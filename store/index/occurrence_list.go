@@ -103,7 +103,7 @@ type occurrenceReader struct {
 func (l OccurrenceList) reader() occurrenceReader { return occurrenceReader{body: l.Body} }
 
 // read decodes entries, as many as there are places for, or fewer at the end. It has no branch that depends on
-// whether an occurrence is named, which nothing predicts.
+// where an occurrence is, which nothing predicts.
 func (r *occurrenceReader) read(into []occurrenceEntry) int {
 	body, at, ordinal := r.body, r.at, r.ordinal
 	n := 0
@@ -121,11 +121,11 @@ func (r *occurrenceReader) read(into []occurrenceEntry) int {
 				}
 			}
 		}
-		ordinal += step >> 1
-		named := int(step & 1)
-		name := body[at+named] & byte(-named)
-		into[n] = occurrenceEntry{ordinal, occurrenceCode{name: name, text: body[at]}}
-		at += 1 + named
+		ordinal += step >> 2
+		named, texts, last := int(step&1), int(step>>1&1), len(body)-1
+		name, text := body[min(at, last)]&byte(-named), body[min(at+named, last)]&byte(-texts)
+		into[n] = occurrenceEntry{ordinal, occurrenceCode{name: name, text: text}}
+		at += named + texts
 		n++
 	}
 	r.at, r.ordinal = at, ordinal

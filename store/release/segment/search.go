@@ -160,30 +160,40 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 		text = s.search.Corrected(corrected)
 		result.CorrectedTo, result.Corrections = text, corrected
 	}
-	if err := s.liftNamed(ctx, result, expander.WithFunctionWords()); err != nil {
+	if err := s.liftNamed(ctx, result, expander); err != nil {
 		return nil, err
 	}
 	return result, s.liftCategory(ctx, result, text)
 }
 
 // liftNamed raises the products whose name is the search with its function words.
-func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, words []index.SearchWord) error {
-	tokens, placed := make([]index.SearchToken, len(words)), make([]index.PlacedWord, len(words))
-	for i, word := range words {
-		tokens[i] = index.SearchToken{Text: word.Whole.Text}
+func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, expander *index.Expander) error {
+	all := expander.AllWords()
+	if all == nil {
+		return nil
 	}
-	if err := s.read(ctx, tokens); err != nil {
-		return err
+	named := index.Ordinals{}
+	for _, words := range [][]index.SearchWord{expander.Words(), all} { // function words last: they are seldom needed
+		var tokens []index.SearchToken
+		for _, word := range words {
+			tokens = append(tokens, index.SearchToken{Text: word.Whole.Text})
+		}
+		if err := s.read(ctx, tokens); err != nil {
+			return err
+		}
+		placed, work := make([]index.PlacedWord, len(words)), 0
+		for i, word := range words {
+			placed[i] = index.PlacedWord{Position: word.Position, Lists: s.lists[tokens[i]]}
+			work += index.WordMatches{Lists: placed[i].Lists}.Bytes()
+		}
+		if err := store.Charge(ctx, work); err != nil {
+			return err
+		}
+		if named = index.Named(placed, len(all)); len(named) == 0 {
+			return nil
+		}
 	}
-	work := 0
-	for i, word := range words {
-		placed[i] = index.PlacedWord{Position: word.Position, Lists: s.lists[tokens[i]]}
-		work += index.WordMatches{Lists: placed[i].Lists}.Bytes()
-	}
-	if err := store.Charge(ctx, work); err != nil {
-		return err
-	}
-	result.LiftNamed(index.Named(placed))
+	result.LiftNamed(named)
 	return nil
 }
 
@@ -259,8 +269,8 @@ func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, pro
 			found = append(found, index.FoundCorrection{SimilarWord: word, Products: n})
 		}
 	}
-	for _, word := range index.Meant(products, found) {
-		ways := expander.Correction(word.SimilarWord)
+	for i, word := range index.Meant(products, found) {
+		ways := expander.Correction(word.SimilarWord, i == 0)
 		if err := s.read(ctx, tokensOf(ways)); err != nil {
 			return nil, nil, err
 		}
