@@ -187,19 +187,21 @@ func (c *candidates) add(word scoredWord, lack uint8) {
 
 // addList is add for the only list of a word, if no product was found.
 func (c *candidates) addList(word scoredWord, lack uint8) {
-	list := word.in(&word.Lists[0], c.keepsPlaces())
-	n := list.OccurrenceList.Count()
-	c.found, c.scores, c.lacks = slices.Grow(c.found, n), slices.Grow(c.scores, n), slices.Grow(c.lacks, n)
+	list, places := word.in(&word.Lists[0], c.keepsPlaces()), c.keepsPlaces()
+	strengths, weight, dead, rarity := list.strengths, list.weight, list.Dead, word.rarity
+	most, kept := list.OccurrenceList.Count(), 0
+	found, scores := slices.Grow(c.found, most)[:most], slices.Grow(c.scores, most)[:most]
 	reader := list.reader()
 	for {
 		entries := c.read[:]
 		n := reader.read(entries)
 		for _, entry := range entries[:n] {
-			if list.Dead != nil && list.Dead.Has(entry.ordinal) {
+			if dead != nil && dead.Has(entry.ordinal) {
 				continue
 			}
-			c.found, c.scores = append(c.found, entry.ordinal), append(c.scores, scoreOf(list.value(entry.code), word.rarity))
-			if c.keepsPlaces() {
+			found[kept], scores[kept] = entry.ordinal, scoreOf(uint16(strengths.of(entry.code)*weight), rarity)
+			kept++
+			if places {
 				c.places = append(c.places, placesOf(word.number, list.at(entry.code)))
 			}
 		}
@@ -207,8 +209,9 @@ func (c *candidates) addList(word scoredWord, lack uint8) {
 			break
 		}
 	}
-	for len(c.lacks) < len(c.found) {
-		c.lacks = append(c.lacks, lack)
+	c.found, c.scores, c.lacks = found[:kept], scores[:kept], slices.Grow(c.lacks, kept)[:kept]
+	for i := range c.lacks {
+		c.lacks[i] = lack
 	}
 }
 

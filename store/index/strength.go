@@ -22,13 +22,13 @@ const (
 // strengths are the strengths of words in names and descriptions, by occurrenceCode.
 type strengths struct {
 	names, texts [256]uint32
-	textShares   [256]uint32 // how much of the strength in the description counts beside the name, of 256
+	textShares   [256]uint32 // how much the strength in the description counts beside the name, of 65536 / maxStrength
 }
 
 // of returns the strength of an occurrence, from 1 to maxStrength. It has no branch, which nothing would predict.
 func (s *strengths) of(code occurrenceCode) uint32 {
 	name := s.names[code.name]
-	return name + (maxStrength-name)*s.texts[code.text]*s.textShares[code.name]/(256*maxStrength)
+	return name + (maxStrength-name)*s.texts[code.text]*s.textShares[code.name]>>16
 }
 
 // The strengths of words of a search. The role of a word in a name counts for the head of the search only: for laptop in
@@ -38,13 +38,16 @@ var (
 	wordStrengths = newStrengths([roles]float64{RoleOther: 0.9, RoleHead: 0.9, RoleLater: 0.88, RoleAside: 0.8})
 )
 
+// wholeShare is 65536 / maxStrength, rounded up.
+const wholeShare = 258
+
 func newStrengths(byRole [roles]float64) *strengths {
 	var s strengths
 	saturated := func(frequency, length, usual, share float64) float64 {
 		return frequency / (frequency + saturation*(1-share+share*length/usual))
 	}
 	for code, o := range namePlaces {
-		s.textShares[code] = 256 * textBesideName / 100
+		s.textShares[code] = wholeShare * textBesideName / 100
 		switch {
 		case o.WholeSKU:
 			s.names[code] = maxStrength
@@ -53,7 +56,7 @@ func newStrengths(byRole [roles]float64) *strengths {
 		case o.Named:
 			s.names[code] = uint32(maxStrength * byRole[o.Role] * saturated(nameWeight, float64(o.NameWords), usualNameWords, nameLengthShare))
 		default:
-			s.textShares[code] = 256
+			s.textShares[code] = wholeShare
 		}
 	}
 	for code := textLengths; code < len(s.texts); code++ {
