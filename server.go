@@ -371,7 +371,7 @@ func (a *app) handler() http.Handler {
 		a.tokens.Middleware,
 		a.accessLog.Middleware,
 		a.metrics.Middleware,
-		middleware.CORS(a.CORSOrigins),
+		middleware.CORS(a.CORSOrigins, a.log),
 		middleware.Compress,
 		server.RejectOverLimit(api.WriteError),
 		middleware.LimitBody(a.BodyBytes),

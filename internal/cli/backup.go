@@ -36,15 +36,16 @@ func (c copiedDatabase) String() string { return fmt.Sprintf("%s %s to %s", c.ve
 
 // Run copies.
 func (c *Backup) Run(ctx context.Context, streams Streams) error {
+	path, _ := shop.SQLiteFile(c.DatabaseURL)
+	if err := outputPath(c.File).checkBackup(path); err != nil {
+		return err
+	}
 	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if path, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite && sameFile(path, c.File) {
-		return usagef("%s is the database itself. Name another file", c.File)
-	}
-	if err := atomicWrite(c.File, os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
+	if err := atomicWrite(outputPath(c.File).resolved(), os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
 	return c.print(streams, copiedDatabase{"backed up", s.Describe(), c.File})

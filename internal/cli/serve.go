@@ -113,7 +113,7 @@ func (c *Serve) Validate() error {
 		return usagef("--oidc-audience needs --oidc-issuer")
 	case issuer != nil:
 		if err := issuer.Check(c.TokenIssuer); err != nil {
-			return usagef("--oidc-issuer and --oidc-audience: %s", err)
+			return usagef("--oidc-issuer %q and --oidc-audience: %s", maskURL(issuer.URL), err)
 		}
 	}
 	if err := c.Retention().Check(); err != nil {

@@ -91,6 +91,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
 		{"serve --oidc-issuer https://id.example", 2, "the audience of its tokens must be set"},
 		{"serve --oidc-issuer http://id.example --oidc-audience shop", 2, "must use https"},
+		{"serve --oidc-issuer https://u:hunter2@id.example --oidc-audience shop", 2, "https://u:***@id.example"},
 		{"serve --oidc-issuer https://id.example --oidc-audience shop --token-issuer https://id.example", 2, "must differ from --token-issuer"},
 		{"serve --addr nowhere", 2, "--addr must be HOST:PORT"},
 		{"serve --cors-origin shop.example", 2, "an origin must be like https://shop.example"},

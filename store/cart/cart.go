@@ -146,7 +146,10 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 		} else if c != nil {
 			applied[c.ID] = true
 		}
-		check := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
+		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
+		if err != nil {
+			return nil, err
+		}
 		if check.Valid() {
 			offers = append(offers, p.offer(v, check)...)
 			p.CodesUnused = append(p.CodesUnused, check.Code.Code)
@@ -154,15 +157,18 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 			p.CodesRefused = append(p.CodesRefused, RefusedCode{text, check.Refusals})
 		}
 	}
-	if err := p.charge(ctx, offers); err != nil {
+	if err := p.apply(v, offers); err != nil {
 		return nil, err
 	}
-	p.apply(v, offers)
 	promotions := make([]*rule.Promotion, automatic)
 	for i := range promotions {
 		promotions[i] = offers[i].Promotion
 	}
-	if next, missing := discount.Next(p.priced, promotions, v.Currency); next >= 0 {
+	next, missing, err := p.cart.Next(promotions)
+	if err != nil {
+		return nil, err
+	}
+	if next >= 0 {
 		p.Next = &NextPromotion{NewPublicPromotion(v, promotions[next]), v.Money(missing)}
 	}
 	return &p.Preview, nil
@@ -185,9 +191,9 @@ func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use 
 	if err != nil {
 		return nil, err
 	}
-	check := p.check(v, found[0], use)
-	if !check.Valid() {
-		return check, nil
+	check, err := p.check(v, found[0], use)
+	if err != nil || !check.Valid() {
+		return check, err
 	}
 	offers, err := s.offers(ctx, v)
 	if err != nil {
@@ -195,10 +201,11 @@ func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use 
 	}
 	off, applications := int64(0), 0
 	offers = append(offers, p.offer(v, check)...)
-	if err := p.charge(ctx, offers); err != nil {
+	discounts, err := p.cart.Apply(offers)
+	if err != nil {
 		return nil, err
 	}
-	for _, d := range discount.Apply(p.priced, offers, v.Currency) {
+	for _, d := range discounts {
 		if offers[d.Offer].Promotion.ID == check.Promotion.ID {
 			off, applications = d.Minor, d.Applications
 		}
@@ -242,6 +249,7 @@ type pricedCart struct {
 	Preview
 	priced []discount.Line // lines with a price
 	place  []int           // of each in Lines
+	cart   *discount.Cart  // of priced; charges its work to the allowance of the context
 }
 
 // price prices the lines.
@@ -260,7 +268,7 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 		p.Lines[i] = Line{ProductID: line.ProductID, Product: products[i].Product, Quantity: line.Quantity}
 		unit := products[i].UnitPrice(line.Quantity)
 		if unit == nil || products[i].Product.BaseProduct() {
-			p.Lines[i].Problem = problemOf(products[i], v.Currency)
+			p.Lines[i].Problem = problemOf(products[i], v.RequestedCurrency())
 			continue
 		}
 		high, price := bits.Mul64(uint64(unit.Minor), uint64(line.Quantity))
@@ -280,6 +288,7 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 		p.IncludesTax = &includes
 	}
 	p.Subtotal, p.Total = v.Money(subtotal), v.Money(subtotal)
+	p.cart = discount.NewCart(p.priced, v.Currency, func(steps int) error { return store.ChargeSteps(ctx, steps) })
 	return p, nil
 }
 
@@ -312,12 +321,16 @@ func (s *CartService) offers(ctx context.Context, v *release.View) (offers []dis
 }
 
 // check checks a code for the cart.
-func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) *redeem.CodeCheck {
+func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) (*redeem.CodeCheck, error) {
 	use.CartValue = &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
 	if found.Promotion != nil {
-		use.Units = min(discount.Units(p.priced, found.Promotion, v.Currency), redeem.MaxCodeUnits)
+		units, err := p.cart.Units(found.Promotion)
+		if err != nil {
+			return nil, err
+		}
+		use.Units = min(units, redeem.MaxCodeUnits)
 	}
-	return found.Check(use, v.Now())
+	return found.Check(use, v.Now()), nil
 }
 
 // offer returns the offer of an accepted code; none if its promotion is not for the view's catalog.
@@ -332,22 +345,18 @@ func (p *pricedCart) offer(v *release.View, check *redeem.CodeCheck) []discount.
 	return []discount.Offer{o}
 }
 
-// bytesOfOffer is what applying an offer to a line takes in memory, with all orders that are tried.
-const bytesOfOffer = 512
-
-// charge charges the work of applying offers to the allowance of the context.
-func (p *pricedCart) charge(ctx context.Context, offers []discount.Offer) error {
-	return store.Charge(ctx, bytesOfOffer*len(p.priced)*len(offers))
-}
-
 // apply sets the discounts and what depends on them.
-func (p *pricedCart) apply(v *release.View, offers []discount.Offer) {
+func (p *pricedCart) apply(v *release.View, offers []discount.Offer) error {
+	discounts, err := p.cart.Apply(offers)
+	if err != nil {
+		return err
+	}
 	subtotal := discount.Subtotal(p.priced)
 	total, left := subtotal, make([]int64, len(p.priced))
 	for i, line := range p.priced {
 		left[i] = line.Unit * int64(line.Quantity)
 	}
-	for _, d := range discount.Apply(p.priced, offers, v.Currency) {
+	for _, d := range discounts {
 		offer := offers[d.Offer]
 		made := Discount{Promotion: NewPublicPromotion(v, offer.Promotion), Amount: v.Money(d.Minor), Applications: d.Applications}
 		if offer.Code != "" {
@@ -365,4 +374,5 @@ func (p *pricedCart) apply(v *release.View, offers []discount.Offer) {
 		p.Lines[p.place[i]].Total = v.Money(minor)
 	}
 	p.Total = v.Money(total)
+	return nil
 }

@@ -260,7 +260,7 @@ func TestPriceItemSteps(t *testing.T) {
 			}, "items.0.amounts would leave the sale without amounts; send remove: true to remove it"},
 			{"a new sale without amounts", sales(&sale{SKU: "SKU-MUG", Name: "winter", ValidTo: new(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))}), "items.0.amounts is required for a new sale"},
 			{"of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer"}), "items.0.amounts is required for a new sale"},
-			{"all amounts of a price with a sale", nulled("items.0.amounts"), `p-SKU-MUG updated amounts:{"USD":{"amount":100,"includes_tax":false}}->`},
+			{"all amounts of a price with a sale", nulled("items.0.amounts"), `p-SKU-MUG updated amounts.USD:{"amount":100,"includes_tax":false}->`},
 			{"an unknown sale removed", sales(&sale{SKU: "SKU-MUG", Name: "winter", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "winter"`},
 			{"a sale removed of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "summer"`},
 			{"the last sale of a price without amounts", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}), "items.0.remove would leave the price without amounts and sales; delete it with pricesDelete"},

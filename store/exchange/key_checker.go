@@ -224,7 +224,7 @@ func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportE
 			return nil, err
 		}
 		if text != "" {
-			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "%s", text)})
+			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "%s", text), Missing: true})
 		}
 	}
 	return list, nil

@@ -148,6 +148,11 @@ func warningCases() []warningCase {
 		{"a redirect to an unknown node", nil, []string{`{"type":"redirect","id":"r","attributes":{"from":"a"},"relationships":{"target":{"data":{"type":"node","id":"none"}}}}`}, []string{`1 redirect relationships.target.data.id: refers to a node`}},
 		{"a time without a zone", nil, []string{strings.Replace(mug, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00", 1)},
 			[]string{`1 product attributes.created_at: has no time zone, and counts as UTC; write 2026-01-01T00:00:00Z`}},
+		{"a date without a time", []string{book, mug}, []string{strings.Replace(priceOf("SKU-MUG", "USD"), `"currencies"`, `"sales":{"s":{"schedule":{"valid_to":"2030-06-30"},"currencies":{}}},"currencies"`, 1)},
+			[]string{`1 product-price attributes.sales.s.schedule.valid_to: is a date without a time, and counts as 00:00 of that day in UTC; write 2030-06-30T00:00:00Z`}},
+		{"an error of a spreadsheet", nil, []string{strings.Replace(mug, `"name":"A"`, `"name":"#NAME?"`, 1)}, []string{`1 product attributes.name: is an error of a spreadsheet; correct the formula of the cell, got "#NAME?"`}},
+		{"a control character", nil, []string{strings.Replace(mug, `"name":"A"`, `"name":"A\u0007","description":"a\r\n\tb"`, 1)}, []string{`1 product attributes.name: has the control character '\a', which pages do not show; remove it, got "A\a"`}},
+		{"spaces in a URL", nil, []string{`{"type":"file","id":"f","file_name":"a.jpg","link":{"href":"https://files.example/my mug.jpg"}}`}, []string{`1 file link.href: has a space, which a URL cannot have; write %20`}},
 	}
 }
 
@@ -185,13 +190,16 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	s := backend.Open(t)
 	var lines []string
 	for i := range 3 * exchange.MaxImportErrors {
-		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, `"main_image":{"data":{"type":"file","id":"f"}}`))
+		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, fmt.Sprintf(`"files":{"data":[{"type":"file","id":"f%d"}]}`, i)))
 	}
+	lines = append(lines, product("last", `,"options":["s"]`, ``))
 	found := map[bool]int{}
 	count := exchange.ImportOptions{Found: func(_ exchange.ImportError, warning bool) { found[warning]++ }}
 	report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
 	require.NoError(t, err)
-	require.Len(t, report.Warnings, exchange.MaxWarnings)
+	require.Len(t, report.Warnings, 4, "the first three of a kind, and the other kind")
+	require.Equal(t, []int{1, 2, 3, len(lines)}, []int{report.Warnings[0].Line, report.Warnings[1].Line, report.Warnings[2].Line, report.Warnings[3].Line})
+	require.Equal(t, map[string]int{report.Warnings[0].Kind(): len(lines) - 1, report.Warnings[3].Kind(): 1}, report.WarningKinds)
 	require.Equal(t, len(lines), report.WarningCount)
 	require.Equal(t, map[bool]int{true: len(lines)}, found)
 

@@ -59,8 +59,11 @@ func Meant(products int, found []FoundCorrection) (meant []FoundCorrection) {
 	return meant
 }
 
-// Corrected returns the text, folded, with mistyped words replaced.
+// Corrected returns the text, folded, with mistyped words replaced; empty without corrections.
 func (s Search) Corrected(corrections Corrections) string {
+	if len(corrections) == 0 {
+		return ""
+	}
 	var parts []string
 	for w := range splitWords(s.Typed) {
 		part := w.text

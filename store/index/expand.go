@@ -257,8 +257,7 @@ func (e *Expander) Corrections(i, products int) []SimilarWord {
 			break
 		}
 		for _, source := range e.sources {
-			least := (products + len(e.sources) - 1) / len(e.sources) // one of the sources has as many, if all have products
-			found = append(found, source.Similar(text, most, prefix, least)...)
+			found = append(found, source.Similar(text, most, prefix, e.leastProducts(products))...)
 		}
 	}
 	SortSimilar(found)

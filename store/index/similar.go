@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"sync"
 	"unicode/utf8"
 )
@@ -193,4 +194,38 @@ func (t *distanceTable) distance(word []rune, text string, most int, prefix bool
 		return row[n]
 	}
 	return slices.Min(row[:n+1])
+}
+
+// SimilarSteps returns how many steps Similar takes for a word, in the sense of store.ChargeSteps: one for each word that shares a
+// pair of letters with it, and is perhaps compared.
+func (v *Vocabulary) SimilarSteps(word string, products int) (steps int) {
+	if v.Len() == 0 {
+		return 0
+	}
+	x := v.bigrams()
+	eachBigram(word, func(b uint32) {
+		words := x.words[x.ends[b]:x.ends[b+1]]
+		steps += sort.Search(len(words), func(i int) bool { return v.Count(words[i]) < products })
+	})
+	return steps
+}
+
+// CorrectionSteps returns at most how many steps Corrections takes for a word.
+func (e *Expander) CorrectionSteps(i, products int) (steps int) {
+	text := e.words[i].Whole.Text
+	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
+		return 0
+	}
+	for _, source := range e.sources {
+		steps += source.SimilarSteps(text, e.leastProducts(products))
+	}
+	if e.words[i].Whole.Prefix && products == 0 {
+		steps *= 2 // longer words are compared too
+	}
+	return steps
+}
+
+// leastProducts is how many products of one of the sources have a word if so many of all have it.
+func (e *Expander) leastProducts(products int) int {
+	return (products + len(e.sources) - 1) / max(1, len(e.sources))
 }

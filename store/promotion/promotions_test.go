@@ -233,7 +233,7 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{ItemConditions: []rule.Condition{size}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []rule.Condition{size}, update.Promotion.ItemConditions())
-		require.True(t, update.Promotion.Excludes(json.RawMessage(`{"products(shoes)":{"size":42}}`)))
+		require.True(t, update.Promotion.Exclusion().Excludes(rule.DecodeItemFields(json.RawMessage(`{"products(shoes)":{"size":42}}`))))
 		size.Value = "large"
 		for path, change := range map[string]promotion.PromotionChange{
 			"item_conditions.0.value": {ItemConditions: []rule.Condition{size}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -18,7 +19,7 @@ const stockWork = 32
 // inStock is the result of a filter by stock. It is live, so the view's response is not cached. The result is, until a product
 // of the shop comes into stock or runs out of it.
 func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
-	o.valid.mixed.Store(true)
+	o.valid.live.Store(true)
 	static := *o
 	static.filter.InStock = nil
 	found, err := static.filtered(ctx)
@@ -26,7 +27,7 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 		return nil, err
 	}
 	version := o.service.stock.InStockVersion() // before the stock is read
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name() + "@" + version, Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: cachekey.Join(o.key(), cachekey.New(version)), Sort: o.sort, Number: o.epoch}
 	if version != "" {
 		if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 			return kept, nil
@@ -38,8 +39,8 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 	return found, err
 }
 
-// withStock keeps the products that can be bought by their stock now, or those that cannot: a product without a stock record
-// can, and a parent if one of its children can. It keeps the order.
+// withStock keeps the products of which their stock allows to buy a unit now (segment.Families.Units), or the others. It
+// keeps the order.
 func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) (index.Ordinals, error) {
 	families, err := v.Families(ctx)
 	if err != nil {
@@ -54,9 +55,10 @@ func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) 
 	for chunk := range slices.Chunk(places, checkedAtOnce) {
 		asked = asked[:0]
 		for _, place := range chunk {
-			for _, of := range boughtAs(families.Children(place), place) {
+			families.Units(place, func(of uint32) int32 {
 				asked = append(asked, ids.At(of))
-			}
+				return 0
+			})
 		}
 		if err := store.Charge(ctx, stockWork*len(asked)); err != nil {
 			return nil, err
@@ -66,20 +68,19 @@ func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) 
 			return nil, err
 		}
 		for _, place := range chunk {
-			n := len(boughtAs(families.Children(place), place))
-			if slices.ContainsFunc(units[:n], store.InStock) == want {
+			if store.InStock(families.Units(place, next(&units))) == want {
 				kept = append(kept, place)
 			}
-			units = units[n:]
 		}
 	}
 	return slices.Clip(kept), nil
 }
 
-// boughtAs returns the products whose stock is that of a product: the children of a parent, else itself.
-func boughtAs(children []uint32, place uint32) []uint32 {
-	if len(children) > 0 {
-		return children
+// next returns the units of one record after the other.
+func next(units *[]int32) func(uint32) int32 {
+	return func(uint32) int32 {
+		first := (*units)[0]
+		*units = (*units)[1:]
+		return first
 	}
-	return []uint32{place}
 }

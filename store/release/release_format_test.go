@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "00a9317ff85e089515e79eacd5a1a69e395aa7a270a975476c160b01214abd4a"
+	formatSum   = "41266732c7175d6a0b88846db1d9694a26f0fa370cb62f01337c19828ce1c01a"
 )
 
 func TestFormatOfReleases(t *testing.T) {

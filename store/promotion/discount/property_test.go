@@ -98,7 +98,7 @@ func TestDiscountsStayWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines, offers := drawLines(t), drawOffers(t, 7, rule.PromotionTypes()...)
-		discounts := discount.Apply(lines, offers, "USD")
+		discounts := apply(lines, offers, "USD")
 		off := make([]int64, len(lines))
 		whole := 0
 		for _, d := range discounts {
@@ -117,7 +117,7 @@ func TestDiscountsStayWithinTheirBounds(t *testing.T) {
 			}
 			for _, part := range d.Lines {
 				off[part.Line] += part.Minor
-				require.False(t, o.Promotion.Excludes(lines[part.Line].Extensions))
+				require.False(t, o.Promotion.Exclusion().Excludes(rule.DecodeItemFields(lines[part.Line].Extensions)))
 			}
 		}
 		require.LessOrEqual(t, whole, 1, "one promotion of the cart")
@@ -125,7 +125,7 @@ func TestDiscountsStayWithinTheirBounds(t *testing.T) {
 			require.LessOrEqual(t, off[i], l.Unit*int64(l.Quantity), "line %d", i)
 		}
 		for i := range offers {
-			alone := discount.Apply(lines, offers[i:i+1], "USD")
+			alone := apply(lines, offers[i:i+1], "USD")
 			require.LessOrEqual(t, total(lines, discounts), total(lines, alone)+1, "cheaper with %s alone, but for rounding", offers[i].Promotion.ID)
 		}
 	})
@@ -137,7 +137,7 @@ func TestDiscountsDoNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines, offers := drawLines(t), drawOffers(t, 7, rule.PromotionTypes()...)
 		amounts := func(lines []discount.Line, offers []discount.Offer) (list []string) {
-			for _, d := range discount.Apply(lines, offers, "USD") {
+			for _, d := range apply(lines, offers, "USD") {
 				var parts []string
 				for _, part := range d.Lines {
 					l := lines[part.Line]
@@ -161,9 +161,9 @@ func TestDiscountsGrowWithQuantity(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines, offers := drawLines(t), drawOffers(t, 1, rule.FixedDiscount, rule.PercentDiscount, rule.ItemFixedDiscount, rule.ItemPercentDiscount, rule.XForY, rule.XForAmount)
-		before := discount.Subtotal(lines) - total(lines, discount.Apply(lines, offers, "USD"))
+		before := discount.Subtotal(lines) - total(lines, apply(lines, offers, "USD"))
 		lines[rapid.IntRange(0, len(lines)-1).Draw(t, "line")].Quantity += rapid.IntRange(1, 5).Draw(t, "more")
-		after := discount.Subtotal(lines) - total(lines, discount.Apply(lines, offers, "USD"))
+		after := discount.Subtotal(lines) - total(lines, apply(lines, offers, "USD"))
 		require.GreaterOrEqual(t, after, before)
 	})
 }
@@ -182,9 +182,9 @@ func TestDiscountsOfLargeCarts(t *testing.T) { // not parallel: it counts alloca
 		{"A: free CUP with 2 any", "5333328.00"},
 	} {
 		lines := []discount.Line{{SKU: "MUG", Unit: 8000, Quantity: many}, {SKU: "CUP", Unit: 800, Quantity: many}}
-		work := testing.AllocsPerRun(1, func() { discount.Apply(lines, parseOffers(t, c.promotion), "USD") })
+		work := testing.AllocsPerRun(1, func() { apply(lines, parseOffers(t, c.promotion), "USD") })
 		require.Less(t, work, 1000., c.promotion)
-		discounts := discount.Apply(lines, parseOffers(t, c.promotion), "USD")
+		discounts := apply(lines, parseOffers(t, c.promotion), "USD")
 		require.Len(t, discounts, 1, c.promotion)
 		require.Equal(t, c.want, amountText(discounts[0].Minor), c.promotion)
 		requireConsistent(t, lines, discounts[0])
@@ -209,9 +209,11 @@ func TestNext(t *testing.T) {
 		for _, o := range parseOffers(t, c.promotions) {
 			promotions = append(promotions, o.Promotion)
 		}
-		next, missing := discount.Next(parseLines(t, c.cart), promotions, "USD")
+		next, missing, err := discount.NewCart(parseLines(t, c.cart), "USD", nil).Next(promotions)
+		require.NoError(t, err)
 		require.Equal(t, []any{c.next, c.missing}, []any{next, amountText(missing)}, "%s, %s", c.cart, c.promotions)
-		next, _ = discount.Next(parseLines(t, c.cart), promotions, "EUR")
+		next, _, err = discount.NewCart(parseLines(t, c.cart), "EUR", nil).Next(promotions)
+		require.NoError(t, err)
 		require.Equal(t, -1, next, "minimum and amounts in another currency only")
 	}
 }
@@ -231,7 +233,7 @@ func BenchmarkApply(b *testing.B) {
 			}
 			offers = append(offers, parseOffers(b, "E: "+terms)...)
 			for b.Loop() {
-				discount.Apply(lines, offers, "USD")
+				apply(lines, offers, "USD")
 			}
 		})
 	}

@@ -10,5 +10,6 @@ const (
 	FormatOfBlocks     = 7  // the first that stores products in blocks (block.go) only
 	FormatOfAttributes = 9  // the first that indexes options, and attributes of one's own
 	FormatOfFamilies   = 9  // the first that stores the children of parents (family.go) and the lists of subtrees
+	formatOfBundles    = 10 // the first that stores what bundles require, and parents without live children
 	formatOfWords      = 10 // the first that stores how often a description has a word, and the roles of words in names
 )

@@ -2,8 +2,8 @@ package segment
 
 import (
 	"context"
-	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -45,7 +45,7 @@ func (r *Reader) liftCategory(ctx context.Context, result *SearchResult, text st
 
 // nodeNames returns the names of all nodes in the base language and the shopper's.
 func (r *Reader) nodeNames(ctx context.Context) (nodeNames, error) {
-	key := db.CacheKey{Release: r.Release.nodesIdentity(), Kind: cachedNodeNames, Name: strings.Join(r.languages, ",")}
+	key := db.CacheKey{Release: r.Release.nodesIdentity(), Kind: cachedNodeNames, Name: cachekey.New(r.languages...)}
 	if kept, ok := db.Cached[nodeNames](r.Cache, key); ok {
 		return kept, nil
 	}

@@ -1,0 +1,40 @@
+package segment
+
+import (
+	"context"
+
+	"portico/internal/cachekey"
+	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// similarWords are the words that a mistyped one may have meant.
+type similarWords []index.SimilarWord
+
+func (s similarWords) Size() int {
+	n := 24
+	for _, word := range s {
+		n += 24 + len(word.Text)
+	}
+	return n
+}
+
+// similar returns expander.Corrections of a word that so many products have at least. It charges the comparisons to the context's Allowance, and finds them once
+// for all searches of an operation that have the word, and for later ones.
+func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, products int) ([]index.SimilarWord, error) {
+	word := expander.Words()[i].Whole
+	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text)), Number: 2 * products}
+	if word.Prefix {
+		key.Number++
+	}
+	if kept, ok := db.Cached[similarWords](s.Cache, key); ok {
+		return kept, nil
+	}
+	if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i, products)); err != nil {
+		return nil, err
+	}
+	found := similarWords(expander.Corrections(i, products))
+	s.Cache.Set(key, found)
+	return found, nil
+}
