@@ -217,19 +217,25 @@ func (c *candidates) addList(word scoredWord, lack uint8) {
 
 // mark sets what the products of a list are worth.
 func (c *candidates) mark(list matchedList) {
+	strengths, weight, dead, best, touched := list.strengths, list.weight, list.Dead, c.best, c.touched
 	reader := list.reader()
-	for {
-		entries := c.read[:]
-		n := reader.read(entries)
-		for _, entry := range entries[:n] {
-			if list.Dead == nil || !list.Dead.Has(entry.ordinal) {
-				c.improve(entry.ordinal, list.value(entry.code), list.at(entry.code), list.adds)
+	for n := markedEntries; n == markedEntries; {
+		n = reader.read(c.read[:])
+		for _, entry := range c.read[:n] {
+			if dead != nil && dead.Has(entry.ordinal) {
+				continue
+			}
+			value := uint16(strengths.of(entry.code) * weight)
+			if best[entry.ordinal] != 0 {
+				c.improve(entry.ordinal, value, list.at(entry.code), list.adds)
+				continue
+			}
+			if touched, best[entry.ordinal] = append(touched, entry.ordinal), value; list.placed {
+				c.placed[entry.ordinal] = list.at(entry.code)
 			}
 		}
-		if n < len(entries) {
-			return
-		}
 	}
+	c.touched = touched
 }
 
 // improve counts a way in which a product matches: together with those before if it adds, or else if it is better. The
