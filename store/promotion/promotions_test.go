@@ -3,6 +3,7 @@ package promotion_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,10 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 				"schema.targets"},
 			{rule.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
 			{rule.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
+			{rule.BundleGift, `{"gifts":[` + repeated(100, `"G"`) + `],"requirements":[` + repeated(100, `{"targets":["A"],"quantity":1}`) + `]}`, ""},
+			{rule.BundleGift, `{"gifts":[` + repeated(101, `"G"`) + `],"requirements":[{"targets":["A"],"quantity":1}]}`, "schema.gifts"},
+			{rule.BundleGift, `{"gifts":["G"],"requirements":[` + repeated(101, `{"targets":["A"],"quantity":1}`) + `]}`, "schema.requirements"},
+			{rule.BundleFixedDiscount, `{"currencies":[{"currency":"USD","amount":5}],"targets":[` + repeated(101, `["A"]`) + `],"quantities":[` + repeated(101, "1") + `]}`, "schema.targets"},
 			{rule.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
 			{rule.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
 			{rule.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
@@ -327,4 +332,9 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			storetest.RequireError(t, err, store.Invalid, "filter", "compares name")
 		}
 	}
+}
+
+// repeated returns a JSON text several times, separated by commas.
+func repeated(times int, text string) string {
+	return strings.Join(slices.Repeat([]string{text}, times), ",")
 }

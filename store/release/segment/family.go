@@ -86,46 +86,55 @@ func (f *Families) Parent(child uint32) (parent uint32, found bool) {
 	return f.of[at], true
 }
 
-// maxNested is how many levels below a product count for what is left of it.
-const maxNested = 4
+// Limits of Units.
+const (
+	maxNested  = 4       // levels below the product
+	maxRecords = 1 << 14 // stock records for one product
+)
 
 // Units returns how many units of a product can be bought, or store.NoStockRecord without a limit: of a parent those of its
-// best child, of a bundle as many as its required components allow, and no more than its own stock record. An option of a
-// component counts in sets of its quantity, and a component with a minimum of n as its n-th best option. What nests deeper
-// than maxNested levels, as a bundle in itself, cannot be bought.
+// best child, of others those of their stock record, and of a bundle without one as many as its required components allow. An
+// option of a component counts in sets of its quantity, and a component with a minimum of n as its n-th best option. What
+// exceeds a limit, as a bundle in itself does, cannot be bought.
 //
 // available returns the units of one product's own record. It is called in the same order each time, whatever it returns.
 func (f *Families) Units(place uint32, available func(place uint32) int32) int32 {
-	if units := f.units(place, 0, available); units != unlimited {
+	w := unitsWalk{f, available, maxRecords}
+	if units := w.units(place, 0); units != unlimited {
 		return units
 	}
 	return store.NoStockRecord
 }
 
+// unitsWalk is Units while it is computed.
+type unitsWalk struct {
+	*Families
+	available func(place uint32) int32
+	left      int // records to read at most
+}
+
 // unlimited stands for the units of a product without a stock record.
 const unlimited = math.MaxInt32
 
-func (f *Families) units(place uint32, depth int, available func(uint32) int32) int32 {
-	if depth > maxNested {
+func (w *unitsWalk) units(place uint32, depth int) int32 {
+	if depth > maxNested || w.left == 0 {
 		return 0
 	}
-	if children, isParent := f.Children(place); isParent {
+	if children, isParent := w.Children(place); isParent {
 		most := int32(0)
 		for _, child := range children {
-			most = max(most, f.units(child, depth+1, available))
+			most = max(most, w.units(child, depth+1))
 		}
 		return most
 	}
-	left := available(place)
-	if left == store.NoStockRecord {
-		left = unlimited
-	}
-	required, _ := f.required.get(place)
+	w.left--
+	own, left := w.available(place), int32(unlimited)
+	required, _ := w.required.get(place)
 	for len(required) > 0 {
 		least, end := int(required[0]), 2+2*required[1]
 		sets := make([]int32, 0, 8)
 		for option := range slices.Chunk(required[2:end], 2) {
-			units := f.units(option[0], depth+1, available)
+			units := w.units(option[0], depth+1)
 			if units != unlimited {
 				units /= int32(option[1])
 			}
@@ -138,6 +147,9 @@ func (f *Families) units(place uint32, depth int, available func(uint32) int32) 
 			left = min(left, sets[len(sets)-least])
 		}
 		required = required[end:]
+	}
+	if own != store.NoStockRecord {
+		return own
 	}
 	return left
 }

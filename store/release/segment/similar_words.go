@@ -20,7 +20,11 @@ func (s similarWords) Size() int {
 	return n
 }
 
-// similar returns expander.Corrections of a word that so many products have at least. It charges the comparisons to the context's Allowance, and finds them once
+// stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
+const stepsOfSimilar = 128
+
+// similar returns expander.Corrections of a word for words of at least so many products. It charges the comparisons to the
+// context's Allowance, and finds them once
 // for all searches of an operation that have the word, and for later ones.
 func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, products int) ([]index.SimilarWord, error) {
 	word := expander.Words()[i].Whole
@@ -28,13 +32,13 @@ func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, pro
 	if word.Prefix {
 		key.Number++
 	}
-	if kept, ok := db.Cached[similarWords](s.Cache, key); ok {
-		return kept, nil
+	found, ok := db.Cached[similarWords](s.Cache, key)
+	if !ok {
+		if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i, products)); err != nil {
+			return nil, err
+		}
+		found = expander.Corrections(i, products)
+		s.Cache.Set(key, found)
 	}
-	if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i, products)); err != nil {
-		return nil, err
-	}
-	found := similarWords(expander.Corrections(i, products))
-	s.Cache.Set(key, found)
-	return found, nil
+	return found, store.ChargeSteps(ctx, stepsOfSimilar*len(found))
 }
