@@ -23,7 +23,7 @@ func (s similarWords) Size() int {
 // stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
 const stepsOfSimilar = 128
 
-// similar returns expander.Corrections of a word for words of at least so many products. It charges the comparisons to the
+// similar returns expander.Corrections of a word that so many products have at least. It charges the comparisons to the
 // context's Allowance, and finds them once
 // for all searches of an operation that have the word, and for later ones.
 func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, products int) ([]index.SimilarWord, error) {
