@@ -390,7 +390,7 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 			bounds, err := v.PriceRangeOfNodes(ctx, []string{id}, release.ProductQuery{Unlisted: list == "every", Filter: filter})
 			require.NoError(t, err)
 			if bounds[id] != nil {
-				say("prices", list, filter, *bounds[id])
+				say("prices", list, i, *bounds[id])
 			}
 			for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
 				groups, err := v.FacetGroupsOfNodes(ctx, []string{id}, release.FacetGroupQuery{Attribute: attribute, List: release.ProductQuery{Unlisted: list == "every", Filter: filter}})
