@@ -70,7 +70,7 @@ internal/web/frontcache: internal/cachekey internal/auth internal/reqctx interna
 internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
-internal/web/server: internal/reqctx internal/web internal/web/accesslog store
+internal/web/server: internal/auth internal/reqctx internal/web internal/web/accesslog store
 rest: internal/cachekey graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
 	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
 	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/release/routing

@@ -154,7 +154,7 @@ func nodeIDsOf(all []*ProductFacets) []string {
 func (f *ProductFacets) values(ctx context.Context, attribute string, first int) ([]*FacetValue, error) {
 	filter := f.copyFilter()
 	own := filter.text(attribute)
-	selected := (*own).values()
+	selected := (*own).Values()
 	*own = nil
 	list, err := f.query(filter)
 	if err != nil {
@@ -179,8 +179,8 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 	return values, nil
 }
 
-// values returns the values that a condition allows; nil without a condition.
-func (f *TextFilter) values() []string {
+// Values returns the values that a condition allows; nil without a condition.
+func (f *TextFilter) Values() []string {
 	switch {
 	case f == nil:
 		return nil

@@ -101,13 +101,9 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 	if err := store.Charge(ctx, countedWork*found.total); err != nil {
 		return nil, err
 	}
-	amounts, err := o.Amounts(ctx, o.Currency, epoch)
-	if err != nil {
-		return nil, err
-	}
 	r := &PriceRange{}
-	if r.Min, r.Max = found.set.Bounds(amounts, segment.Unpriced+1); r.Max < r.Min {
-		r.Max = segment.Unpriced
+	if r.Min, r.Max, err = o.PriceBounds(ctx, o.Currency, epoch, found.set); err != nil {
+		return nil, err
 	}
 	if o.filter.InStock == nil { // else it is live
 		o.Cache.Set(key, r)

@@ -75,7 +75,13 @@ func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 		if err != nil {
 			return nil, err
 		}
-		matches[i] = &result.Matches
+		if matches[i] = &result.Matches; o.grouped == nil {
+			continue
+		}
+		if err := store.Charge(ctx, filteredWork*len(result.Found)); err != nil {
+			return nil, err
+		}
+		matches[i] = result.Matches.With(o.grouped.Parent)
 	}
 	o.matches = matches
 	return matches, nil

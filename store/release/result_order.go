@@ -25,7 +25,8 @@ type resultOrder struct {
 	sort   store.Sort
 	epoch  int // of the prices, when sorted or filtered by price
 
-	matches []*index.Matches // of searched
+	grouped *segment.Families // of a list of parents, which their children find too; else nil
+	matches []*index.Matches  // of searched
 }
 
 // readPositions returns the products from position start until just before end.
@@ -185,7 +186,7 @@ func (o *resultOrder) keptSet(ctx context.Context) (set index.OrdinalSet, err er
 		return nil, err
 	}
 	for _, r := range o.filter.Keys {
-		keys, err := o.sparseKeys(ctx, r.Sort)
+		keys, err := o.sparseKeys(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -340,6 +341,13 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 		return termMatches{few: index.Posting{Ordinals: members}}, err
 	}
 	o.ReadValues(term.Attribute, term.Values)
+	if o.grouped != nil && slices.ContainsFunc(Filterable, func(a filterAttribute) bool { return a.Name == term.Attribute && a.ofFamily() }) {
+		posting, err := o.Matching(ctx, term)
+		found := posting.List(o.Release.Ordinals)
+		found = append(found, replaceAll(found, parentOf(o.grouped))...)
+		slices.Sort(found)
+		return termMatches{few: index.Posting{Ordinals: slices.Compact(found)}}, cmp.Or(err, store.Charge(ctx, filteredWork*len(found)))
+	}
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.Key()}
 	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
 		return termMatches{many: cached}, nil
@@ -356,7 +364,7 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 // within removes the products outside a range.
 func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	for _, r := range o.filter.Keys {
-		keys, err := o.sparseKeys(ctx, r.Sort)
+		keys, err := o.sparseKeys(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -376,12 +384,12 @@ func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.O
 	return found, nil
 }
 
-// sparseKeys returns the current prices, or the values of an attribute, by ordinal.
-func (o *resultOrder) sparseKeys(ctx context.Context, by store.SortBy) ([]int64, error) {
-	if by == store.SortPrice {
-		return o.Amounts(ctx, o.Currency, o.epoch)
+// sparseKeys returns the current prices, or the values of an attribute, by ordinal, to be compared with a range.
+func (o *resultOrder) sparseKeys(ctx context.Context, r KeyRange) ([]int64, error) {
+	if r.Sort == store.SortPrice {
+		return o.AmountsWithin(ctx, o.Currency, o.epoch, r.Low, r.High)
 	}
-	key, _ := segment.AttributeOfSort(by)
+	key, _ := segment.AttributeOfSort(r.Sort)
 	return o.Orders(ctx, key)
 }
 

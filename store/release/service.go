@@ -63,7 +63,7 @@ func (s *ReleaseService) Monies(ctx context.Context, amounts []store.CurrencyAmo
 	if err != nil {
 		return nil, err
 	}
-	locale, list := amountLocale(acceptLanguage(accepted), settings.Locale), make([]*store.Money, len(amounts))
+	locale, list := amountLocale(s.preferredLanguages(accepted), settings.Locale), make([]*store.Money, len(amounts))
 	for i, a := range amounts {
 		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, cachekey.New(locale.String(), a.Currency)).Money(a.Minor)
 	}

@@ -27,13 +27,14 @@ func (o *resultOrder) exchange(ctx context.Context, variants Variants) error {
 	if variants == VariantsAsListed {
 		return nil
 	}
+	o.Reads.Add(segment.AnyProduct)
 	families, err := o.Families(ctx)
 	if err != nil {
 		return err
 	}
 	replace := childrenOf(families)
 	if variants == VariantsParents {
-		replace = parentOf(families)
+		replace, o.grouped = parentOf(families), families
 	}
 	name := cachekey.Join(o.listKey(), cachekey.New(string(variants)))
 	curated := store.Unique(replaceAll(o.list.Head.Curated, replace))
@@ -70,7 +71,7 @@ func parentOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
 
 func childrenOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
 	return func(dst []uint32, place uint32) []uint32 {
-		if children := f.Children(place); len(children) > 0 {
+		if children, isParent := f.Children(place); isParent {
 			return append(dst, children...)
 		}
 		return append(dst, place)

@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/index"
 )
 
 // Unpriced is the sort key of a product without a price.
@@ -109,6 +110,34 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 	return found, nil
 }
 
+// AmountsWithin returns Amounts for a filter by price: a parent is within the bounds, both inclusive, if a live child is.
+func (r *Reader) AmountsWithin(ctx context.Context, currency string, epoch int, low, high int64) ([]int64, error) {
+	amounts, families, err := r.amounts(ctx, currency, epoch)
+	return families.within(amounts, low, high), err
+}
+
+// PriceBounds returns the lowest and the highest price of a set, with those of all live children of its parents; Unpriced for
+// a set without prices.
+func (r *Reader) PriceBounds(ctx context.Context, currency string, epoch int, set index.OrdinalSet) (lowest, highest int64, err error) {
+	amounts, families, err := r.amounts(ctx, currency, epoch)
+	if err != nil {
+		return 0, 0, err
+	}
+	if lowest, highest = set.Bounds(amounts, Unpriced+1); highest < lowest {
+		return Unpriced, Unpriced, nil
+	}
+	return lowest, max(highest, families.highest(set, amounts)), nil
+}
+
+func (r *Reader) amounts(ctx context.Context, currency string, epoch int) ([]int64, *Families, error) {
+	prices, err := r.Prices(ctx, currency)
+	if err != nil {
+		return nil, nil, err
+	}
+	amounts, err := r.Amounts(ctx, currency, epoch)
+	return amounts, prices.families, err
+}
+
 func (p *Prices) baseOf() []int64 {
 	if p == nil {
 		return nil
@@ -176,6 +205,17 @@ const listCurrencies = "currencies"
 // in order.
 func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	r.Reads.Add(AnyProduct)
+	return r.priceCurrencies(ctx)
+}
+
+// HasPricesIn reports whether a product has a price or a sale in a currency. It records no read: a product that gets the
+// first price in it is another product.
+func (r *Reader) HasPricesIn(ctx context.Context, currency string) (bool, error) {
+	codes, err := r.priceCurrencies(ctx)
+	return slices.Contains(codes, currency), err
+}
+
+func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listCurrencies)}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
@@ -195,6 +235,9 @@ func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	}
 	codes = store.Unique(codes)
 	slices.Sort(codes)
+	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
+		return nil, ErrGone // some chunks may have been deleted
+	}
 	r.Cache.Set(key, storedTexts(codes))
 	return codes, nil
 }

@@ -216,7 +216,10 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 // correct matches a word by the nearest words that live products have, and returns
 // these, the one that most products have first.
 func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, meant []string, err error) {
-	similar := expander.Corrections(i)
+	similar, err := s.similar(ctx, expander, i)
+	if err != nil {
+		return m, nil, err
+	}
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
