@@ -147,7 +147,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	var report *exchange.ImportReport
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
 		options := c.options(in, bar, w)
-		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(streams, list, c.Yes, c.Files) }
+		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(ctx, streams, list, c.Yes, c.Files) }
 		report, err = s.Import(ctx, importActor, in.open, options)
 		return err
 	})
@@ -184,7 +184,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
 	open := c.Open
 	if c.DryRun {
-		open = c.OpenExisting
+		open = c.OpenToRead
 	}
 	s, err := open(ctx, c.Log(streams))
 	if err != nil {

@@ -67,6 +67,7 @@ func TestExitCodes(t *testing.T) {
 		{"client rotate x --grace 721h", 2, "--grace must be between"},
 		{"client rotate x --grace soon", 2, "--grace"},
 		{"client list --database-url file:" + missing, 1, "does not exist"},
+		{"client create --name x --all-scopes --database-url file:" + missing, 1, "does not exist"},
 		{"client rotate x --database-url file:" + missing, 1, "does not exist"},
 		{"client revoke x --database-url file:" + missing, 1, "does not exist"},
 		{"keys rotate --delay 25h", 2, "--delay must be between 0s and 24h0m0s, got 25h0m0s"},
@@ -335,6 +336,7 @@ func TestImportFromStandardInput(t *testing.T) {
 func TestClientCreate(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
+	mustRun(t, append([]string{"migrate"}, flags...)...)
 	var created struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
@@ -369,6 +371,7 @@ func TestClientCreate(t *testing.T) {
 func TestExportWithClientsPermissions(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
+	mustRun(t, append([]string{"migrate"}, flags...)...)
 	mustRun(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
 	file := filepath.Join(t.TempDir(), "shop.ndjson")
 	mustRun(t, append([]string{"export", "--clients", file}, flags...)...)
