@@ -10830,13 +10830,15 @@ type Product implements Node {
   "Current stock. Null if it has no stock record."
   stock: Stock
   """
-  Current stock in a word: of a parent that of the child with the most units. ` + "`" + `inventory:read` + "`" + `. Null if
-  there is no stock record, so that the stock is not limited, or with an error.
+  Current stock in a word: of a parent that of the child with the most units, of a bundle without a
+  stock record as many as its required components allow. ` + "`" + `inventory:read` + "`" + `. Null if there is no stock record, so that the
+  stock is not limited, or with an error.
   """
   availability: ProductAvailability
   """
-  Whether it can be bought by its current stock, or one of its children: it has available units, or no stock
-  record. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
+  Whether it can be bought by its current stock: it has available units, or no stock record. A parent needs a live child
+  that can be bought. A bundle without a record needs so many options of each component as its ` + "`" + `min` + "`" + `, in their quantities.
+  ` + "`" + `inventory:read` + "`" + `. Null only with an error.
   """
   availableForSale: Boolean
   """
@@ -10916,9 +10918,12 @@ enum ProductAvailability {
 enum ProductVariants {
   "The products as they are attached to nodes."
   AS_LISTED
-  "Instead of a child its parent, once."
+  """
+  Instead of a child its parent, once. A parent is then also found by what its live children have: words of a ` + "`" + `search` + "`" + `,
+  name, SKU, slug, part number, UPC or EAN. Each condition may hold for another child.
+  """
   PARENTS
-  "Instead of a parent its live children, once each."
+  "Instead of a parent its live children, once each. A parent without any is left out."
   CHILDREN
 }
 
@@ -11323,7 +11328,7 @@ input ProductFilter {
   """
   inStock: Boolean
   """
-  By the current price in the shopper's currency, sales included, as ` + "`" + `orderBy: {field: PRICE}` + "`" + ` sorts by it.
+  By the current price in the shopper's currency, sales included. A parent matches if one of its live children does.
   Products without a price do not match.
   """
   price: PriceBounds
@@ -12970,6 +12975,13 @@ enum CartLineProblemReason {
   VARIANT_REQUIRED
   "The product is not a bundle, or its components do not allow the choice."
   INVALID_CONFIGURATION
+  """
+  The product, or a chosen option of the bundle, has no available units. Only tokens with ` + "`" + `inventory:read` + "`" + ` get this reason
+  and the next.
+  """
+  OUT_OF_STOCK
+  "The product, or a chosen option of the bundle, has fewer available units than this line and those before it need."
+  INSUFFICIENT_STOCK
 }
 
 "What a promotion takes off a cart."
@@ -79185,12 +79197,16 @@ var (
 		"NO_PRICE":              cart.NoPrice,
 		"VARIANT_REQUIRED":      cart.VariantRequired,
 		"INVALID_CONFIGURATION": cart.InvalidConfiguration,
+		"OUT_OF_STOCK":          cart.OutOfStock,
+		"INSUFFICIENT_STOCK":    cart.InsufficientStock,
 	}
 	marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[cart.ProblemReason]string{
 		cart.UnknownProduct:       "UNKNOWN_PRODUCT",
 		cart.NoPrice:              "NO_PRICE",
 		cart.VariantRequired:      "VARIANT_REQUIRED",
 		cart.InvalidConfiguration: "INVALID_CONFIGURATION",
+		cart.OutOfStock:           "OUT_OF_STOCK",
+		cart.InsufficientStock:    "INSUFFICIENT_STOCK",
 	}
 )
 

@@ -31,6 +31,9 @@ func NewBudget(allowance limits.Allowance) *Budget {
 // Cost returns what the operation has cost so far, in units.
 func (b *Budget) Cost() int64 { return b.spent.Load() + b.bytes.Load()/limits.BytesPerUnit }
 
+// Charged returns the bytes and steps that were charged so far.
+func (b *Budget) Charged() int64 { return b.bytes.Load() }
+
 // ChargeField charges a field that gqlgen's executor runs.
 func (b *Budget) ChargeField() error {
 	if b.allowance.FieldBytes == 0 {
@@ -120,6 +123,14 @@ func SpendRows(ctx context.Context, field string, rows int) error {
 		return b.rowsError(field, rows)
 	}
 	return nil
+}
+
+// SpendRow charges the row at a position of a field, unless it is one of the estimated ones.
+func SpendRow(ctx context.Context, field string, position int) error {
+	if position < limits.EstimatedRows {
+		return nil
+	}
+	return SpendRows(ctx, field, limits.EstimatedRows+1)
 }
 
 func (b *Budget) rowsError(field string, rows int) error {

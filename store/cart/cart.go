@@ -50,6 +50,7 @@ type Input struct {
 	Lines []LineInput
 	Codes []string
 	User  string // who would use the codes; empty if unknown
+	Stock bool   // lines that the stock does not allow have a Problem
 }
 
 // ProblemReason is why a line has no price.
@@ -60,6 +61,8 @@ const (
 	NoPrice              ProblemReason = "no_price" // in the shopper's currency
 	VariantRequired      ProblemReason = "variant_required"
 	InvalidConfiguration ProblemReason = "invalid_configuration"
+	OutOfStock           ProblemReason = "out_of_stock"
+	InsufficientStock    ProblemReason = "insufficient_stock"
 )
 
 // Problem is why a line has no price.
@@ -123,7 +126,7 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	p, err := s.price(ctx, v, in.Lines)
+	p, err := s.price(ctx, v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -174,16 +177,16 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 	return &p.Preview, nil
 }
 
-// CheckCodeInCart checks a code for a cart, with the amount that it takes off there. The units and the
-// value of the use are those of the cart. It returns INVALID or UNPROCESSABLE for an invalid use or cart.
-func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, lines []LineInput) (*redeem.CodeCheck, error) {
+// CheckCodeInCart checks a code for a cart without codes, with the amount that it takes off there. The units and
+// the value of the use are those of the cart. It returns INVALID or UNPROCESSABLE for an invalid use or cart.
+func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, in Input) (*redeem.CodeCheck, error) {
 	if err := use.Validate(0); err != nil {
 		return nil, err
 	}
-	if err := (Input{Lines: lines}).validate(); err != nil {
+	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	p, err := s.price(ctx, v, lines)
+	p, err := s.price(ctx, v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +256,8 @@ type pricedCart struct {
 }
 
 // price prices the lines.
-func (s *CartService) price(ctx context.Context, v *release.View, lines []LineInput) (*pricedCart, error) {
+func (s *CartService) price(ctx context.Context, v *release.View, in Input) (*pricedCart, error) {
+	lines := in.Lines
 	configurations := make([]release.Configuration, len(lines))
 	for i, line := range lines {
 		configurations[i] = release.Configuration{ProductID: line.ProductID, Choices: line.Configuration}
@@ -262,6 +266,12 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 	if err != nil {
 		return nil, err
 	}
+	var stock *stockLeft
+	if in.Stock {
+		if stock, err = stockOf(ctx, v, lines, products); err != nil {
+			return nil, err
+		}
+	}
 	p := &pricedCart{Preview: Preview{Lines: make([]Line, len(lines))}}
 	subtotal, withTax := int64(0), 0
 	for i, line := range lines {
@@ -269,6 +279,9 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 		unit := products[i].UnitPrice(line.Quantity)
 		if unit == nil || products[i].Product.BaseProduct() {
 			p.Lines[i].Problem = problemOf(products[i], v.RequestedCurrency())
+			continue
+		}
+		if p.Lines[i].Problem = stock.take(line); p.Lines[i].Problem != nil {
 			continue
 		}
 		high, price := bits.Mul64(uint64(unit.Minor), uint64(line.Quantity))

@@ -148,7 +148,12 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	checkSEO(f, "attributes.seo", &a.SEO)
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
+	f.Texts("attributes.tags", a.Tags, authoring.MaxName)
+	f.Texts("attributes.product_types", a.ProductTypes, authoring.MaxName)
 	for key, component := range a.Components {
+		if !f.Name("attributes.components", "component", key) {
+			continue
+		}
 		component.check(f, "attributes.components."+key, p.ID)
 	}
 	f.Object("attributes.custom_inputs", &a.CustomInputs)
@@ -164,6 +169,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	checkRelated(f, "relationships.related", p.ID, r.Related)
 	if len(a.Options) > 0 && p.parentID() == "" {
 		f.Warn("attributes.options", "have no effect without a parent; set relationships.parent too")
+	}
+	if a.BaseProduct && p.parentID() != "" {
+		f.Warn("attributes.base_product", "is true, but the product has the parent %q, and a variant has no variants of its own; attach them to that parent", store.Abbreviate(p.parentID()))
 	}
 	if p.ID != "" && p.parentID() == p.ID {
 		f.Add("relationships.parent.data.id", "must be another product")
@@ -196,9 +204,9 @@ func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 	for i, modifier := range a.PriceModifiers {
 		k.Use(authoring.KeyModifier, modifier, "attributes.price_modifiers.*", i)
 	}
-	for _, v := range a.Variations {
+	for i, v := range a.Variations {
 		for _, option := range v.Options {
-			k.Define(authoring.KeyOption, authoring.OptionKey(p.ID, option.ID), "attributes.variations")
+			k.Define(authoring.KeyOption, authoring.OptionKey(p.ID, option.ID), "attributes.variations."+strconv.Itoa(i))
 		}
 	}
 	for kind, ids := range r.Related {

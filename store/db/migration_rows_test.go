@@ -15,6 +15,7 @@ import (
 
 // addedSinceRows are the tables, columns and indexes of later migrations.
 var addedSinceRows = []string{
+	`INDEX product_by_sku_in_any_case`,
 	`TABLE sweep`,
 	`promotion.codes`,
 	`stock.lines`,
@@ -55,6 +56,7 @@ var addedSinceRows = []string{
 	`INDEX authored_change_of_resource`,
 	"release_node.seo_title",
 	"release_node.seo_description",
+	"release.rolled_back",
 	"release.actor",
 	"release.label",
 	"release.note",

@@ -213,7 +213,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if err != nil {
 		return err
 	}
-	keys := newKeyChecker(known, "files", maxSimilarSKUs)
+	keys := newKeyChecker(known, "files")
 	if c.codeCase, err = newCodeCaseChecker(ctx, s.db, options.Settings || !c.kept.settings); err != nil {
 		return err
 	}

@@ -184,7 +184,7 @@ func TestSetRedirects(t *testing.T) {
 		runItemSteps(t, s, []itemStep{
 			{"by its path", set(&item{From: new("/old/"), To: new("newer")}), `r updated to:"new"->"newer"`},
 			{"to a product", set(&item{From: new("old"), ProductID: new("mug")}), `r updated to:"newer"-> target:->"mug"`},
-			{"to an unknown node", set(&item{ID: new("r"), NodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.node_id refers to a node that is neither in the items nor in the store: "none".`},
+			{"to an unknown node", set(&item{ID: new("r"), NodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.node_id refers to a node or hierarchy that is neither in the items nor in the store: "none".`},
 			{"to a URL", set(&item{ID: new("r"), To: new("https://other.example/mug")}), `r updated to:->"https://other.example/mug" target:"none"->`},
 			{"new ones", set(&item{ID: new("a"), From: new("a"), To: new("b")}, &item{ID: new("b"), From: new("b"), To: new("c")}), "a created\nb created"},
 			{"a loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}), "items.0.to leads back to itself, over 3 redirects"},

@@ -18,7 +18,6 @@ import (
 const (
 	MaxItems         = 1000
 	maxItemBytes     = 16 << 20 // of the stored resources together
-	maxItemSKUs      = 3        // SKUs to look for in any case; each takes a scan
 	maxItemChanges   = 100      // listed changes of an item
 	maxChangesLength = 1 << 18  // bytes of all listed values
 )
@@ -412,7 +411,7 @@ func (w *itemWrite) likelyMistakes(ctx context.Context, batch []decodedLine, unc
 	if err != nil {
 		return nil, err
 	}
-	keys := newKeyChecker(known, "items", maxItemSKUs)
+	keys := newKeyChecker(known, "items")
 	add := func(warning ImportError) {
 		if !unchanged(warning.Line) {
 			list = append(list, warning)

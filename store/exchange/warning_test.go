@@ -44,6 +44,19 @@ func TestImportWarnings(t *testing.T) {
 	})
 }
 
+// TestWritingAgainWarnsOfNothing checks lines that replace resources of the store which have their keys.
+func TestWritingAgainWarnsOfNothing(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		mug, node := product("mug", ``, ``), nodeOf(`,"slug":"mugs"`, ``)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, mug, node))
+		for _, line := range []string{product("mug", `,"description":"x"`, ``), strings.Replace(mug, "SKU-MUG", "sku-mug", 1), mug, nodeOf(`,"slug":"mugs","description":"x"`, ``)} {
+			require.Empty(t, storetest.ImportWithOptions(t, s, storetest.JoinLines(line)).Warnings, line)
+		}
+	})
+}
+
 // checkWarnings compares warnings with those of a case, whose lines begin after skipped ones.
 func checkWarnings(t *testing.T, c warningCase, skipped int, report *exchange.ImportReport) {
 	t.Helper()
@@ -82,6 +95,14 @@ func warningCases() []warningCase {
 	const tree = `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`
 	mug := product("mug", ``, ``)
 	const variations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0}]}]`
+	const twoVariations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0},{"id":"m","name":"M","description":"","sort_order":1}]},` +
+		`{"id":"c","name":"colour","sort_order":1,"options":[{"id":"red","name":"Red","description":"","sort_order":0}]}]`
+	childWith := func(options ...string) string {
+		return product("child-"+options[1], `,"options":["`+strings.Join(options, `","`)+`"]`, `"parent":{"data":{"type":"product","id":"parent"}}`)
+	}
+	redirectTo := func(id, target string) string {
+		return fmt.Sprintf(`{"type":"redirect","id":%q,"attributes":{"from":"from-%s"},"relationships":{"target":{"data":{"type":"node","id":%q}}}}`, id, id, target)
+	}
 	child := func(option string) string {
 		return product("child", fmt.Sprintf(`,"base_product_id":"parent","options":[%q]`, option), `"parent":{"data":{"type":"product","id":"parent"}}`)
 	}
@@ -146,6 +167,15 @@ func warningCases() []warningCase {
 		{"a product twice in a node", []string{tree, mug}, []string{nodeOf(``, `{"type":"product","id":"mug"},{"type":"product","id":"mug"}`)}, []string{`1 node relationships.products.data.1.id: is in the list twice: "mug"`}},
 		{"two nodes with one slug", []string{tree}, []string{nodeOf(`,"slug":"mugs"`, ``), strings.Replace(nodeOf(`,"slug":"mugs"`, ``), `"id":"n"`, `"id":"m"`, 1)}, []string{`2 node attributes.slug: is also the slug of the node "n"`}},
 		{"a redirect to an unknown node", nil, []string{`{"type":"redirect","id":"r","attributes":{"from":"a"},"relationships":{"target":{"data":{"type":"node","id":"none"}}}}`}, []string{`1 redirect relationships.target.data.id: refers to a node`}},
+		{"a SKU in another case than a product's before", []string{mug}, []string{strings.Replace(product("jar", ``, ``), "SKU-JAR", "Sku-Mug", 1)}, []string{`1 product attributes.sku: is the SKU `}},
+		{"a sibling with one slug", []string{tree, nodeOf(`,"slug":"mugs"`, ``)}, []string{strings.Replace(nodeOf(`,"slug":"mugs"`, ``), `"id":"n"`, `"id":"m"`, 1)}, []string{`1 node attributes.slug: is also the slug of the node "n"`}},
+		{"a node of another hierarchy with one slug", []string{tree, strings.ReplaceAll(tree, `"h"`, `"g"`), nodeOf(`,"slug":"mugs"`, ``)},
+			[]string{strings.NewReplacer(`"id":"n"`, `"id":"m"`, `"id":"h"`, `"id":"g"`).Replace(nodeOf(`,"slug":"mugs"`, ``))}, nil},
+		{"a redirect to a hierarchy, and to a node", []string{tree, nodeOf(``, ``)}, []string{redirectTo("r", "h"), redirectTo("s", "n")}, nil},
+		{"a variant with variants", []string{product("parent", `,"base_product":true`, ``)}, []string{product("child", `,"base_product":true`, `"parent":{"data":{"type":"product","id":"parent"}}`), product("grandchild", ``, `"parent":{"data":{"type":"product","id":"child"}}`)},
+			[]string{`1 product attributes.base_product: is true, but the product has the parent "parent"`}},
+		{"two options of one variation", []string{product("parent", twoVariations, ``)}, []string{childWith("s", "m"), childWith("s", "red")}, []string{`1 product attributes.options: has two options of one variation`}},
+		{"two options of one variation, the parent last", nil, []string{childWith("s", "m"), product("parent", twoVariations, ``)}, []string{`1 product attributes.options: has two options of one variation`}},
 		{"a time without a zone", nil, []string{strings.Replace(mug, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00", 1)},
 			[]string{`1 product attributes.created_at: has no time zone, and counts as UTC; write 2026-01-01T00:00:00Z`}},
 		{"a date without a time", []string{book, mug}, []string{strings.Replace(priceOf("SKU-MUG", "USD"), `"currencies"`, `"sales":{"s":{"schedule":{"valid_to":"2030-06-30"},"currencies":{}}},"currencies"`, 1)},

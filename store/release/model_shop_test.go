@@ -52,9 +52,9 @@ func familyLines() string {
 		bundle("kit-free", part("cook", 0, "gas")), bundle("kit-draft", part("boat", 1, "kayak-secret")), bundle("kit-one-draft", part("boat", 1, "kayak-secret", "map")),
 		bundle("kit-tent", part("shelter", 1, "tent"), part("find", 1, "map")), bundle("kit-oar", part("row", 1, "oar")), bundle("kit-kayak", part("row", 1, "kayak")),
 		bundle("kit-nested", part("all", 1, "kit-tent"), part("cook", 1, "stove")), bundle("kit-own", part("find", 1, "map")), bundle("kit-loop", part("loop", 1, "kit-loop")),
-		bundle("kit-many", part("cook", 1, "stove 6")),
+		bundle("kit-packed", part("cook", 1, "gas")), bundle("kit-many", part("cook", 1, "stove 6")),
 	}
-	units := map[string]int{"tent-small": 0, "tent-large": 2, "oar-gone": 0, "oar-left": 0, "stove": 5, "pot": 2, "gas": 0, "kit-own": 0, "kayak-secret": 3}
+	units := map[string]int{"tent-small": 0, "tent-large": 2, "oar-gone": 0, "oar-left": 0, "stove": 5, "pot": 2, "gas": 0, "kit-own": 0, "kit-packed": 3, "kayak-secret": 3}
 	for _, id := range slices.Sorted(maps.Keys(units)) {
 		lines = append(lines, fmt.Sprintf(`{"type":"stock","id":"%s","available":%d,"allocated":0,"total":%[2]d}`, id, units[id]))
 	}

@@ -340,10 +340,10 @@ func (m *model) sellable(id string, depth int) int {
 		}
 		return most
 	}
-	units := math.MaxInt
 	if n, recorded := m.stock[id]; recorded {
-		units = n
+		return n
 	}
+	units := math.MaxInt
 	for _, component := range p.components {
 		var sets []int
 		for _, option := range component.Options {

@@ -291,7 +291,7 @@ type ProductFilter struct {
 	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
 	// not cached, and stock that changes between two pages can move rows.
 	InStock *bool `json:"inStock"`
-	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
+	// By the current price in the shopper's currency, sales included. A parent matches if one of its live children does.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
 	// By options of variations: `[{name: "size", in: ["M"]}]`. A child matches by its own options, a parent by

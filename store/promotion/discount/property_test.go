@@ -2,15 +2,18 @@ package discount_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/store"
 	"portico/store/promotion/discount"
 	"portico/store/promotion/rule"
 )
@@ -236,5 +239,50 @@ func BenchmarkApply(b *testing.B) {
 				apply(lines, offers, "USD")
 			}
 		})
+	}
+}
+
+// TestStepsAreSpent requires that each calculation accounts for its steps, and ends soon after an error.
+func TestStepsAreSpent(t *testing.T) {
+	t.Parallel()
+	const size, most = 100, 1_000_000
+	var lines []discount.Line
+	var skus, parts []string
+	for i := range size {
+		lines = append(lines, discount.Line{SKU: fmt.Sprint("S", i), Unit: int64(100 + i), Quantity: 2 + i%3, Extensions: json.RawMessage(`{"products(x)":{"sold":"alone"}}`)})
+		skus, parts = append(skus, fmt.Sprintf(`"S%d"`, i)), append(parts, `{"targets":"all","quantity":1}`)
+	}
+	var offers []discount.Offer
+	var promotions []*rule.Promotion
+	for i := range size {
+		schema := fmt.Sprintf(`{"requirements":[%s],"gifts":[%s],"conditions":[{"template":"x","field":"sold","type":"string","value":"apart"}]}`,
+			strings.Join(parts, ","), strings.Join(skus, ","))
+		source := &rule.Source{ID: fmt.Sprint("p", i), PromotionType: string(rule.BundleGift), Schema: json.RawMessage(schema)}
+		promotions = append(promotions, rule.NewPromotion(source, time.Time{}))
+		promotions[i].MinCartValue = []store.CurrencyAmount{{Currency: "USD", Minor: store.MaxAmount - int64(i)}} // each is nearer than those before
+		offers = append(offers, discount.Offer{Promotion: rule.NewPromotion(source, time.Time{})})
+	}
+	spent, errSpent := 0, errors.New("spent")
+	for name, calculate := range map[string]func(c *discount.Cart) error{
+		"Apply": func(c *discount.Cart) error { _, err := c.Apply(offers); return err },
+		"Next":  func(c *discount.Cart) error { _, _, err := c.Next(promotions); return err },
+		"Units": func(c *discount.Cart) error {
+			for _, p := range promotions {
+				if _, err := c.Units(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		spent = 0
+		err := calculate(discount.NewCart(lines, "USD", func(steps int) error {
+			if spent += steps; spent > most {
+				return errSpent
+			}
+			return nil
+		}))
+		require.ErrorIs(t, err, errSpent, name)
+		require.Less(t, spent, most*11/10, name)
 	}
 }

@@ -30,6 +30,7 @@ type Families struct {
 	required ordinalLists   // of each bundle, as in ListRequired
 	born     index.Ordinals // all children, in order
 	of       index.Ordinals // their parents
+	inSets   bool           // InSets
 }
 
 // ordinalLists are lists of numbers of some products.
@@ -86,46 +87,58 @@ func (f *Families) Parent(child uint32) (parent uint32, found bool) {
 	return f.of[at], true
 }
 
-// maxNested is how many levels below a product count for what is left of it.
-const maxNested = 4
+// InSets reports whether a bundle takes several units of an option, so that more than none of them matters.
+func (f *Families) InSets() bool { return f.inSets }
+
+// Limits of Units.
+const (
+	maxNested  = 4       // levels below the product
+	maxRecords = 1 << 14 // stock records for one product
+)
 
 // Units returns how many units of a product can be bought, or store.NoStockRecord without a limit: of a parent those of its
-// best child, of a bundle as many as its required components allow, and no more than its own stock record. An option of a
-// component counts in sets of its quantity, and a component with a minimum of n as its n-th best option. What nests deeper
-// than maxNested levels, as a bundle in itself, cannot be bought.
+// best child, of others those of their stock record, and of a bundle without one as many as its required components allow. An
+// option of a component counts in sets of its quantity, and a component with a minimum of n as its n-th best option. What
+// exceeds a limit, as a bundle in itself does, cannot be bought.
 //
 // available returns the units of one product's own record. It is called in the same order each time, whatever it returns.
 func (f *Families) Units(place uint32, available func(place uint32) int32) int32 {
-	if units := f.units(place, 0, available); units != unlimited {
+	w := unitsWalk{f, available, maxRecords}
+	if units := w.units(place, 0); units != unlimited {
 		return units
 	}
 	return store.NoStockRecord
 }
 
+// unitsWalk is Units while it is computed.
+type unitsWalk struct {
+	*Families
+	available func(place uint32) int32
+	left      int // records to read at most
+}
+
 // unlimited stands for the units of a product without a stock record.
 const unlimited = math.MaxInt32
 
-func (f *Families) units(place uint32, depth int, available func(uint32) int32) int32 {
-	if depth > maxNested {
+func (w *unitsWalk) units(place uint32, depth int) int32 {
+	if depth > maxNested || w.left == 0 {
 		return 0
 	}
-	if children, isParent := f.Children(place); isParent {
+	if children, isParent := w.Children(place); isParent {
 		most := int32(0)
 		for _, child := range children {
-			most = max(most, f.units(child, depth+1, available))
+			most = max(most, w.units(child, depth+1))
 		}
 		return most
 	}
-	left := available(place)
-	if left == store.NoStockRecord {
-		left = unlimited
-	}
-	required, _ := f.required.get(place)
+	w.left--
+	own, left := w.available(place), int32(unlimited)
+	required, _ := w.required.get(place)
 	for len(required) > 0 {
 		least, end := int(required[0]), 2+2*required[1]
 		sets := make([]int32, 0, 8)
 		for option := range slices.Chunk(required[2:end], 2) {
-			units := f.units(option[0], depth+1, available)
+			units := w.units(option[0], depth+1)
 			if units != unlimited {
 				units /= int32(option[1])
 			}
@@ -138,6 +151,9 @@ func (f *Families) units(place uint32, depth int, available func(uint32) int32) 
 			left = min(left, sets[len(sets)-least])
 		}
 		required = required[end:]
+	}
+	if own != store.NoStockRecord {
+		return own
 	}
 	return left
 }
@@ -161,10 +177,13 @@ func (f *Families) lower(amounts []int64) {
 	}
 }
 
+// any reports whether there is a parent.
+func (f *Families) any() bool { return f != nil && len(f.children.ordinals) > 0 }
+
 // within returns amounts for a filter: that of a parent is low if a child costs low to high, else Unpriced.
 func (f *Families) within(amounts []int64, low, high int64) []int64 {
-	if f == nil || len(f.children.ordinals) == 0 || len(amounts) == 0 {
-		return amounts
+	if len(amounts) == 0 {
+		return nil
 	}
 	matching := slices.Clone(amounts)
 	for i, parent := range f.children.ordinals {
@@ -179,7 +198,7 @@ func (f *Families) within(amounts []int64, low, high int64) []int64 {
 // highest returns the highest amount of the children of parents in a set; Unpriced without any.
 func (f *Families) highest(set index.OrdinalSet, amounts []int64) int64 {
 	highest := int64(Unpriced)
-	if f == nil || len(amounts) == 0 {
+	if !f.any() {
 		return highest
 	}
 	for i, parent := range f.children.ordinals {
@@ -239,8 +258,22 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 		return nil, ErrGone
 	}
 	f.connect()
+	f.inSets = f.anyInSets()
 	r.Cache.Set(key, f)
 	return f, nil
+}
+
+func (f *Families) anyInSets() bool {
+	for list := f.required.lists.Items; len(list) > 0; {
+		end := 2 + 2*list[1]
+		for option := range slices.Chunk(list[2:end], 2) {
+			if option[1] > 1 {
+				return true
+			}
+		}
+		list = list[end:]
+	}
+	return false
 }
 
 // connect connects the children with their parents.
