@@ -374,23 +374,23 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 				if list == "every" {
 					query.NodeID, query.Unlisted = "", true
 				}
-				say("list", list, filter, query.Sort, storetest.ProductIDs(t, v, query))
+				say("list", list, i, query.Sort, storetest.ProductIDs(t, v, query))
 			}
 			if list != "every" && (i+len(list))%3 == 0 {
 				for k, query := range []release.ProductQuery{{}, {Sort: store.Sort{By: store.SortName, Descending: true}}, {Sort: store.Sort{By: store.SortCreatedAt}},
 					{Variants: release.VariantsParents}, {Variants: release.VariantsChildren, Sort: store.Sort{By: store.SortPrice}}} {
 					query.NodeID, query.Descendants, query.Filter = list, true, filter
-					say("subtree", list, filter, k, storetest.ProductIDs(t, v, query))
+					say("subtree", list, i, k, storetest.ProductIDs(t, v, query))
 				}
 			}
 			facets, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
-			say("facet", list, filter, facets)
+			say("facet", list, i, facets)
 			id := strings.TrimPrefix(list, "every")
 			bounds, err := v.PriceRangeOfNodes(ctx, []string{id}, release.ProductQuery{Unlisted: list == "every", Filter: filter})
 			require.NoError(t, err)
 			if bounds[id] != nil {
-				say("prices", list, filter, *bounds[id])
+				say("prices", list, i, *bounds[id])
 			}
 			for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
 				groups, err := v.FacetGroupsOfNodes(ctx, []string{id}, release.FacetGroupQuery{Attribute: attribute, List: release.ProductQuery{Unlisted: list == "every", Filter: filter}})
