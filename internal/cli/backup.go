@@ -20,7 +20,7 @@ type Backup struct {
 
 // Help is the long description.
 func (*Backup) Help() string {
-	return "Servers keep running, and the copy is a consistent snapshot. Also keep a copy of the key file, in another place: " +
+	return "Servers keep running, and the copy is a consistent snapshot. It has the schema of the database, which is not migrated. Also keep a copy of the key file, in another place: " +
 		"a backup cannot be used without it. For PostgreSQL, use pg_dump. " +
 		jsonHelp(copiedDatabase{"backed up", "portico.db", "portico-backup.db"})
 }
@@ -40,15 +40,10 @@ func (c *Backup) Run(ctx context.Context, streams Streams) error {
 	if err := outputPath(c.File).checkBackup(path); err != nil {
 		return err
 	}
-	s, err := c.OpenExisting(ctx, c.Log(streams))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := atomicWrite(outputPath(c.File).resolved(), os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
+	if err := atomicWrite(outputPath(c.File).resolved(), os.Rename, func(temporary string) error { return shop.Backup(ctx, c.DatabaseURL, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
-	return c.print(streams, copiedDatabase{"backed up", s.Describe(), c.File})
+	return c.print(streams, copiedDatabase{"backed up", path, c.File})
 }
 
 // Restore creates a SQLite database from a backup.

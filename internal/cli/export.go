@@ -96,7 +96,7 @@ func (c *Export) Validate() error {
 
 // Run exports.
 func (c *Export) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -28,9 +28,9 @@ func TestOutputsSpareTheDatabase(t *testing.T) {
 	for want, commands := range map[string][][]string{
 		" is a SQLite database. Name another file": {
 			{"export", path}, {"export", link}, {"codes", "export", "--promotion", "promo-early-bird", path}, {"import", "--dry-run", "--report", path, shop}},
-		" belongs to the SQLite database ":     {{"export", path + "-wal"}, {"import", "--dry-run", "--report", path + ".lock", shop},
+		" belongs to the SQLite database ": {{"export", path + "-wal"}, {"import", "--dry-run", "--report", path + ".lock", shop},
 			{"backup", path + "-wal"}},
-		" is a key file, ": {{"backup", key}, {"export", key}, {"import", "--dry-run", "--report", key, shop}},
+		" is a key file, ":                     {{"backup", key}, {"export", key}, {"import", "--dry-run", "--report", key, shop}},
 		" is the database itself":              {{"backup", path}, {"backup", link}},
 		" would be imported, or replace what ": {{"import", "--dry-run", "--report", shop, shop}, {"import", "--dry-run", "--report", filepath.Join(folder, "found.csv"), folder}},
 	} {

@@ -149,6 +149,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			}
 			w.addSales(product)
 			w.indexProduct(product)
+			w.addFamily(product)
 			w.addToBlock(product)
 		}
 		if err := w.writeBlocks(ctx, false); err != nil {

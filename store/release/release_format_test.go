@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "3f5e3a5864b32bdd45b208824af65ba827d742ea9c5f2a93583b08f8772fdf8b"
+	formatSum   = "111ce7cb89fc9fbec326921019e31509f71e0fdc756af26c553942463674ef86"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -23,7 +24,7 @@ type KeptList struct {
 }
 
 func (r *Reader) chunkKey(list KeptList, sort store.SortBy, number int) db.CacheKey {
-	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: sort, Number: number}
+	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: cachekey.New(list.name), Sort: store.Sort{By: sort}, Number: number}
 }
 
 // ChunksOf reads the chunks from first to last of several lists, in one

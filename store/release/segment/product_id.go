@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"math"
 
 	"portico/store"
 	"portico/store/index"
@@ -64,6 +65,36 @@ func (r *Reader) AllIDs(ctx context.Context) (IDs, error) {
 	}
 	own, err := r.idsFrom(ctx, r.Release.ID, r.Release.FirstOrdinal, r.Release.Ordinals)
 	return append(below, own...), err
+}
+
+// IDsAt returns the ids of the products at some ordinals, in their order. It reads the chunks from the first to the last of them.
+func (r *Reader) IDsAt(ctx context.Context, places []uint32) ([]string, error) {
+	ids := make([]string, len(places))
+	for _, layer := range r.layers() {
+		first, end := math.MaxInt, 0
+		holds := func(place uint32) bool {
+			return int(place) >= layer.Release.FirstOrdinal && int(place) < layer.Release.Ordinals
+		}
+		for _, place := range places {
+			if holds(place) {
+				first, end = min(first, int(place)/ChunkSize*ChunkSize), max(end, int(place)+1)
+			}
+		}
+		if end == 0 {
+			continue
+		}
+		chunks, err := r.idsFrom(ctx, layer.Release.ID, first, end)
+		if err != nil {
+			return nil, err
+		}
+		for i, place := range places {
+			if holds(place) {
+				ids[i] = chunks.At(place - uint32(first))
+			}
+		}
+	}
+	r.Reads.AddNames(productKind, ids)
+	return ids, nil
 }
 
 // idsFrom is keysFrom for ids.
