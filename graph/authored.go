@@ -10,12 +10,24 @@ import (
 	"portico/store/catalog"
 )
 
-// authoredByID returns an authored resource by its global or own id; nil if there is none.
-func authoredByID[T any](ctx context.Context, coordinate, id string, read func(context.Context, string) (*T, error)) (*T, error) {
-	if err := auth.Require(ctx, coordinate); err != nil {
+// authoredByID returns an authored resource by its global or own id; the zero value if there is none. Root fields of one name read
+// theirs together.
+func authoredByID[T any](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]T, error)) (T, error) {
+	if err := auth.Require(ctx, "Query."+field); err != nil {
+		var none T
+		return none, err
+	}
+	return opctx.ReadTogether(ctx, field, store.LocalID(id), read)
+}
+
+// authoredRow is authoredByID for resources that are rows. Each is a batch of its own: root fields run side by side, and a batch
+// is read by one goroutine.
+func authoredRow[T, S any, P model.Row[T, *S]](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]*S, error)) (*T, error) {
+	source, err := authoredByID(ctx, field, id, read)
+	if source == nil {
 		return nil, err
 	}
-	return orNull(read(ctx, store.LocalID(id)))
+	return singleRow[T, *S, P](source, err)
 }
 
 // authoredPage returns a page of authored resources.
@@ -31,7 +43,7 @@ func authoredPage[T any](ctx context.Context, coordinate string, read func() (*s
 }
 
 func (r queryResolver) Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error) {
-	return authoredByID(ctx, "Query.pricebook", id, r.store.Pricebooks.ByID)
+	return authoredByID(ctx, "pricebook", id, r.store.Pricebooks.ByIDs)
 }
 
 func (r queryResolver) Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.PricebookConnection, error) {
@@ -41,11 +53,7 @@ func (r queryResolver) Pricebooks(ctx context.Context, first *int, after *string
 }
 
 func (r queryResolver) AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error) {
-	price, err := authoredByID(ctx, "Query.authoredPrice", id, r.store.Prices.ByID)
-	if price == nil {
-		return nil, err
-	}
-	return singleRow[model.AuthoredPrice](price, err)
+	return authoredRow[model.AuthoredPrice](ctx, "authoredPrice", id, r.store.Prices.ByIDs)
 }
 
 func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.PriceFilter, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredPriceConnection, error) {
@@ -107,7 +115,7 @@ func (r *Resolver) money(ctx context.Context, currency string, minor int64) (*st
 }
 
 func (r queryResolver) AuthoredFile(ctx context.Context, id string) (*catalog.AuthoredFile, error) {
-	return authoredByID(ctx, "Query.authoredFile", id, r.store.AuthoredFiles.ByID)
+	return authoredByID(ctx, "authoredFile", id, r.store.AuthoredFiles.ByIDs)
 }
 
 func (r queryResolver) AuthoredFiles(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredFileConnection, error) {
@@ -117,7 +125,7 @@ func (r queryResolver) AuthoredFiles(ctx context.Context, first *int, after *str
 }
 
 func (r queryResolver) AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error) {
-	return authoredByID(ctx, "Query.authoredAttribute", id, r.store.AuthoredAttributes.ByID)
+	return authoredByID(ctx, "authoredAttribute", id, r.store.AuthoredAttributes.ByIDs)
 }
 
 func (r queryResolver) AuthoredAttributes(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredAttributeConnection, error) {
@@ -127,7 +135,7 @@ func (r queryResolver) AuthoredAttributes(ctx context.Context, first *int, after
 }
 
 func (r queryResolver) AuthoredRedirect(ctx context.Context, id string) (*catalog.AuthoredRedirect, error) {
-	return authoredByID(ctx, "Query.authoredRedirect", id, r.store.AuthoredRedirects.ByID)
+	return authoredByID(ctx, "authoredRedirect", id, r.store.AuthoredRedirects.ByIDs)
 }
 
 func (r queryResolver) AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredRedirectConnection, error) {
@@ -137,7 +145,7 @@ func (r queryResolver) AuthoredRedirects(ctx context.Context, first *int, after 
 }
 
 func (r queryResolver) Synonym(ctx context.Context, id string) (*catalog.Synonym, error) {
-	return authoredByID(ctx, "Query.synonym", id, r.store.Synonyms.ByID)
+	return authoredByID(ctx, "synonym", id, r.store.Synonyms.ByIDs)
 }
 
 func (r queryResolver) Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.SynonymConnection, error) {
