@@ -42,7 +42,7 @@ func TestWholeNumbers(t *testing.T) {
 			{"page_length", "PUT", "/v2/settings", `{"data":{"page_length":#}}`, "page_length", `"page_length":60,`},
 			{"expires_in", "POST", "/v2/shopper-tokens", `{"data":{"account_id":"a","expires_in":#}}`, "expires_in", ``},
 			{"amount", "PUT", "/v2/promotions/ten-off", `{"data":{"min_cart_value":[{"currency":"USD","amount":#}]}}`,
-				"min_cart_value.amount", `"amount":60}`},
+				"min_cart_value.0.amount", `"amount":60}`},
 			{"max_applications_per_cart", "PUT", "/v2/promotions/ten-off", `{"data":{"max_applications_per_cart":#}}`,
 				"max_applications_per_cart", `"max_applications_per_cart":60,`},
 			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`,

@@ -21,7 +21,7 @@ func drawSettings(d *dice) *parityCase {
 // wireSettings converts the settings of GraphQL to REST's shape.
 func wireSettings(s map[string]any) map[string]any {
 	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"],
-		"locale":          s["locale"],
+		"locale":          s["locale"], "codes_ignore_case": s["codesIgnoreCase"],
 		"page_length_max": s["pageLengthMax"], "page_offset_limit": s["pageOffsetLimit"]}
 }
 
@@ -30,10 +30,10 @@ func drawSettingsUpdate(d *dice) *parityCase {
 	q := &parityCase{method: "PUT", target: "/v2/settings"}
 	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { ...settings } userErrors { field code message } } }`
 	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil},
-		"locale": {"en", "fr", "fr-CA", nil}}
-	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}}
+		"locale": {"en", "fr", "fr-CA", nil}, "codes_ignore_case": {false, nil}}
+	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}, "codes_ignore_case": {nil}}
 	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}},
-		"currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}
+		"currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}, "codes_ignore_case": {"yes", 1}}
 	from, wrong := good, false
 	switch {
 	case d.chance(15):
@@ -44,7 +44,7 @@ func drawSettingsUpdate(d *dice) *parityCase {
 		q.client = d.rejectedClient()
 	}
 	data, input := map[string]any{}, map[string]any{}
-	for _, name := range []string{"page_length", "currency", "locale"} {
+	for _, name := range []string{"page_length", "currency", "locale", "codes_ignore_case"} {
 		if d.chance(60) || wrong && name == "page_length" {
 			data[name] = pick(d, from[name]...)
 			input[graphqlMember(name)] = data[name]

@@ -85,8 +85,8 @@ func TestTypeMemberMayBeAnywhere(t *testing.T) {
 			slow := d.decode([]byte(strings.Replace(line, `{"type"`, `{ "type"`, 1)))
 			fast := d.decode([]byte(line))
 			for _, faults := range []store.Errors{slow.errs, fast.errs} {
-				for _, fault := range faults { // which may tell the byte
-					fault.Detail, _, _ = strings.Cut(fault.Detail, " at byte")
+				for _, fault := range faults { // which may tell the column
+					fault.Detail, _, _ = strings.Cut(fault.Detail, " at column")
 				}
 			}
 			require.Equal(t, slow, fast, line)
