@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 
 	"portico/internal/dependency"
@@ -21,23 +20,25 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 		w.changes.AddEverything()
 		return nil
 	}
-	now, before := w.release, served.Release
-	if before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(w.differing) > maxDiffering {
+	own := w.ownView().Ahead()
+	if w.everything {
 		w.changes.AddEverything()
 	} else {
-		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
+		changedProducts := func(ctx context.Context) error { return w.changedProducts(ctx, own) }
+		for _, find := range []func(context.Context) error{changedProducts, w.changedNodes, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
 			if err := find(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return t.InsertRows(ctx, "release_change", []string{"release_id", "against_id", "body"}, [][]any{{now.ID, before.ID, w.changes.Pack()}})
-	})
+	if err := w.slugChanges(ctx, own); err != nil {
+		return err
+	}
+	return w.put(ctx, "release_change", []any{w.release.ID, served.Release.ID, w.changes.Pack()})
 }
 
 // changedProducts adds the products that differ, with what they are found by.
-func (w *releaseWriter) changedProducts(ctx context.Context) error {
+func (w *releaseWriter) changedProducts(ctx context.Context, own *release.View) error {
 	if len(w.differing) == 0 {
 		return nil
 	}
@@ -46,7 +47,7 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 		for _, id := range ids {
 			w.changes.Add(segment.ProductKey(id))
 		}
-		for _, view := range []*release.View{w.servedView(), w.ownView()} {
+		for _, view := range []*release.View{w.servedView(), own} {
 			products, err := view.ProductsByID(ctx, ids)
 			if err != nil {
 				return err
@@ -97,12 +98,11 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 		return err
 	}
 	return store.Chunked(candidates, 512, func(ids []string) error {
-		before, err := filesIn(ctx, w.service.db.Reader, w.served.Layers(), ids)
+		before, err := filesIn(ctx, w.service.db.Reader, &w.served.Reader, ids)
 		if err != nil {
 			return err
 		}
-		own := w.ownView()
-		now, err := filesIn(ctx, w.service.db.Reader, own.Layers(), ids)
+		now, err := filesIn(ctx, w.service.db.Reader, &w.ownView().Reader, ids)
 		for _, id := range ids {
 			if before[id] != now[id] {
 				w.changes.Add(segment.AnyFile, segment.FileKey(id))
@@ -112,25 +112,18 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 	})
 }
 
-// fileCandidates returns the ids of files that may differ: those in the upper
-// layers, and those that differ between the bases.
+// fileCandidates returns the ids of files that may differ: for a delta those written since the parent and those of the
+// served release's layers above it, else those in the layers above the bases, and those that differ between the bases.
 func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err error) {
 	in := w.service.db.Reader // the new release's own rows are not in the snapshot
-	var bases [2]int64
-	for i, r := range []*segment.Release{w.served.Release, w.release} {
-		if bases[i] = r.BaseID; r.BaseID == 0 {
-			bases[i] = r.ID
-			continue
-		}
-		own, err := db.Collect(ctx, in, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1`, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, own...)
+	if d := w.plan.delta; d != nil {
+		above, err := fileIDsIn(ctx, in, d.above)
+		return store.Unique(append(above, d.changes["file"]...)), err
 	}
-	if bases[0] == bases[1] {
-		return store.Unique(ids), nil
+	if ids, err = fileIDsIn(ctx, in, w.served.Release.Layers()[1:]); err != nil {
+		return nil, err
 	}
+	bases := [2]int64{w.served.Release.LayerIDs()[0], w.release.ID}
 	for range bases {
 		bases[0], bases[1] = bases[1], bases[0]
 		found, err := db.Collect(ctx, in, db.Scalar[string], `
@@ -148,27 +141,33 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 	return store.Unique(ids), nil
 }
 
-// filesIn returns the texts of files in some layers, the upper one first.
-func filesIn(ctx context.Context, in db.Session, layers []any, ids []string) (map[string]string, error) {
-	type file struct {
-		release  int64
-		id, body string
+// fileIDsIn returns the ids of the files of some layers.
+func fileIDsIn(ctx context.Context, in db.Session, layers []segment.Layer) ([]string, error) {
+	ids := make([]int64, len(layers))
+	for i, layer := range layers {
+		ids[i] = layer.ID
 	}
-	list, args := db.InList(layers, ids)
-	files, err := db.Collect(ctx, in, func(rows *sql.Rows) (f file, err error) {
-		return f, rows.Scan(&f.release, &f.id, &f.body)
-	}, `SELECT release_id, file_id, body FROM release_file WHERE release_id IN ($1, $2) AND file_id IN (`+list+`)`, args...)
+	return db.CollectIn(ctx, in, db.Scalar[string], ids, `SELECT file_id FROM release_file WHERE release_id IN ($in)`)
+}
+
+// filesIn returns the texts of files of a release, from the highest layer that has them.
+func filesIn(ctx context.Context, in db.Session, r *segment.Reader, ids []string) (map[string]string, error) {
+	of, args := r.InLayers()
+	list, args := db.InList(args, ids)
+	files, err := db.Collect(ctx, in, db.ScanPair[string, string], `
+		SELECT file_id, body FROM release_file WHERE release_id IN (`+of+`) AND file_id IN (`+list+`) ORDER BY release_id`, args...)
 	texts := make(map[string]string, len(files))
-	for _, f := range files {
-		if _, known := texts[f.id]; !known || any(f.release) == layers[0] {
-			texts[f.id] = f.body
-		}
+	for _, f := range files { // the base first, whose number is the lowest
+		texts[f.Key] = f.Value
 	}
 	return texts, err
 }
 
 // changedAttributes adds the declarations of attributes if one differs.
 func (w *releaseWriter) changedAttributes(ctx context.Context) error {
+	if w.plan.delta != nil { // else the release would be whole
+		return nil
+	}
 	before, err := w.servedView().Attributes(ctx)
 	if err != nil {
 		return err

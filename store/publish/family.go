@@ -29,7 +29,7 @@ func (w *releaseWriter) families(ctx context.Context) error {
 		}
 	}
 	end()
-	return w.writeChunks(ctx, rows)
+	return w.put(ctx, "release_chunk", rows...)
 }
 
 // ids writes the ids of the release's own products, by ordinal.
@@ -38,5 +38,5 @@ func (w *releaseWriter) ids(ctx context.Context) error {
 	for i, handle := range w.plan.order {
 		ids[i] = w.plan.ids.At(handle)
 	}
-	return w.writeChunks(ctx, chunkRows(w.release.ID, segment.ListIDs, "", w.plan.first/segment.ChunkSize, ids, segment.PackIDs))
+	return w.put(ctx, "release_chunk", chunkRows(w.release.ID, segment.ListIDs, "", w.plan.first/segment.ChunkSize, ids, segment.PackTexts)...)
 }

@@ -32,6 +32,10 @@ type publication struct {
 	serve bool
 	ends  int64 // Hold.Below of the hold that it ends; 0 for none
 	notes ReleaseNotes
+
+	base   bool // a base for later deltas, which is never shown
+	onBase bool // a delta is put upon the base, whatever is between
+	whole  bool // no delta
 }
 
 // may returns a *routing.HeldError if the catalog's hold forbids the publication.

@@ -7,6 +7,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -16,28 +17,15 @@ const maxSlugChanges = 100_000
 // slugChanges stores the slugs of the served release whose products and nodes have another one in the new
 // release. What is stored for a release that is never served does no harm: an address that leads somewhere is not
 // redirected.
-func (w *releaseWriter) slugChanges(ctx context.Context) error {
-	if w.served == nil {
-		return nil
-	}
+func (w *releaseWriter) slugChanges(ctx context.Context, own *release.View) error {
 	stored, err := w.nodeSlugChanges(ctx)
 	if err != nil {
 		return err
 	}
-	products := func(ids []string) error {
-		n, err := w.productSlugChanges(ctx, ids)
+	if err := store.Chunked(w.changed, 512, func(ids []string) error {
+		n, err := w.productSlugChanges(ctx, own, ids)
 		stored += n
 		return err
-	}
-	if err := store.Chunked(w.changedID, 512, products); err != nil {
-		return err
-	}
-	if err := store.Chunked(w.changed, 512, func(handles []uint32) error {
-		ids := make([]string, len(handles))
-		for i, handle := range handles {
-			ids[i] = w.plan.ids.At(handle)
-		}
-		return products(ids)
 	}); err != nil || stored == 0 {
 		return err
 	}
@@ -55,10 +43,10 @@ func (w *releaseWriter) nodeSlugChanges(ctx context.Context) (int, error) {
 			rows = w.slugChange(rows, catalog.RedirectNode, was.Slug, was.ID)
 		}
 	}
-	return len(rows), w.insertSlugChanges(ctx, rows)
+	return len(rows), w.put(ctx, "slug_change", rows...)
 }
 
-func (w *releaseWriter) productSlugChanges(ctx context.Context, ids []string) (int, error) {
+func (w *releaseWriter) productSlugChanges(ctx context.Context, own *release.View, ids []string) (int, error) {
 	before, err := w.servedView().ProductsByID(ctx, ids)
 	if errors.Is(err, segment.ErrGone) {
 		return 0, nil // the served release was swept meanwhile, or lacks a product
@@ -66,7 +54,7 @@ func (w *releaseWriter) productSlugChanges(ctx context.Context, ids []string) (i
 	if err != nil {
 		return 0, err
 	}
-	now, err := w.ownView().ProductsByID(ctx, ids)
+	now, err := own.ProductsByID(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +64,7 @@ func (w *releaseWriter) productSlugChanges(ctx context.Context, ids []string) (i
 			rows = w.slugChange(rows, catalog.RedirectProduct, before[id].Slug(), id)
 		}
 	}
-	return len(rows), w.insertSlugChanges(ctx, rows)
+	return len(rows), w.put(ctx, "slug_change", rows...)
 }
 
 func (w *releaseWriter) slugChange(rows [][]any, kind, slug, id string) [][]any {
@@ -84,14 +72,6 @@ func (w *releaseWriter) slugChange(rows [][]any, kind, slug, id string) [][]any 
 		return rows
 	}
 	return append(rows, []any{w.release.CatalogID, slug, kind, w.release.ID, id})
-}
-
-func (w *releaseWriter) insertSlugChanges(ctx context.Context, rows [][]any) error {
-	return store.Chunked(rows, 512, func(rows [][]any) error {
-		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "slug_change", []string{"catalog_id", "slug", "kind", "release_id", "target_id"}, rows)
-		})
-	})
 }
 
 // dropSlugChanges deletes the oldest changes of a catalog beyond maxSlugChanges.

@@ -86,20 +86,20 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 		release int64
 		body    []byte
 	}
+	of, args := r.InLayers(ListChildren, r.Release.Ordinals)
 	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c chunk, err error) {
 		return c, rows.Scan(&c.release, &c.body)
-	}, `SELECT release_id, body FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort = '' AND chunk BETWEEN 0 AND $4 ORDER BY release_id, chunk`,
-		append(r.Layers(), ListChildren, r.Release.Ordinals)...)
+	}, `SELECT release_id, body FROM release_chunk WHERE release_id IN (`+of+`) AND list = $1 AND sort = '' AND chunk BETWEEN 0 AND $2 ORDER BY release_id, chunk`, args...)
 	if err != nil {
 		return nil, err
 	}
 	f := &Families{}
 	layers := map[int64]bool{} // each layer has a chunk, which is empty if it has no parents
-	for _, c := range chunks { // the base first, whose number is lower
+	for _, c := range chunks { // the base first, whose number is the lowest
 		layers[c.release] = true
 		f.add(index.UnpackOrdinals(c.body), dead)
 	}
-	if len(layers) < len(r.layers()) {
+	if len(layers) <= len(r.Release.Below) {
 		return nil, ErrGone
 	}
 	f.connect()

@@ -30,23 +30,7 @@ func (k Keys) At(place uint32) int64 {
 // AllKeys returns the sort keys of all products.
 func (r *Reader) AllKeys(ctx context.Context, by store.SortBy) (Keys, error) {
 	r.Reads.Add(AnyProduct)
-	below, err := r.keysFrom(ctx, r.Release.BaseID, by, 0, r.Release.FirstOrdinal)
-	if err != nil {
-		return nil, err
-	}
-	own, err := r.keysFrom(ctx, r.Release.ID, by, r.Release.FirstOrdinal, r.Release.Ordinals)
-	return append(below, own...), err
-}
-
-// keysFrom returns the sort keys that a release holds, from an ordinal that
-// begins a chunk until just before end.
-func (r *Reader) keysFrom(ctx context.Context, release int64, by store.SortBy, start, end int) (Keys, error) {
-	if start == end {
-		return nil, nil
-	}
-	list := KeptList{release, ListKeys}
-	parts, err := readChunks(ctx, r, list, by, start/ChunkSize, (end-1)/ChunkSize, index.UnpackKeys)
-	return slices.Clone(parts), err
+	return chunksOfAll(ctx, r, ListKeys, by, index.UnpackKeys)
 }
 
 // KeysAt returns the sort keys of the products at some ordinals.
@@ -68,9 +52,14 @@ func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64
 // ByUpdate sorts ordinals by the last update; they are in order. Each layer is
 // in the order of the last update by itself.
 func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ordinals, error) {
-	cut := sort.Search(len(sorted), func(i int) bool { return int(sorted[i]) >= r.Release.FirstOrdinal })
-	below, own := sorted[:cut], sorted[cut:]
-	if len(below) == 0 || len(own) == 0 {
+	var layers []index.Ordinals
+	for rest, below := sorted, r.Release.Layers(); len(rest) > 0; below = below[1:] {
+		cut := sort.Search(len(rest), func(i int) bool { return int(rest[i]) >= below[0].End })
+		if cut > 0 {
+			layers, rest = append(layers, rest[:cut]), rest[cut:]
+		}
+	}
+	if len(layers) < 2 {
 		return sorted, nil
 	}
 	updated, err := r.AllKeys(ctx, store.SortUpdatedAt)
@@ -81,15 +70,19 @@ func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ord
 	if err != nil {
 		return nil, err
 	}
-	merged := make(index.Ordinals, 0, len(sorted))
-	for len(below) > 0 && len(own) > 0 {
-		next := &below
-		if u, b := updated.At(own[0]), updated.At(below[0]); u > b || u == b && ids.At(own[0]) < ids.At(below[0]) {
-			next = &own
+	merged := layers[len(layers)-1]
+	for _, below := range slices.Backward(layers[:len(layers)-1]) { // the small ones first
+		own, all := merged, make(index.Ordinals, 0, len(sorted))
+		for len(below) > 0 && len(own) > 0 {
+			next := &below
+			if u, b := updated.At(own[0]), updated.At(below[0]); u > b || u == b && ids.At(own[0]) < ids.At(below[0]) {
+				next = &own
+			}
+			all, *next = append(all, (*next)[0]), (*next)[1:]
 		}
-		merged, *next = append(merged, (*next)[0]), (*next)[1:]
+		merged = append(append(all, below...), own...)
 	}
-	return append(append(merged, below...), own...), nil
+	return merged, nil
 }
 
 // idRank is the sort key of a product by id.
@@ -121,7 +114,7 @@ func (r *Reader) readIDRank(ctx context.Context, operator, id string) (int64, er
 		ordinal int
 	}
 	first := place{ordinal: -1}
-	for _, layer := range store.Unique(r.Layers()) {
+	for _, layer := range r.Release.LayerIDs() {
 		if err := store.Charge(ctx, statementWork); err != nil {
 			return 0, err
 		}

@@ -3,31 +3,34 @@ package segment
 import (
 	"context"
 
-	"portico/store"
 	"portico/store/index"
 )
 
-// ListIDs is the name of the chunks of a release that hold the ids of its products, by ordinal.
-const ListIDs = "ids"
+// The names of the chunks of a release that hold the ids of its products, and their names in the base language, by
+// ordinal.
+const (
+	ListIDs   = "ids"
+	ListNames = "names"
+)
 
-// IDChunk is the ids of the products of a chunk.
-type IDChunk struct {
-	texts string // the ids, one after the other
+// TextChunk is a text of each product of a chunk.
+type TextChunk struct {
+	texts string // one after the other
 	ends  []uint32
 }
 
 // Size is about the memory in bytes.
-func (c IDChunk) Size() int { return index.EmptyChunk + len(c.texts) + 4*len(c.ends) }
+func (c TextChunk) Size() int { return index.EmptyChunk + len(c.texts) + 4*len(c.ends) }
 
-// PackIDs encodes a chunk of ids.
-func PackIDs(ids []string) (body []byte) {
-	for _, id := range ids {
-		body = AppendText(body, id)
+// PackTexts encodes a TextChunk.
+func PackTexts(list []string) (body []byte) {
+	for _, text := range list {
+		body = AppendText(body, text)
 	}
 	return body
 }
 
-func unpackIDs(body []byte) (c IDChunk) {
+func unpackTextChunk(body []byte) (c TextChunk) {
 	var texts []byte
 	for len(body) > 0 {
 		var text []byte
@@ -39,12 +42,12 @@ func unpackIDs(body []byte) (c IDChunk) {
 	return c
 }
 
-// IDs are the ids of all products of a release, by ordinal.
-type IDs []IDChunk
+// Texts are a text of each product of a release, by ordinal.
+type Texts []TextChunk
 
-// At returns the id of a product, which shares the memory of the chunk.
-func (ids IDs) At(place uint32) string {
-	c := &ids[place/ChunkSize]
+// At returns the text of a product, which shares the memory of the chunk.
+func (t Texts) At(place uint32) string {
+	c := &t[place/ChunkSize]
 	start, at := uint32(0), place%ChunkSize
 	if at > 0 {
 		start = c.ends[at-1]
@@ -53,23 +56,15 @@ func (ids IDs) At(place uint32) string {
 }
 
 // AllIDs returns the ids of all products, by ordinal. UNPROCESSABLE if a version that stored none published the release.
-func (r *Reader) AllIDs(ctx context.Context) (IDs, error) {
+func (r *Reader) AllIDs(ctx context.Context) (Texts, error) {
 	r.Reads.Add(AnyProduct)
 	if r.Release.Format < FormatOfFamilies {
 		return nil, r.missing(ctx, "list of ids")
 	}
-	below, err := r.idsFrom(ctx, r.Release.BaseID, 0, r.Release.FirstOrdinal)
-	if err != nil {
-		return nil, err
-	}
-	own, err := r.idsFrom(ctx, r.Release.ID, r.Release.FirstOrdinal, r.Release.Ordinals)
-	return append(below, own...), err
+	return chunksOfAll(ctx, r, ListIDs, "", unpackTextChunk)
 }
 
-// idsFrom is keysFrom for ids.
-func (r *Reader) idsFrom(ctx context.Context, release int64, start, end int) (IDs, error) {
-	if start == end {
-		return nil, nil
-	}
-	return readChunks(ctx, r, KeptList{release, ListIDs}, store.SortBy(""), start/ChunkSize, (end-1)/ChunkSize, unpackIDs)
+// AllNames returns the names of all products in the base language, by ordinal. Publications use it.
+func (r *Reader) AllNames(ctx context.Context) (Texts, error) {
+	return chunksOfAll(ctx, r, ListNames, "", unpackTextChunk)
 }
