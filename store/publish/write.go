@@ -164,7 +164,11 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if err := w.spill(ctx); err != nil {
 			return err
 		}
-		done += len(b.products)
+		if done += len(b.products); done < total { // marks the build as alive
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+		}
 		progress(done, total)
 	}
 	if done < total {
