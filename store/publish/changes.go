@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"portico/internal/dependency"
@@ -20,44 +21,82 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 		w.changes.AddEverything()
 		return nil
 	}
-	own := w.ownView().Ahead()
 	if w.everything {
 		w.changes.AddEverything()
 	} else {
-		changedProducts := func(ctx context.Context) error { return w.changedProducts(ctx, own) }
-		for _, find := range []func(context.Context) error{changedProducts, w.changedNodes, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
+		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
 			if err := find(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	if err := w.slugChanges(ctx, own); err != nil {
+	if err := w.slugChanges(ctx); err != nil {
 		return err
 	}
 	return w.put(ctx, "release_change", []any{w.release.ID, served.Release.ID, w.changes.Pack()})
 }
 
+// foundBy is what a product is found by.
+type foundBy struct{ sku, slug string }
+
 // changedProducts adds the products that differ, with what they are found by.
-func (w *releaseWriter) changedProducts(ctx context.Context, own *release.View) error {
+func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	if len(w.differing) == 0 {
 		return nil
 	}
 	w.changes.Add(segment.AnyProduct)
 	return store.Chunked(w.differing, 512, func(ids []string) error {
+		before, err := foundIn(ctx, w.servedView(), ids)
+		if err != nil {
+			return err
+		}
+		now, err := w.foundNow(ctx, ids)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
 			w.changes.Add(segment.ProductKey(id))
-		}
-		for _, view := range []*release.View{w.servedView(), own} {
-			products, err := view.ProductsByID(ctx, ids)
-			if err != nil {
-				return err
-			}
-			for _, product := range products {
-				w.changes.Add(segment.SKUKey(product.SKU()), segment.SlugKey(product.Slug()))
+			for _, products := range []map[string]foundBy{before, now} {
+				if by, found := products[id]; found {
+					w.changes.Add(segment.SKUKey(by.sku), segment.SlugKey(by.slug))
+				}
 			}
 		}
 		return nil
 	})
+}
+
+// foundIn returns what products of a release are found by. It leaves out unknown ids.
+func foundIn(ctx context.Context, v *release.View, ids []string) (map[string]foundBy, error) {
+	products, err := v.ProductsByID(ctx, ids)
+	found := make(map[string]foundBy, len(products))
+	for id, product := range products {
+		found[id] = foundBy{product.SKU(), product.Slug()}
+	}
+	return found, err
+}
+
+// foundNow returns what some products of the new release are found by.
+func (w *releaseWriter) foundNow(ctx context.Context, ids []string) (map[string]foundBy, error) {
+	if w.plan.delta == nil {
+		return foundIn(ctx, w.ownView(), ids)
+	}
+	found := make(map[string]foundBy, len(ids))
+	var others []string
+	for _, id := range ids {
+		if by, own := w.found[id]; own {
+			found[id] = by
+		} else {
+			others = append(others, id)
+		}
+	}
+	alive, err := w.inParent(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	below, err := foundIn(ctx, w.plan.delta.view, sortedIDs(alive))
+	maps.Copy(found, below)
+	return found, err
 }
 
 // changedNodes adds the nodes that differ, and the nodes above them, whose

@@ -34,7 +34,9 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 		}
 		w.served = release.ViewOf(w.service.releases, served)
 	}
-	if d == nil {
+	if d != nil {
+		w.served = w.served.Ahead()
+	} else {
 		return w.readAllServed(ctx)
 	}
 	ids := map[string]bool{}
@@ -189,9 +191,9 @@ func (w *releaseWriter) inParent(ctx context.Context, ids []string) (map[string]
 // identity is not known before it is published.
 func (w *releaseWriter) ownView() *release.View { return release.Uncached(w.served, w.release) }
 
-// servedView returns a view of the served release, which caches nothing unless it is the parent.
+// servedView returns a view of the served release, which for a whole release caches nothing.
 func (w *releaseWriter) servedView() *release.View {
-	if d := w.plan.delta; d != nil && w.served == d.view {
+	if w.plan.delta != nil {
 		return w.served
 	}
 	return release.Uncached(w.served, w.served.Release)

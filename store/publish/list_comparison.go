@@ -102,7 +102,7 @@ func (c *listComparison) readAhead(ctx context.Context, names []string) (err err
 	return err
 }
 
-// readLists reads the heads of lists and caches their chunks, in one statement for each order.
+// readLists reads the heads of lists and caches their chunks, in a statement each.
 func readLists(ctx context.Context, v *release.View, names []string) (map[string]*segment.ListHead, error) {
 	heads := map[string]*segment.ListHead{}
 	if err := store.Chunked(names, 512, func(names []string) error {
@@ -114,21 +114,16 @@ func readLists(ctx context.Context, v *release.View, names []string) (map[string
 	}); err != nil {
 		return nil, err
 	}
-	for _, by := range segment.StoredOrders {
-		var kept []segment.ChunkRange
-		for name, head := range heads {
-			if head == nil {
-				continue
-			}
+	var kept []segment.ChunkRange
+	for name, head := range heads {
+		for _, by := range segment.StoredOrders {
 			if chunks, found := (segment.List{Reader: &v.Reader, Name: name, Head: head}).WholeChunks(by); found {
 				kept = append(kept, chunks)
 			}
 		}
-		if _, err := segment.ChunksOf(ctx, &v.Reader, kept, by, index.UnpackOrdinals); err != nil {
-			return nil, err
-		}
 	}
-	return heads, nil
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, index.UnpackOrdinals)
+	return heads, err
 }
 
 // since returns since when a list is the same as it is now, in all orders: 0 if the served release has another. readAhead

@@ -315,39 +315,23 @@ func (l *listWriter) sortKeysOf(ctx context.Context, by store.SortBy, ordinal ui
 		}
 		return key, l.idKeys[handle], nil
 	}
-	ids, err := l.parentKeys(ctx, store.SortID)
+	keys, err := l.parentKeys(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	if id = ids.At(ordinal); by == store.SortID {
+	switch id = keys[store.SortID].At(ordinal); by {
+	case store.SortID:
 		return 0, id, nil
+	case store.SortDefault:
+		return -keys[store.SortUpdatedAt].At(ordinal), id, nil
 	}
-	of := by
-	if by == store.SortDefault {
-		of = store.SortUpdatedAt
-	}
-	keys, err := l.parentKeys(ctx, of)
-	if err != nil {
-		return 0, 0, err
-	}
-	if key = keys.At(ordinal); by == store.SortDefault {
-		key = -key
-	}
-	return key, id, nil
+	return keys[by].At(ordinal), id, nil
 }
 
 // parentKeys returns the sort keys of the parent, which are read once.
-func (w *releaseWriter) parentKeys(ctx context.Context, by store.SortBy) (segment.Keys, error) {
-	if keys, read := w.keys[by]; read {
-		return keys, nil
-	}
-	keys, err := w.plan.delta.view.AllKeys(ctx, by)
-	if err != nil {
-		return nil, err
-	}
+func (w *releaseWriter) parentKeys(ctx context.Context) (keys map[store.SortBy]segment.Keys, err error) {
 	if w.keys == nil {
-		w.keys = map[store.SortBy]segment.Keys{}
+		w.keys, err = w.plan.delta.view.ListSortKeys(ctx)
 	}
-	w.keys[by] = keys
-	return keys, nil
+	return w.keys, err
 }

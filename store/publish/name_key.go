@@ -90,10 +90,11 @@ func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
 			added = append(added, p.ids.At(handle))
 		}
 	}
-	known, err := w.parentKeys(ctx, store.SortID)
+	all, err := w.parentKeys(ctx)
 	if err != nil {
 		return err
 	}
+	known := all[store.SortID]
 	var keys []int64
 	if len(added) > 0 {
 		ids, err := d.view.AllIDs(ctx)
@@ -133,10 +134,11 @@ func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
 // names, and keys in between for others.
 func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
 	p, d := w.plan, w.plan.delta
-	known, err := w.parentKeys(ctx, store.SortName)
+	all, err := w.parentKeys(ctx)
 	if err != nil {
 		return err
 	}
+	known := all[store.SortName]
 	var renamed []uint32 // positions in order
 	for i, handle := range p.order {
 		at := d.places[handle]

@@ -94,48 +94,48 @@ func keptLayers(layers []segment.Layer, changed int) int {
 	return n
 }
 
-// readModifiers reads the price modifiers by name. It takes the first imported of
-// several with one name.
-func (p *publicationPlan) readModifiers(ctx context.Context) error {
+// readSources reads the price modifiers by name, of several with one name the first imported; the declarations of
+// attributes, the synonyms and the redirects, each in the order of their first import.
+func (p *publicationPlan) readSources(ctx context.Context) error {
+	type source struct {
+		table string
+		body  []byte
+	}
+	sources, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (s source, err error) {
+		return s, rows.Scan(&s.table, &s.body)
+	}, `
+		SELECT source, body FROM (
+		    SELECT 'price_modifier' AS source, sequence, id, body FROM price_modifier
+		    UNION ALL SELECT 'attribute', sequence, id, body FROM attribute
+		    UNION ALL SELECT 'synonym', sequence, id, body FROM synonym
+		    UNION ALL SELECT 'redirect', sequence, id, body FROM redirect) AS sources
+		ORDER BY source, sequence, id`)
 	p.modifiers = map[string]*catalog.ModifierSource{}
-	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
-		var body []byte
-		m = &catalog.ModifierSource{}
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
+	for _, s := range sources {
+		var err error
+		switch s.table {
+		case "price_modifier":
+			m := &catalog.ModifierSource{}
+			if err := json.Unmarshal(s.body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
+				p.modifiers[m.Attributes.Name] = m
+			}
+		case "attribute":
+			p.attributes, err = appendSource(p.attributes, s.body)
+		case "synonym":
+			p.synonyms, err = appendSource(p.synonyms, s.body)
+		case "redirect":
+			p.redirects, err = appendSource(p.redirects, s.body)
 		}
-		if err := json.Unmarshal(body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
-			p.modifiers[m.Attributes.Name] = m
+		if err != nil {
+			return err
 		}
-		return m, err
-	}, `SELECT body FROM price_modifier ORDER BY sequence, id`)
+	}
 	return err
 }
 
-// readAttributes reads the declarations of attributes.
-func (p *publicationPlan) readAttributes(ctx context.Context) (err error) {
-	p.attributes, err = readSources[catalog.AttributeSource](ctx, p.in, "attribute")
-	return err
-}
-
-// readSynonyms reads the synonyms.
-func (p *publicationPlan) readSynonyms(ctx context.Context) (err error) {
-	p.synonyms, err = readSources[catalog.SynonymSource](ctx, p.in, "synonym")
-	return err
-}
-
-// readRedirects reads the imported redirects.
-func (p *publicationPlan) readRedirects(ctx context.Context) (err error) {
-	p.redirects, err = readSources[catalog.RedirectSource](ctx, p.in, "redirect")
-	return err
-}
-
-// readSources reads all sources of a table in the order of their first import.
-func readSources[T any](ctx context.Context, in db.Session, table string) ([]*T, error) {
-	return db.Collect(ctx, in, func(rows *sql.Rows) (*T, error) {
-		source := new(T)
-		return source, rows.Scan(db.JSON{Into: source})
-	}, `SELECT body FROM `+table+` ORDER BY sequence, id`)
+func appendSource[T any, S ~[]*T](list S, body []byte) (S, error) {
+	source := new(T)
+	return append(list, source), json.Unmarshal(body, source)
 }
 
 // missingFile is the index of files that products refer to but that do not exist.
@@ -223,16 +223,7 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readCatalog(ctx, id); err != nil {
 		return err
 	}
-	if err := p.readModifiers(ctx); err != nil {
-		return err
-	}
-	if err := p.readAttributes(ctx); err != nil {
-		return err
-	}
-	if err := p.readSynonyms(ctx); err != nil {
-		return err
-	}
-	if err := p.readRedirects(ctx); err != nil {
+	if err := p.readSources(ctx); err != nil {
 		return err
 	}
 	nodes, err := p.hierarchies(ctx, store.Unique(p.source.Attributes.Hierarchies))

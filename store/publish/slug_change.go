@@ -7,7 +7,6 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -17,13 +16,13 @@ const maxSlugChanges = 100_000
 // slugChanges stores the slugs of the served release whose products and nodes have another one in the new
 // release. What is stored for a release that is never served does no harm: an address that leads somewhere is not
 // redirected.
-func (w *releaseWriter) slugChanges(ctx context.Context, own *release.View) error {
+func (w *releaseWriter) slugChanges(ctx context.Context) error {
 	stored, err := w.nodeSlugChanges(ctx)
 	if err != nil {
 		return err
 	}
 	if err := store.Chunked(w.changed, 512, func(ids []string) error {
-		n, err := w.productSlugChanges(ctx, own, ids)
+		n, err := w.productSlugChanges(ctx, ids)
 		stored += n
 		return err
 	}); err != nil || stored == 0 {
@@ -46,22 +45,24 @@ func (w *releaseWriter) nodeSlugChanges(ctx context.Context) (int, error) {
 	return len(rows), w.put(ctx, "slug_change", rows...)
 }
 
-func (w *releaseWriter) productSlugChanges(ctx context.Context, own *release.View, ids []string) (int, error) {
-	before, err := w.servedView().ProductsByID(ctx, ids)
+func (w *releaseWriter) productSlugChanges(ctx context.Context, ids []string) (int, error) {
+	before, err := foundIn(ctx, w.servedView(), ids)
 	if errors.Is(err, segment.ErrGone) {
 		return 0, nil // the served release was swept meanwhile, or lacks a product
 	}
 	if err != nil {
 		return 0, err
 	}
-	now, err := own.ProductsByID(ctx, ids)
+	now, err := w.foundNow(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
 	var rows [][]any
 	for _, id := range ids {
-		if before[id] != nil && now[id] != nil && before[id].Slug() != now[id].Slug() {
-			rows = w.slugChange(rows, catalog.RedirectProduct, before[id].Slug(), id)
+		was, wasThere := before[id]
+		is, isThere := now[id]
+		if wasThere && isThere && was.slug != is.slug {
+			rows = w.slugChange(rows, catalog.RedirectProduct, was.slug, id)
 		}
 	}
 	return len(rows), w.put(ctx, "slug_change", rows...)

@@ -192,6 +192,12 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 // addProduct writes a product's sales and name.
 func (w *releaseWriter) addProduct(ctx context.Context, product *builtProduct) error {
 	w.addToBlock(product)
+	if w.plan.delta != nil {
+		if w.found == nil {
+			w.found = map[string]foundBy{}
+		}
+		w.found[product.source.ID] = foundBy{product.source.Attributes.SKU, product.source.Attributes.Slug}
+	}
 	for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 		if o := product.offers[code]; len(o.Sales) > 0 {
 			if err := w.put(ctx, "release_sale", []any{w.release.ID, code, product.ordinal, o.PricebookID, string(store.Encode(o.Sales))}); err != nil {

@@ -259,7 +259,6 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 // Filtered lists were read whole before.
 func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b store.CheckedPage) error {
 	var kept []segment.ChunkRange
-	by := store.SortDefault
 	for _, a := range lists {
 		if a.computed() || len(a.filter.Ranges) > 0 {
 			return nil
@@ -271,15 +270,14 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b
 		case a.sort.Descending:
 			w.Start, w.End = a.list.Head.Total-w.End, a.list.Head.Total-w.Start
 		}
-		by = a.sort.By
-		if chunks, found := a.list.Chunks(by, w.Start, w.End); found {
+		if chunks, found := a.list.Chunks(a.sort.By, w.Start, w.End); found {
 			kept = append(kept, chunks)
 		}
 	}
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := segment.ChunksOf(ctx, &v.Reader, kept, by, index.UnpackOrdinals)
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, index.UnpackOrdinals)
 	return err
 }
 
@@ -370,7 +368,7 @@ func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := segment.ChunksOf(ctx, &v.Reader, kept, by, index.UnpackOrdinals)
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, index.UnpackOrdinals)
 	return err
 }
 

@@ -17,14 +17,15 @@ const (
 	IndexChunkSize = 1024
 )
 
-// KeptList is a list, and the release that holds its chunks.
+// KeptList is a list in one order, and the release that holds its chunks.
 type KeptList struct {
 	heldBy int64
 	name   string
+	sort   store.SortBy
 }
 
-func (r *Reader) chunkKey(list KeptList, sort store.SortBy, number int) db.CacheKey {
-	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: sort, Number: number}
+func (r *Reader) chunkKey(list KeptList, number int) db.CacheKey {
+	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: list.sort, Number: number}
 }
 
 // ChunkRange is the chunks of a list from First to Last.
@@ -34,7 +35,7 @@ type ChunkRange struct {
 }
 
 // ChunksOf reads chunks of several lists, in one statement. Chunks that a list does not have are the zero value.
-func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, sort store.SortBy, unpack func([]byte) T) (map[KeptList][]T, error) {
+func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, unpack func([]byte) T) (map[KeptList][]T, error) {
 	found, first := make(map[KeptList][]T, len(ranges)), make(map[KeptList]int, len(ranges))
 	var missing []KeptList
 	low, high := math.MaxInt32, 0
@@ -42,7 +43,7 @@ func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, s
 		parts, complete := make([]T, list.Last-list.First+1), true
 		for i := range parts {
 			var ok bool
-			if parts[i], ok = db.Cached[T](r.Cache, r.chunkKey(list.KeptList, sort, list.First+i)); !ok {
+			if parts[i], ok = db.Cached[T](r.Cache, r.chunkKey(list.KeptList, list.First+i)); !ok {
 				complete, low, high = false, min(low, list.First+i), max(high, list.First+i)
 			}
 		}
@@ -57,22 +58,23 @@ func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, s
 	}
 	return found, store.Chunked(store.Unique(missing), 512, func(lists []KeptList) error {
 		var holders []int64
-		var names []string
+		var names, sorts []string
 		for _, list := range lists {
-			holders, names = append(holders, list.heldBy), append(names, list.name)
+			holders, names, sorts = append(holders, list.heldBy), append(names, list.name), append(sorts, string(list.sort))
 		}
-		of, args := db.InList([]any{string(sort), low, high}, store.Unique(holders))
+		of, args := db.InList([]any{low, high}, store.Unique(holders))
+		by, args := db.InList(args, store.Unique(sorts))
 		places, args := db.InList(args, store.Unique(names))
 		read, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (c chunk, err error) {
-			return c, rows.Scan(&c.list.heldBy, &c.list.name, &c.number, &c.body)
+			return c, rows.Scan(&c.list.heldBy, &c.list.name, &c.list.sort, &c.number, &c.body)
 		}, `
-			SELECT release_id, list, chunk, body FROM release_chunk
-			WHERE release_id IN (`+of+`) AND sort = $1 AND chunk BETWEEN $2 AND $3 AND list IN (`+places+`)`, args...)
+			SELECT release_id, list, sort, chunk, body FROM release_chunk
+			WHERE release_id IN (`+of+`) AND sort IN (`+by+`) AND chunk BETWEEN $1 AND $2 AND list IN (`+places+`)`, args...)
 		for _, c := range read {
 			if at := c.number - first[c.list]; at >= 0 && at < len(found[c.list]) {
 				part := unpack(c.body)
 				found[c.list][at] = part
-				r.Cache.Set(r.chunkKey(c.list, sort, c.number), part)
+				r.Cache.Set(r.chunkKey(c.list, c.number), part)
 			}
 		}
 		return err
@@ -81,33 +83,36 @@ func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, s
 
 // readChunks reads the chunks from first to last of one list. ErrGone when one
 // is missing.
-func readChunks[T db.Sized](ctx context.Context, r *Reader, list KeptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
-	found, err := ChunksOf(ctx, r, []ChunkRange{{list, first, last}}, sort, unpack)
+func readChunks[T db.Sized](ctx context.Context, r *Reader, list KeptList, first, last int, unpack func([]byte) T) ([]T, error) {
+	found, err := ChunksOf(ctx, r, []ChunkRange{{list, first, last}}, unpack)
 	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= index.EmptyChunk }) {
 		err = ErrGone
 	}
 	return found[list], err
 }
 
-// chunksOfAll reads all chunks of a list that has something of each product, by ordinal, in one statement if not all
-// are cached. ErrGone when one is missing.
-func chunksOfAll[T db.Sized](ctx context.Context, r *Reader, name string, sort store.SortBy, unpack func([]byte) T) ([]T, error) {
+// chunksOfAll reads all chunks of a list that has something of each product, by ordinal, in some orders. It takes one
+// statement if not all are cached. ErrGone when one is missing.
+func chunksOfAll[T db.Sized](ctx context.Context, r *Reader, name string, sorts []store.SortBy, unpack func([]byte) T) (map[store.SortBy][]T, error) {
 	var ranges []ChunkRange
-	for _, layer := range r.Release.Layers() {
-		if layer.First < layer.End {
-			ranges = append(ranges, ChunkRange{KeptList{layer.ID, name}, layer.First / ChunkSize, (layer.End - 1) / ChunkSize})
+	for _, sort := range sorts {
+		for _, layer := range r.Release.Layers() {
+			if layer.First < layer.End {
+				ranges = append(ranges, ChunkRange{KeptList{layer.ID, name, sort}, layer.First / ChunkSize, (layer.End - 1) / ChunkSize})
+			}
 		}
 	}
-	found, err := ChunksOf(ctx, r, ranges, sort, unpack)
+	found, err := ChunksOf(ctx, r, ranges, unpack)
 	if err != nil {
 		return nil, err
 	}
-	var all []T
+	all := make(map[store.SortBy][]T, len(sorts))
 	for _, list := range ranges {
-		all = append(all, found[list.KeptList]...)
-	}
-	if slices.ContainsFunc(all, func(part T) bool { return part.Size() <= index.EmptyChunk }) {
-		return nil, ErrGone
+		parts := found[list.KeptList]
+		if slices.ContainsFunc(parts, func(part T) bool { return part.Size() <= index.EmptyChunk }) {
+			return nil, ErrGone
+		}
+		all[list.sort] = append(all[list.sort], parts...)
 	}
 	return all, nil
 }
@@ -120,7 +125,7 @@ func valuesAt[V uint32 | int64, L interface {
 }](ctx context.Context, r *Reader, sort store.SortBy, places []uint32, unpack func([]byte) L) ([]V, error) {
 	chunks, missing := map[int]L{}, []int(nil)
 	key := func(number int) db.CacheKey {
-		return r.chunkKey(KeptList{r.Release.holder(number * ChunkSize), ListKeys}, sort, number)
+		return r.chunkKey(KeptList{r.Release.holder(number * ChunkSize), ListKeys, sort}, number)
 	}
 	for _, place := range places {
 		number := int(place) / ChunkSize

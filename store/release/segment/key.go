@@ -30,7 +30,19 @@ func (k Keys) At(place uint32) int64 {
 // AllKeys returns the sort keys of all products.
 func (r *Reader) AllKeys(ctx context.Context, by store.SortBy) (Keys, error) {
 	r.Reads.Add(AnyProduct)
-	return chunksOfAll(ctx, r, ListKeys, by, index.UnpackKeys)
+	keys, err := chunksOfAll(ctx, r, ListKeys, []store.SortBy{by}, index.UnpackKeys)
+	return keys[by], err
+}
+
+// ListSortKeys returns the sort keys of all products by which stored lists are sorted. Publications use it.
+func (r *Reader) ListSortKeys(ctx context.Context) (map[store.SortBy]Keys, error) {
+	sorts := []store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName}
+	read, err := chunksOfAll(ctx, r, ListKeys, sorts, index.UnpackKeys)
+	keys := make(map[store.SortBy]Keys, len(sorts))
+	for by, parts := range read {
+		keys[by] = parts
+	}
+	return keys, err
 }
 
 // KeysAt returns the sort keys of the products at some ordinals.
@@ -41,8 +53,8 @@ func (r *Reader) KeysAt(ctx context.Context, by store.SortBy, places []uint32) (
 // KeyAt returns the sort key of one product.
 func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
 	r.Reads.Add(AnyProduct)
-	list := KeptList{r.Release.holder(ordinal), ListKeys}
-	parts, err := readChunks(ctx, r, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
+	list := KeptList{r.Release.holder(ordinal), ListKeys, by}
+	parts, err := readChunks(ctx, r, list, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
 	if err != nil {
 		return 0, err
 	}

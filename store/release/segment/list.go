@@ -144,10 +144,10 @@ func (l List) Stored(ctx context.Context, by store.SortBy, start, end int) ([]ui
 func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy, start, end int) ([]uint32, error) {
 	pieces := l.Head.slice(by, start, end)
 	var parts []index.Ordinals
-	chunks, stored := l.chunks(pieces)
+	chunks, stored := l.chunks(by, pieces)
 	if stored {
 		var err error
-		if parts, err = readChunks(ctx, l.Reader, chunks.KeptList, by, chunks.First, chunks.Last, index.UnpackOrdinals); err != nil {
+		if parts, err = readChunks(ctx, l.Reader, chunks.KeptList, chunks.First, chunks.Last, index.UnpackOrdinals); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +172,7 @@ func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy
 
 // Chunks returns the chunks that Stored reads for some positions. found is false if it reads none.
 func (l List) Chunks(by store.SortBy, start, end int) (chunks ChunkRange, found bool) {
-	return l.chunks(l.Head.slice(by, start, end))
+	return l.chunks(by, l.Head.slice(by, start, end))
 }
 
 // WholeChunks is Chunks for the whole list.
@@ -180,7 +180,7 @@ func (l List) WholeChunks(by store.SortBy) (chunks ChunkRange, found bool) {
 	return l.Chunks(by, 0, l.length(by))
 }
 
-func (l List) chunks(pieces []listPiece) (chunks ChunkRange, found bool) {
+func (l List) chunks(by store.SortBy, pieces []listPiece) (chunks ChunkRange, found bool) {
 	low, high := math.MaxInt, 0
 	for _, p := range pieces {
 		if n := p.stored(); n > 0 {
@@ -190,7 +190,7 @@ func (l List) chunks(pieces []listPiece) (chunks ChunkRange, found bool) {
 	if low >= high {
 		return chunks, false
 	}
-	return ChunkRange{KeptList{l.Head.heldBy, l.Name}, low / ChunkSize, (high - 1) / ChunkSize}, true
+	return ChunkRange{KeptList{l.Head.heldBy, l.Name, by}, low / ChunkSize, (high - 1) / ChunkSize}, true
 }
 
 // length returns the number of products that are stored in one order.
@@ -260,7 +260,7 @@ func (r *Reader) MembersOf(ctx context.Context, names []string) (index.OrdinalSe
 	if err := store.Charge(ctx, memberWork*total); err != nil || total == 0 {
 		return index.NewOrdinalSet(r.Release.Ordinals), err
 	}
-	if _, err := ChunksOf(ctx, r, kept, store.SortDefault, index.UnpackOrdinals); err != nil {
+	if _, err := ChunksOf(ctx, r, kept, index.UnpackOrdinals); err != nil {
 		return nil, err
 	}
 	set := index.NewOrdinalSet(r.Release.Ordinals)

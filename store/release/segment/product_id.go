@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 
+	"portico/store"
 	"portico/store/index"
 )
 
@@ -61,10 +62,15 @@ func (r *Reader) AllIDs(ctx context.Context) (Texts, error) {
 	if r.Release.Format < FormatOfFamilies {
 		return nil, r.missing(ctx, "list of ids")
 	}
-	return chunksOfAll(ctx, r, ListIDs, "", unpackTextChunk)
+	return r.allTexts(ctx, ListIDs)
 }
 
 // AllNames returns the names of all products in the base language, by ordinal. Publications use it.
 func (r *Reader) AllNames(ctx context.Context) (Texts, error) {
-	return chunksOfAll(ctx, r, ListNames, "", unpackTextChunk)
+	return r.allTexts(ctx, ListNames)
+}
+
+func (r *Reader) allTexts(ctx context.Context, list string) (Texts, error) {
+	texts, err := chunksOfAll(ctx, r, list, []store.SortBy{""}, unpackTextChunk)
+	return texts[""], err
 }
