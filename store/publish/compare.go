@@ -28,9 +28,12 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	if d != nil && d.parent.ID == w.plan.served {
 		w.served = d.view
 	} else {
-		served, err := segment.KeptRelease(ctx, w.plan.in, w.plan.served)
-		if err != nil {
-			return err
+		served := w.plan.servedRelease
+		if served == nil {
+			var err error
+			if served, err = segment.KeptRelease(ctx, w.plan.in, w.plan.served); err != nil {
+				return err
+			}
 		}
 		w.served = release.ViewOf(w.service.releases, served)
 	}

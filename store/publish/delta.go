@@ -22,7 +22,8 @@ func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, loc
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	d, err := p.parentOf(ctx, served)
+	p.servedRelease = served
+	d, err := p.parentOf(ctx, s, served)
 	if err != nil || d == nil || d.parent.Format != segment.ReleaseFormat || d.parent.Locale != locale {
 		return ignoreNotFound(err)
 	}
@@ -45,7 +46,7 @@ func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, loc
 
 // parentOf returns a delta with its parent and the changes since that: the unserved base if there is one that the served
 // release or an earlier one equals, else the served release or one below it. nil if not all changes are known.
-func (p *publicationPlan) parentOf(ctx context.Context, served *segment.Release) (*delta, error) {
+func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, served *segment.Release) (*delta, error) {
 	layers := served.Layers()
 	since := func(d *delta) (*delta, error) {
 		changes, complete, err := authoring.ChangedSince(ctx, p.in, d.parent.Revision)
@@ -71,7 +72,7 @@ func (p *publicationPlan) parentOf(ctx context.Context, served *segment.Release)
 	if err != nil || d == nil {
 		return nil, err
 	}
-	kept := keptLayers(layers, len(d.changes["product"])+len(d.changes["price"])+len(d.changes["file"]))
+	kept := keptLayers(layers, len(d.changes["product"])+len(d.changes["price"])+len(d.changes["file"]), s.factor)
 	if p.onBase {
 		kept = 1
 	}

@@ -80,12 +80,13 @@ const rankStep = 1 << 40
 // most returns how many products can differ from the parent.
 func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
 
-// keptLayers returns how many layers of the served release a delta of so many changed products is put upon.
-func keptLayers(layers []segment.Layer, changed int) int {
+// keptLayers returns how many layers of the served release a delta of so many changed products is put upon. factor is
+// layerFactor.
+func keptLayers(layers []segment.Layer, changed, factor int) int {
 	n := len(layers)
 	for n > 1 {
 		top := layers[n-1].End - layers[n-1].First
-		if n < maxLayers && top >= layerFactor*changed {
+		if n < maxLayers && top >= factor*changed {
 			break
 		}
 		changed += top
@@ -144,15 +145,16 @@ const missingFile = "missing_file"
 // publicationPlan is what a release will hold. It refers to products by handles:
 // their positions among the live products by id.
 type publicationPlan struct {
-	in       db.Session
-	renew    func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
-	source   *catalog.CatalogSource
-	served   int64 // the served release; 0 for none
-	onBase   bool  // a delta is put upon the base, whatever is between
-	hold     routing.Hold
-	revision int64
-	ranked   []catalog.RankedPricebook // the highest priority first
-	tree     *segment.Tree
+	in            db.Session
+	renew         func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
+	source        *catalog.CatalogSource
+	served        int64            // the served release; 0 for none
+	servedRelease *segment.Release // if findParent read it
+	onBase        bool             // a delta is put upon the base, whatever is between
+	hold          routing.Hold
+	revision      int64
+	ranked        []catalog.RankedPricebook // the highest priority first
+	tree          *segment.Tree
 
 	modifiers  map[string]*catalog.ModifierSource // by name
 	attributes segment.Attributes

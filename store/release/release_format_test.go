@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "3f5e3a5864b32bdd45b208824af65ba827d742ea9c5f2a93583b08f8772fdf8b"
+	formatSum   = "e34def7e9a63e3b49b1c16045f989bc17dc4181e306e3000916d57d164752862"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -137,7 +137,8 @@ func TestDoctorReadsRowsOnce(t *testing.T) {
 				var detail string
 				require.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
 				correlated[id] = correlated[parent] || strings.HasPrefix(detail, "CORRELATED")
-				require.False(t, correlated[id] && strings.HasPrefix(detail, "SCAN"), "%s: %s for each row", check.Rule, detail)
+				scans := strings.HasPrefix(detail, "SCAN") && !strings.HasPrefix(detail, "SCAN layer") // releases, which are few
+				require.False(t, correlated[id] && scans, "%s: %s for each row", check.Rule, detail)
 			}
 			require.NoError(t, rows.Err())
 			rows.Close()
@@ -153,7 +154,8 @@ func TestDoctorReadsTheClockLate(t *testing.T) {
 		var behind atomic.Int64 // nanoseconds
 		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
 		require.NoError(t, err)
-		defer d.Close()
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
 		behind.Store(int64(time.Minute))
 		checks := []db.Check{d.ClockCheck()}
 		behind.Store(0) // a minute later
