@@ -45,24 +45,35 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	if err := v.markDirty(ctx, seeds, before); err != nil {
 		return nil, err
 	}
+	next := func(id string) []string { // what to visit after a product that came, left or changed
+		list := append(v.related(id), v.children[id]...)
+		if was := before[id]; was != nil {
+			list = append(append(append(list, was.ParentID()), was.ChildIDs()...), was.ComponentProductIDs()...)
+		}
+		return list
+	}
+	ahead := slices.Clone(seeds) // what the first two waves visit, read at once
+	for _, id := range seeds {
+		ahead = append(ahead, next(id)...)
+	}
+	if err := v.around(ctx, ahead); err != nil {
+		return nil, err
+	}
 	seen := map[string]bool{}
 	for wave := seeds; len(wave) > 0; {
 		if err := v.reach(ctx, wave); err != nil {
 			return nil, err
 		}
-		var next []string
+		var following []string
 		for _, id := range wave {
 			seen[id] = true
 			is := v.isIncluded(id)
 			if !p.delta.seeds[id] && is == (v.places[id] >= 0) {
 				continue
 			}
-			next = append(append(next, v.related(id)...), v.children[id]...)
-			if was := before[id]; was != nil {
-				next = append(append(append(next, was.ParentID()), was.ChildIDs()...), was.ComponentProductIDs()...)
-			}
+			following = append(following, next(id)...)
 		}
-		wave = slices.DeleteFunc(store.Unique(next), func(id string) bool { return id == "" || seen[id] })
+		wave = slices.DeleteFunc(store.Unique(following), func(id string) bool { return id == "" || seen[id] })
 	}
 	return v, nil
 }

@@ -34,12 +34,13 @@ func (s *PublishService) makeBases(ctx context.Context, actor store.Actor) error
 		if above <= max(deltaLeast, r.Products/baseShare) || r.Format != segment.ReleaseFormat {
 			continue
 		}
-		if base, err := segment.UnservedBase(ctx, s.db.Reader, r.CatalogID); err != nil {
-			return err
-		} else if base != nil && base.ID > r.LayerIDs()[0] && base.Equal <= r.ID {
+		_, base, err := segment.WithUnservedBase(ctx, s.db.Reader, r.ID)
+		if err == nil && base.Replaces(r) {
 			continue
 		}
-		_, err := s.build(ctx, actor, r.CatalogID, publication{base: true}, nil)
+		if err == nil {
+			_, err = s.build(ctx, actor, r.CatalogID, publication{base: true}, nil)
+		}
 		if err != nil && !errors.Is(err, errNotNow) && !store.HasCode(err, store.NotFound) && !errors.Is(err, errSwept) {
 			return fmt.Errorf("make a base of the catalog %s: %w", r.CatalogID, err)
 		}

@@ -18,12 +18,12 @@ func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, loc
 	if p.served == 0 || s.whole {
 		return nil
 	}
-	served, err := segment.KeptRelease(ctx, p.in, p.served)
+	served, base, err := segment.WithUnservedBase(ctx, p.in, p.served)
 	if err != nil {
 		return ignoreNotFound(err)
 	}
 	p.servedRelease = served
-	d, err := p.parentOf(ctx, s, served)
+	d, err := p.parentOf(ctx, s, served, base)
 	if err != nil || d == nil || d.parent.Format != segment.ReleaseFormat || d.parent.Locale != locale {
 		return ignoreNotFound(err)
 	}
@@ -46,7 +46,7 @@ func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, loc
 
 // parentOf returns a delta with its parent and the changes since that: the unserved base if there is one that the served
 // release or an earlier one equals, else the served release or one below it. nil if not all changes are known.
-func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, served *segment.Release) (*delta, error) {
+func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, served, base *segment.Release) (*delta, error) {
 	layers := served.Layers()
 	since := func(d *delta) (*delta, error) {
 		changes, complete, err := authoring.ChangedSince(ctx, p.in, d.parent.Revision)
@@ -55,18 +55,14 @@ func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, serve
 		}
 		return d, nil
 	}
-	if base, err := segment.UnservedBase(ctx, p.in, served.CatalogID); err != nil {
-		return nil, err
-	} else if base != nil && base.Equal <= served.ID && base.ID > layers[0].ID {
+	if base.Replaces(served) {
 		d := &delta{parent: base}
 		for _, layer := range layers {
 			if layer.ID > base.Equal {
 				d.above = append(d.above, layer)
 			}
 		}
-		if base.Format == segment.ReleaseFormat && base.Locale == served.Locale {
-			return since(d)
-		}
+		return since(d)
 	}
 	d, err := since(&delta{parent: served})
 	if err != nil || d == nil {
@@ -79,7 +75,7 @@ func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, serve
 	if kept == len(layers) {
 		return d, nil
 	}
-	parent, err := segment.KeptRelease(ctx, p.in, layers[kept-1].ID)
+	parent, err := segment.LayerByID(ctx, p.in, layers[kept-1].ID)
 	if err != nil {
 		return nil, err
 	}

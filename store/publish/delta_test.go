@@ -530,7 +530,7 @@ func deltaBase(backend storetest.Backend) func(*testing.T) {
 		url := backend.OtherURL(t)
 		open := func(config *shop.Config) { config.URL = url; storetest.WithClock(clock)(config) }
 		s, db := backend.Open(t, open), backend.SQLAt(t, url)
-		text := storetest.GenerateShop(t, 600, 6)
+		text := storetest.GenerateShop(t, 1000, 6)
 		storetest.Import(t, s, text)
 		catalog := storetest.CatalogID(t, text)
 		storetest.Publish(t, s, catalog)
@@ -545,11 +545,11 @@ func deltaBase(backend storetest.Backend) func(*testing.T) {
 		first := publish("First ", 0, 30)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, bases(), "30 products are few")
-		second := publish("Second ", 30, 110)
-		storetest.Import(t, s, change(text, "Unpublished ", 140, 1))
+		second := publish("Second ", 30, 120)
+		storetest.Import(t, s, change(text, "Unpublished ", 150, 1))
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, bases(), "a base would have what is not published")
-		third := publish("Unpublished ", 140, 1)
+		third := publish("Unpublished ", 150, 1)
 		require.Equal(t, first.BaseID, third.BaseID)
 		for range 2 {
 			require.NoError(t, s.Sweep(t.Context()))
@@ -557,7 +557,7 @@ func deltaBase(backend storetest.Backend) func(*testing.T) {
 		}
 		v := storetest.View(t, s, release.ShopperContext{})
 		require.Equal(t, third.ID, v.Release.ID, "the base is not served")
-		fourth := publish("Fourth ", 141, 2)
+		fourth := publish("Fourth ", 151, 2)
 		require.Greater(t, fourth.BaseID, second.ID)
 		require.Len(t, fourth.Layers(), 2)
 		requireSameLists(t, backend, open, catalog, fourth)

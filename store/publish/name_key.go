@@ -101,7 +101,7 @@ func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		every, err := d.view.List(ctx, segment.ListEvery)
+		every, err := w.every(ctx)
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	every, err := d.view.List(ctx, segment.ListEvery)
+	every, err := w.every(ctx)
 	if err != nil {
 		return err
 	}
@@ -186,4 +186,14 @@ func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
 		w.nameKeys[p.order[i]] = keys[0]
 	}
 	return nil
+}
+
+// every returns the list of all products of a delta's parent, which is read in all orders.
+func (w *releaseWriter) every(ctx context.Context) (segment.List, error) {
+	view := w.plan.delta.view
+	heads, err := readLists(ctx, view, []string{segment.ListEvery})
+	if err == nil && heads[segment.ListEvery] == nil {
+		err = segment.ErrGone
+	}
+	return segment.List{Reader: &view.Reader, Name: segment.ListEvery, Head: heads[segment.ListEvery]}, err
 }

@@ -31,7 +31,7 @@ func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgr
 func (w *releaseWriter) writeDerived(ctx context.Context) error {
 	w.plan.in = w.service.db.Reader
 	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.families, w.ids,
-		w.compare, w.lists, w.sortKeys, w.indexes, w.flush, w.findChanges, w.flush)
+		w.compare, w.lists, w.sortKeys, w.indexes, w.flushWhole, w.findChanges, w.flush)
 }
 
 func (w *releaseWriter) steps(ctx context.Context, steps ...func(context.Context) error) error {

@@ -108,6 +108,14 @@ func sizeOf(row []any) (n int64) {
 	return n
 }
 
+// flushWhole writes the rows that wait before a whole release is read. What a delta holds itself is in memory.
+func (w *releaseWriter) flushWhole(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return nil
+	}
+	return w.flush(ctx)
+}
+
 // flush writes the rows that wait.
 func (w *releaseWriter) flush(ctx context.Context) error {
 	if w.waiting == 0 {

@@ -168,6 +168,16 @@ func KeptRelease(ctx context.Context, in db.Session, id int64) (*Release, error)
 	return release, err
 }
 
+// LayerByID is KeptRelease also for a base that is not served.
+func LayerByID(ctx context.Context, in db.Session, id int64) (*Release, error) {
+	release, found, err := db.One(ctx, in, scanRelease,
+		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state IN ($2, $3)`, id, catalog.ReleasePublished, catalog.ReleaseBase)
+	if err == nil && !found {
+		return nil, store.NotFoundf(nil, "There is no such release.")
+	}
+	return release, err
+}
+
 // KeptReleaseWithList returns the latest kept release in which a list is as it
 // has been since a release. found is false if none is kept, or only previews.
 func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list string, since int64) (release *Release, found bool, err error) {
@@ -218,10 +228,28 @@ func ServedReleases(ctx context.Context, in db.Session) ([]*Release, error) {
 		`SELECT `+releaseColumns+` FROM release WHERE state = $1 AND id IN (SELECT release_id FROM catalog)`, catalog.ReleasePublished)
 }
 
-// UnservedBase returns the newest base of a catalog that was made for later deltas and is not served; nil for none.
-func UnservedBase(ctx context.Context, in db.Session, catalogID string) (*Release, error) {
-	base, _, err := db.One(ctx, in, scanRelease, `SELECT `+releaseColumns+` FROM release WHERE catalog_id = $1 AND state = $2 ORDER BY id DESC LIMIT 1`, catalogID, catalog.ReleaseBase)
-	return base, err
+// WithUnservedBase returns a kept release, and the newest base of its catalog that was made for later deltas and is not
+// served; nil for none. NOT_FOUND if the release is not kept.
+func WithUnservedBase(ctx context.Context, in db.Session, id int64) (release, base *Release, err error) {
+	found, err := db.Collect(ctx, in, scanRelease, `
+		SELECT `+releaseColumns+` FROM release
+		WHERE id = $1 AND state = $2 OR state = $3 AND catalog_id = (SELECT catalog_id FROM release WHERE id = $1) ORDER BY id DESC`, id, catalog.ReleasePublished, catalog.ReleaseBase)
+	for _, r := range found {
+		if r.ID == id {
+			release = r
+		} else if base == nil {
+			base = r
+		}
+	}
+	if err == nil && release == nil {
+		err = store.NotFoundf(nil, "There is no such release.")
+	}
+	return release, base, err
+}
+
+// Replaces reports whether deltas may be put upon an unserved base instead of the layers of a release.
+func (r *Release) Replaces(served *Release) bool {
+	return r != nil && r.Equal <= served.ID && r.ID > served.LayerIDs()[0] && r.Format == ReleaseFormat && r.Locale == served.Locale
 }
 
 // LeastRevision returns the lowest revision of the releases that are kept. A release that is only retained does not
