@@ -221,7 +221,7 @@ func (v *affectedSet) dead() (list index.Ordinals, ids []string) {
 		}
 	}
 	slices.Sort(list)
-	return list, ids
+	return list, ids // in order: affected is
 }
 
 // surroundings reads what the own products refer to, and the curated products that

@@ -141,7 +141,7 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		now, err := filesIn(ctx, w.service.db.Reader, &w.ownView().Reader, ids)
+		now, err := w.filesNow(ctx, ids)
 		for _, id := range ids {
 			if before[id] != now[id] {
 				w.changes.Add(segment.AnyFile, segment.FileKey(id))
@@ -149,6 +149,16 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 		}
 		return err
 	})
+}
+
+// filesNow returns the texts of files of the new release.
+func (w *releaseWriter) filesNow(ctx context.Context, ids []string) (map[string]string, error) {
+	if w.plan.delta == nil {
+		return filesIn(ctx, w.service.db.Reader, &w.ownView().Reader, ids)
+	}
+	now, err := filesIn(ctx, w.service.db.Reader, &w.plan.delta.view.Reader, ids)
+	maps.Copy(now, w.ownFiles)
+	return now, err
 }
 
 // fileCandidates returns the ids of files that may differ: for a delta those written since the parent and those of the

@@ -49,7 +49,7 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	for _, id := range d.gone {
 		ids[id] = true
 	}
-	if err := idsIn(ctx, w.service.db.Reader, w.served, d.above, ids); err != nil {
+	if err := idsIn(ctx, w.served, d.above, ids); err != nil {
 		return err
 	}
 	w.beforeID = make(map[string]servedVersion, len(ids))
@@ -149,9 +149,9 @@ func (w *releaseWriter) compareDelta(ctx context.Context) error {
 	for i, handle := range w.plan.order {
 		own[w.plan.ids.At(handle)] = w.versions[i]
 	}
-	var others []string
+	var others []string // of the layers above the parent
 	for _, id := range sortedIDs(w.beforeID) {
-		if _, is := own[id]; !is && len(w.plan.delta.above) > 0 {
+		if _, is := own[id]; !is && !isIn(w.plan.delta.gone, id) {
 			others = append(others, id)
 		}
 	}
@@ -226,36 +226,26 @@ func (w *releaseWriter) differ(id string, is, was bool) {
 	}
 }
 
-// idsIn adds the ids of the products of some layers of a release, which are not all, and of those of the layers below that
-// they replace or do not have.
-func idsIn(ctx context.Context, in db.Session, v *release.View, layers []segment.Layer, ids map[string]bool) error {
-	for _, layer := range layers {
-		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer.ID}}}
-		scan := func(rows *sql.Rows) ([]any, string, error) {
-			var id string
-			err := rows.Scan(&id)
-			return []any{id}, id, err
-		}
-		if err := db.EachPageWhere(ctx, in, "release_place", of, "product_id", []string{"product_id"}, scan, func(some []string) error {
-			for _, id := range some {
-				ids[id] = true
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
+// idsIn adds the ids of the products of some layers of a release, and of those of the layers below that they replace or
+// do not have.
+func idsIn(ctx context.Context, v *release.View, layers []segment.Layer, ids map[string]bool) error {
+	if len(layers) == 0 {
+		return nil
 	}
-	dead, err := v.DeadIn(ctx, layers)
+	all, err := v.AllIDs(ctx)
 	if err != nil {
 		return err
 	}
-	return store.Chunked(dead, 512, func(places []uint32) error {
-		below, err := v.ProductIDs(ctx, places)
-		for _, id := range below {
-			ids[id] = true
+	for _, layer := range layers {
+		for ordinal := layer.First; ordinal < layer.End; ordinal++ {
+			ids[all.At(uint32(ordinal))] = true
 		}
-		return err
-	})
+	}
+	dead, err := v.DeadIn(ctx, layers)
+	for _, ordinal := range dead {
+		ids[all.At(ordinal)] = true
+	}
+	return err
 }
 
 // versions returns the versions of several products. It leaves out unknown ids.
@@ -279,4 +269,10 @@ func versions(ctx context.Context, v *release.View, ids []string) (map[string]se
 		byID[id] = servedVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published)}
 	}
 	return byID, nil
+}
+
+// isIn reports whether a text is in a list in order.
+func isIn(list []string, text string) bool {
+	_, found := slices.BinarySearch(list, text)
+	return found
 }

@@ -39,7 +39,7 @@ func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most
 	ids := map[string]bool{}
 	for _, side := range sides {
 		layers := side.release().Layers()[shared:]
-		if err := idsIn(ctx, s.db.Reader, side.view, layers, ids); err != nil {
+		if err := idsIn(ctx, side.view, layers, ids); err != nil {
 			return nil, err
 		}
 		files, err := fileIDsIn(ctx, s.db.Reader, layers)

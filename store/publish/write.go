@@ -101,6 +101,14 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 	for i, f := range files {
 		rows[i] = []any{w.release.ID, f.id, string(f.body)}
 	}
+	if w.plan.delta != nil {
+		if w.ownFiles == nil {
+			w.ownFiles = map[string]string{}
+		}
+		for _, f := range files {
+			w.ownFiles[f.id] = string(f.body)
+		}
+	}
 	return w.put(ctx, "release_file", rows...)
 }
 

@@ -38,6 +38,7 @@ type releaseWriter struct {
 	beforeID   map[string]servedVersion      // of the products that may differ, by id; for a delta
 	places     []uint32                      // in the served release, by handle; for a whole release
 	differing  []string                      // ids of products that differ from the served release
+	ownFiles   map[string]string             // the texts of the files of a delta, by id
 	found      map[string]foundBy            // by id: what the products of a delta are found by
 	changed    []string                      // ids of those that are in both
 	effects    map[string]PendingEffect      // of all that differ; for a dry run
