@@ -18,7 +18,7 @@ portico: graph graph/audience graph/document graph/executor graph/limits graph/o
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/status internal/tracing
 	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
-graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
+graph: internal/cachekey graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
 graph/audience: internal/auth store store/access
@@ -30,7 +30,7 @@ graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
+graph/model: internal/cachekey graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
@@ -39,9 +39,10 @@ graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
 graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
 	internal/reqctx internal/responsecache store
-graph/executor: graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
+graph/executor: internal/cachekey graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
-internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
+internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
+internal/cachekey:
 internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/status internal/web internal/web/accesslog
 	internal/web/metrics internal/web/middleware
 	internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
@@ -58,50 +59,50 @@ internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
 internal/remote: internal/filelock store store/gateway store/promotion/rule
 internal/reqctx: store
-internal/responsecache: internal/dependency internal/encoding
+internal/responsecache: internal/cachekey internal/dependency internal/encoding
 internal/schemadiff:
 internal/status:
 internal/tracing: internal/reqctx store
 internal/web: internal/reqctx
 internal/web/accesslog: internal/reqctx internal/web
-internal/web/frontcache: internal/auth internal/reqctx internal/responsecache internal/web internal/web/middleware
+internal/web/frontcache: internal/cachekey internal/auth internal/reqctx internal/responsecache internal/web internal/web/middleware
 	internal/web/server
 internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
-internal/web/server: internal/reqctx internal/web internal/web/accesslog store
-rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
+internal/web/server: internal/auth internal/reqctx internal/web internal/web/accesslog store
+rest: internal/cachekey graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
 	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
 	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/release/routing
 	store/release/segment store/settings store/stock
 rest/resttest: internal/web internal/web/middleware rest store/storetest
-store:
+store: internal/cachekey
 store/access: store store/authoring store/db store/seal
-store/audit: store store/db
+store/audit: internal/cachekey store store/db
 store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
-store/db: internal/filelock store store/seal
+store/db: internal/cachekey internal/filelock store store/seal
 store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
-store/index: store
+store/index: internal/cachekey store
 store/job: store store/db
-store/promotion: store store/authoring store/db store/index store/promotion/code store/promotion/redeem
+store/promotion: internal/cachekey store store/authoring store/db store/index store/promotion/code store/promotion/redeem
 	store/promotion/rule
-store/promotion/code: store store/authoring store/db store/job store/promotion/rule
+store/promotion/code: internal/cachekey store store/authoring store/db store/job store/promotion/rule
 store/promotion/discount: store store/promotion/rule
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/discount store/promotion/rule
 store/promotion/rule: store store/authoring store/db
 store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release store/release/price
 	store/release/routing store/release/segment
 store/purge: internal/dependency store store/catalog store/db store/release/segment
-store/release: internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing
+store/release: internal/cachekey internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing
 	store/release/segment
-store/release/price: store store/catalog store/db
+store/release/price: internal/cachekey store store/catalog store/db
 store/release/routing: internal/dependency store store/catalog store/db store/release/segment
-store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
+store/release/segment: internal/cachekey internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db store/promotion/code
 store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job

@@ -158,6 +158,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	for range c.JobWorkers {
 		workers.Go(func() { a.store.Work(a.traces.Jobs(workerCtx)) })
 	}
+	workers.Go(func() { a.accessLog.Run(workerCtx) })
 	if a.purgeHook != nil {
 		workers.Go(func() { a.purgeHook.Run(workerCtx) })
 	}
@@ -212,6 +213,9 @@ func (c *serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 	})
 	if err != nil {
 		return nil, err
+	}
+	if err := s.TryWrite(ctx); err != nil {
+		log.Warn("reads work, writes fail until this is mended", "database", s.Describe(), "reason", err)
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
 		Issuer: c.TokenIssuer, Log: log, OIDC: c.ExternalIssuer(),
@@ -311,7 +315,7 @@ func (a *app) reload() {
 
 // openFront creates the logs of requests, and the cache in front of the handler.
 func (a *app) openFront(logWriter *accesslog.LineWriter) {
-	a.accessLog = accesslog.New(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(logWriter))
+	a.accessLog = accesslog.New(a.log, accesslog.WithMode(a.AccessLog), accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(logWriter))
 	a.slowLog = accesslog.NewSlowLog(a.log, a.Slow, auth.ClientID)
 	a.front = frontcache.New(frontcache.Config{Responses: a.responses, BodyTime: a.Limits.BodyTime, OnRequest: a.store.CountRequest, CallerOf: a.tokens.CallerOf,
 		OnAnswer: func(req *reqctx.Request, r *http.Request, rec *web.Recorder) {
@@ -356,7 +360,7 @@ func (a *app) handler() http.Handler {
 		"/{$}": page, playground.Path + "/{part}": page, audience.Path: audience.New(document.Schema()).Handler(schema, api.WriteError),
 		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
-		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
+		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.WriteTrouble),
 	}, api.WriteError)
 	routes := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux))
 	a.warmResponses(web.Chain(routes, middleware.Recover(a.log, api.WriteError), a.tokens.Middleware, middleware.LimitBody(a.BodyBytes), opctx.Middleware))
@@ -371,7 +375,7 @@ func (a *app) handler() http.Handler {
 		a.tokens.Middleware,
 		a.accessLog.Middleware,
 		a.metrics.Middleware,
-		middleware.CORS(a.CORSOrigins),
+		middleware.CORS(a.CORSOrigins, a.log),
 		middleware.Compress,
 		server.RejectOverLimit(api.WriteError),
 		middleware.LimitBody(a.BodyBytes),
@@ -426,7 +430,7 @@ func (a *app) streamConfig() transport.StreamConfig {
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	middleware.HandlePages(mux, map[string]http.Handler{
-		metrics.Path: a.metrics.Handler(), status.Path: status.Page(a.metrics.Gather, time.Now), web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
+		metrics.Path: a.metrics.Handler(), status.Path: status.Page(a.metrics.Gather, time.Now), web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.WriteTrouble),
 	}, api.WriteError)
 	middleware.HandleProfiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

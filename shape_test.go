@@ -65,7 +65,7 @@ func checkedPackages(t *testing.T, fset *token.FileSet, folder string) []checked
 	var checked []checkedPackage
 	for _, p := range own {
 		c := checkedPackage{path: p.ImportPath, files: map[string]*ast.File{},
-			info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
+			info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Instances: map[*ast.Ident]types.Instance{}}}
 		var files []*ast.File
 		for _, name := range p.GoFiles {
 			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
@@ -160,9 +160,9 @@ func TestCircles(t *testing.T) {
 		circles(map[string][]string{"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": {"e"}, "e": {"d"}}))
 }
 
-// TestPackagesReadWell checks two rules of CONTRIBUTING: files of one package
-// refer to each other in small circles only, and no local has the name of
-// something that its package declares.
+// TestPackagesReadWell checks three rules of CONTRIBUTING: files of one package
+// refer to each other in small circles only, no local has the name of
+// something that its package declares, and no key is joined by hand.
 func TestPackagesReadWell(t *testing.T) {
 	t.Parallel()
 	fset := token.NewFileSet()
@@ -177,8 +177,95 @@ func TestPackagesReadWell(t *testing.T) {
 			if shadows := p.shadows(fset); len(shadows) > 0 {
 				t.Error(strings.Join(shadows, "\n"))
 			}
+			if joined := p.joinedKeys(fset); len(joined) > 0 {
+				t.Error(strings.Join(joined, "\n"))
+			}
 		})
 	}
+}
+
+// partsOfKeys are the functions that make keys of parts, with the number of arguments before the parts.
+var partsOfKeys = map[string]int{
+	"portico/internal/cachekey.New": 0, "portico/internal/cachekey.AppendPart": 1, "portico/graph/model.Load": 2, "portico/internal/dependency.NewKey": 1,
+}
+
+// joinedKeys lists caches whose keys have a text that is no cachekey.Key, and parts of keys that are joined of texts.
+func (c checkedPackage) joinedKeys(fset *token.FileSet) (found []string) {
+	for identifier, made := range c.info.Instances {
+		if object := c.info.Uses[identifier]; object.Pkg() == nil || !strings.HasPrefix(object.Pkg().Path(), "github.com/maypok86/otter") || object.Name() != "Cache" {
+			continue
+		}
+		if key := made.TypeArgs.At(0); hasText(key) {
+			found = append(found, fmt.Sprintf("%s: the key %s of a cache has a string; use a cachekey.Key", fset.Position(identifier.Pos()), key))
+		}
+	}
+	for _, file := range c.files {
+		ast.Inspect(file, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			before, ok := partsOfKeys[c.callee(call)]
+			for _, part := range call.Args[min(before, len(call.Args)):] {
+				if ok && c.joins(part) {
+					found = append(found, fmt.Sprintf("%s: a part of a key is joined of texts; pass each as a part", fset.Position(part.Pos())))
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(found)
+	return found
+}
+
+// hasText reports whether a type is string, or a struct with a field that is, besides cachekey.Key.
+func hasText(key types.Type) bool {
+	if key.String() == "portico/internal/cachekey.Key" {
+		return false
+	}
+	if fields, ok := key.Underlying().(*types.Struct); ok {
+		for field := range fields.Fields() {
+			if hasText(field.Type()) {
+				return true
+			}
+		}
+	}
+	return types.Identical(key, types.Typ[types.String])
+}
+
+// callee returns the package and name of the function that is called; empty for a method.
+func (c checkedPackage) callee(call *ast.CallExpr) string {
+	fun := call.Fun
+	if selected, ok := fun.(*ast.SelectorExpr); ok {
+		fun = selected.Sel
+	}
+	if identifier, ok := fun.(*ast.Ident); ok {
+		if object, ok := c.info.Uses[identifier].(*types.Func); ok && object.Signature().Recv() == nil && object.Pkg() != nil {
+			return object.Pkg().Path() + "." + object.Name()
+		}
+	}
+	return ""
+}
+
+// joins reports whether an expression makes one text of several. A function literal is no text.
+func (c checkedPackage) joins(part ast.Expr) (found bool) {
+	ast.Inspect(part, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.BinaryExpr:
+			found = found || node.Op == token.ADD
+		case *ast.CallExpr:
+			switch c.callee(node) {
+			case "strings.Join", "fmt.Sprintf", "fmt.Sprintln":
+				found = true
+			case "fmt.Sprint":
+				found = found || len(node.Args) > 1
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // shadows lists the variables inside functions that hide a package-level name.

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -225,6 +226,58 @@ func TestRefusedFieldsRunNoStatement(t *testing.T) {
 			ctx, counter := store.CountStatements(r.Context())
 			s.Send(t, r.WithContext(ctx))
 			require.Zero(t, counter.Count(), "%s ran %q", coordinate, counter.Queries())
+		}
+	})
+}
+
+// edges has an operation for each field, argument and member that needs another scope than what leads to it, by its coordinate.
+func edges() map[string]string {
+	documents := map[string]string{
+		"Product.stock":                    `{ product(id: "anvil") { stock { total } } }`,
+		"Product.availability":             `{ product(id: "anvil") { availability } }`,
+		"Product.availableForSale":         `{ product(id: "anvil") { availableForSale } }`,
+		"ProductFilter.inStock":            `{ products(filter: {inStock: true}) { totalCount } }`,
+		"Stock.transactions":               `{ stock(productId: "anvil") { transactions { quantity } } }`,
+		"Stock.product":                    `{ stock(productId: "anvil") { product { sku } } }`,
+		"StockTransaction.stock":           `{ stockTransaction(productId: "anvil", id: "ledger-1") { stock { total } } }`,
+		"StockTransaction.product":         `{ stockTransaction(productId: "anvil", id: "ledger-1") { product { sku } } }`,
+		"AuthoredProduct.product":          `{ authoredProduct(id: "anvil") { product { sku } } }`,
+		"Promotion.codes":                  `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { codes { totalCount } } } }`,
+		"Promotion.usages":                 `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { usages { totalCount } } } }`,
+		"PromotionCodeUsage.promotion":     `mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-2"}) { usage { promotion { name } } } }`,
+		"Query.promotionCodeCheck(lines:)": `{ promotionCodeCheck(code: "HI", lines: [{productId: "anvil", quantity: 1}]) { valid } }`,
+		"Query.catalogResolution(at:)":     `{ catalogResolution(at: "2024-06-01T00:00:00Z") { reason } }`,
+		"ShopperContextInput.accountId":    `{ catalogResolution(context: {accountId: "a1"}) { reason } }`,
+		"ShopperContextInput.accountTags":  `{ catalogResolution(context: {accountTags: ["gold"]}) { reason } }`,
+		"ShopperContextInput.customerId":   `{ catalogResolution(context: {customerId: "u1"}) { reason } }`,
+		"CatalogRelease.catalog":           `subscription { catalogPublished { catalog { name } } }`,
+	}
+	for _, name := range []string{"label", "note", "actor", "bytes"} {
+		documents["CatalogRelease."+name] = `subscription { catalogPublished { ` + name + ` } }`
+	}
+	return documents
+}
+
+func TestEdgesRequireTheirScope(t *testing.T) {
+	t.Parallel()
+	for _, coordinate := range auth.Coordinates() {
+		isField := !strings.ContainsAny(coordinate, " (") && !slices.Contains(rootCoordinates(graphtest.Schema()), coordinate)
+		if isField && coordinate != "CatalogRule.catalog" { // only fields with the same scope lead to it
+			require.Contains(t, edges(), coordinate)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		graphtest.LoadCodes(t, s)
+		for coordinate, query := range edges() {
+			needed, declared := auth.Scope(coordinate)
+			require.True(t, declared, coordinate)
+			others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
+			a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client(others...)))
+			require.Equal(t, forbidden, a.Codes(), "%s without its scope: %s", coordinate, a.Body)
+			require.Contains(t, a.Errors[0].Message, needed, coordinate)
+			a = s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Admin()))
+			require.Empty(t, a.Errors, "%s with its scope: %s", coordinate, a.Body)
 		}
 	})
 }

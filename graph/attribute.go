@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"strings"
 
 	"portico/graph/model"
 	"portico/store"
@@ -24,11 +23,7 @@ func (r productResolver) Attributes(ctx context.Context, obj *model.Product, key
 	if len(keys) > maxAttributeKeys {
 		return nil, store.Unprocessablef([]string{"keys"}, "must have at most %d keys, got %d", maxAttributeKeys, len(keys))
 	}
-	edge := "attributes"
-	if keys != nil {
-		edge += " " + strings.Join(keys, " ")
-	}
-	return model.Load(ctx, obj.BatchRow, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*release.ProductAttribute, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("attributes", keys), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*release.ProductAttribute, error) {
 		v, err := r.View(ctx)
 		if err != nil {
 			return nil, err

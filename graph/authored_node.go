@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"fmt"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -52,8 +51,7 @@ func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.Autho
 	if offset < 0 || offset > store.MaxOffset {
 		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
 	}
-	edge := fmt.Sprint("productIds", first, "+", offset)
-	return model.Load(ctx, obj.BatchRow, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productIds", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
 		ids := keysOf(all, (*model.AuthoredNode).NodeID)
 		attached, err := r.store.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err

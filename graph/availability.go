@@ -63,16 +63,13 @@ func (r productResolver) AvailableForSale(ctx context.Context, obj *model.Produc
 	return &known.forSale, nil
 }
 
-// stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
-const stockWork = 64
-
 // availability is what the stock of a product is shown as.
 type availability struct {
 	word    store.Availability // empty if no stock record is known
 	forSale bool
 }
 
-// availability returns the availability of a product or of its children, loaded for all rows of its batch.
+// availability returns the availability of a product, loaded for all rows of its batch.
 func (r *Resolver) availability(ctx context.Context, obj *model.Product) (*availability, error) {
 	return model.Load(ctx, obj.BatchRow, "availability", r, (*Resolver).availabilities)
 }
@@ -90,36 +87,23 @@ func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]
 	if err != nil {
 		return nil, err
 	}
-	ids := make([][]string, len(all))
-	var asked []string
-	for i, row := range all {
-		if ids[i] = []string{row.ID()}; products[i] != nil && len(products[i].ChildIDs()) > 0 {
-			ids[i] = products[i].ChildIDs()
-		}
-		asked = append(asked, ids[i]...)
-	}
-	if err := store.Charge(ctx, stockWork*len(asked)); err != nil {
-		return nil, err
-	}
-	stocks, err := r.store.StockColumn(ctx, asked)
+	supply, err := v.SupplyOf(ctx, products)
 	if err != nil {
 		return nil, err
 	}
+	stocks, err := r.store.StockColumn(ctx, supply.IDs)
+	if err != nil {
+		return nil, err
+	}
+	available := make([]int32, len(stocks))
+	for i, record := range stocks {
+		if available[i] = store.NoStockRecord; record != nil {
+			available[i] = int32(record.Available)
+		}
+	}
 	known := make([]*availability, len(all))
-	for i := range all {
-		units := make([]int32, len(ids[i]))
-		known[i] = &availability{}
-		unsold := products[i] != nil && len(products[i].ChildIDs()) == 0 && products[i].BaseProduct() // a parent is bought as a child only
-		for j, record := range stocks[:len(units)] {
-			if units[j] = store.NoStockRecord; record != nil {
-				units[j] = int32(record.Available)
-			}
-			known[i].forSale = known[i].forSale || store.InStock(units[j]) && !unsold
-		}
-		if !unsold {
-			known[i].word = settings.AvailabilityOf(units...)
-		}
-		stocks = stocks[len(units):]
+	for i, units := range supply.Units(available) {
+		known[i] = &availability{settings.AvailabilityOf(units), store.InStock(units)}
 	}
 	return known, nil
 }

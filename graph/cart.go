@@ -24,7 +24,7 @@ func (r queryResolver) CartPreview(ctx context.Context, lines []*cart.LineInput,
 		}
 	}
 	shopper := opctx.Shopper(ctx)
-	preview, err := r.store.PreviewCart(ctx, v, cart.Input{Lines: localLines(lines), Codes: codes, User: cmp.Or(shopper.CustomerID, shopper.AccountID)})
+	preview, err := r.store.PreviewCart(ctx, v, cart.Input{Lines: localLines(lines), Codes: codes, User: cmp.Or(shopper.CustomerID, shopper.AccountID), Stock: mayReadStock(ctx)})
 	if err != nil {
 		return nil, err
 	}
@@ -32,6 +32,11 @@ func (r queryResolver) CartPreview(ctx context.Context, lines []*cart.LineInput,
 		return nil, err
 	}
 	return model.NewCartPreview(preview), nil
+}
+
+// mayReadStock reports whether carts check the stock: else their problems would tell it to a token without the scope.
+func mayReadStock(ctx context.Context) bool {
+	return auth.Require(ctx, "Product.availableForSale") == nil
 }
 
 // localLines converts the global ids of lines to stored ones.
@@ -81,5 +86,5 @@ func (r *Resolver) checkCodeInCart(ctx context.Context, use redeem.CodeUse, line
 	if err != nil {
 		return nil, err
 	}
-	return r.store.CheckCodeInCart(ctx, v, use, localLines(lines))
+	return r.store.CheckCodeInCart(ctx, v, use, cart.Input{Lines: localLines(lines), Stock: mayReadStock(ctx)})
 }

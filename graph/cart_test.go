@@ -30,7 +30,7 @@ func cartPromotion(id, kind, schema, members string) string {
 
 func openCarts(t *testing.T, e storetest.Backend, options ...func(*shop.Config)) *graphtest.Service {
 	t.Helper()
-	s := graphtest.Open(t, e, graphtest.Shop(), options...)
+	s := graphtest.Open(t, e, strings.Replace(graphtest.Shop(), `"id":"brush","available":0,"allocated":3,"total":3`, `"id":"brush","available":9,"allocated":3,"total":12`, 1), options...)
 	const automatic, never = `,"automatic":true`, `{"percent":90}`
 	graphtest.Load(t, s.Store, storetest.JoinLines(
 		cartPromotion("a-brushes", "x_for_y", `{"x":3,"y":2,"targets":["BRUSH"]}`, automatic),

@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"portico/graph/model"
 	"portico/graph/opctx"
@@ -73,9 +72,6 @@ type nodeQuery struct {
 	order  *model.ListOrder
 	page   store.Page
 }
-
-// key returns the arguments as text, for the name of an edge.
-func (q nodeQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
 
 // query returns the store's query for the nodes within a parent or hierarchy.
 func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
@@ -184,8 +180,8 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 		}
 		return page, nil
 	}
-	edge := fmt.Sprintf("nodes %v %s", filterOf("*"), q.key())
-	return model.Load(ctx, row, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
+	edge := edgeKey("nodes", filterOf("*"), q.filter, q.order, q.page)
+	return model.LoadBy(ctx, row, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
 		slices := make([]*store.Slice[*segment.CatalogNode], len(all))
 		below := make([][]*segment.CatalogNode, len(all))
 		rows := 0
@@ -222,7 +218,7 @@ func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *
 	if q.page.After != nil || q.page.Before != nil {
 		return r.productsOf(ctx, node.NodeID(), q)
 	}
-	return model.Load(ctx, row, "products"+q.key(), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
+	return model.LoadBy(ctx, row, q.edgeKey("products"), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, T.NodeID)
 		pages, err := r.productsOfNodes(ctx, unique(ids), q)
 		return model.ValuesByKey(ids, pages), err

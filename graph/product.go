@@ -8,6 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
@@ -55,18 +56,21 @@ type productQuery struct {
 	variants    release.Variants
 }
 
-// key returns the arguments as text, for the name of an edge.
-func (q productQuery) key() string {
-	return argumentsKey(q.filter, q.order, q.page, q.descendants, q.variants)
+// edgeKey names an edge with the query as its arguments.
+func (q productQuery) edgeKey(edge string) cachekey.Key {
+	return edgeKey(edge, q.filter, q.order, q.page, q.descendants, q.variants)
 }
 
-// argumentsKey returns arguments as JSON.
-func argumentsKey(arguments ...any) string {
+// edgeKey names an edge with its arguments.
+func edgeKey(edge string, arguments ...any) cachekey.Key {
+	if arguments == nil {
+		return cachekey.New(edge)
+	}
 	text, err := json.Marshal(arguments)
 	if err != nil {
 		panic(err) // impossible: arguments are decoded JSON
 	}
-	return string(text)
+	return cachekey.New(edge, string(text))
 }
 
 // query returns the store's query.
@@ -137,7 +141,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
 		return pages[obj.ID()], err
 	}
-	return model.Load(ctx, obj.BatchRow, string(edge)+q.key(), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
+	return model.LoadBy(ctx, obj.BatchRow, q.edgeKey(string(edge)), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, (*model.Product).ProductID)
 		pages, err := r.edgePages(ctx, unique(ids), edge, q)
 		return model.ValuesByKey(ids, pages), err
@@ -176,8 +180,8 @@ func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product]
 }
 
 // related returns the products of an edge, loaded for all rows of the product's batch.
-func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string) ([]*model.Product, error) {
-	list, err := model.Load(ctx, obj.BatchRow, edge, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
+func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
+	list, err := model.LoadBy(ctx, obj.BatchRow, edgeKey(edge, arguments...), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
 		rows := 0
 		for _, p := range all {
 			rows += len(ids(p))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"portico/graph/model"
@@ -30,7 +29,7 @@ func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product,
 		return nil, &store.Error{Code: store.Unprocessable, Path: []string{"option_ids"},
 			Detail: fmt.Sprintf("must have 1 to %d option ids, got %d", maxOptions, len(optionIds))}
 	}
-	children, err := r.related(ctx, obj, "childByOptions "+strings.Join(optionIds, " "), func(p *model.Product) []string { return one(p.ChildID(optionIds)) })
+	children, err := r.related(ctx, obj, "childByOptions", func(p *model.Product) []string { return one(p.ChildID(optionIds)) }, optionIds)
 	return firstItem(children), err
 }
 

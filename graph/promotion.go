@@ -49,7 +49,7 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 		return nil, err
 	}
 	page := pageOf(first, after, last, before, offset)
-	return model.Load(ctx, obj.BatchRow, "codes"+argumentsKey(page, orderBy, filter), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeConnection, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("codes", page, orderBy, filter), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeConnection, error) {
 		wanted, err := filter.Filter()
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 		return nil, err
 	}
 	page := pageOf(first, after, last, before, offset)
-	return model.Load(ctx, obj.BatchRow, "usages"+argumentsKey(page, orderBy, filter, code), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeUsageConnection, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("usages", page, orderBy, filter, code), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeUsageConnection, error) {
 		lists, err := r.store.UsagesOfPromotions(ctx, keysOf(all, promotionOf), code, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page})
 		if err != nil {
 			return nil, err

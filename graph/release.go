@@ -60,6 +60,30 @@ func (r releaseResolver) Served(ctx context.Context, obj *model.CatalogRelease) 
 	return r.store.Served(ctx, obj.Release)
 }
 
+func (r releaseResolver) Label(ctx context.Context, obj *model.CatalogRelease) (*string, error) {
+	return ofPublisher(ctx, "CatalogRelease.label", obj.Label)
+}
+
+func (r releaseResolver) Note(ctx context.Context, obj *model.CatalogRelease) (*string, error) {
+	return ofPublisher(ctx, "CatalogRelease.note", obj.Note)
+}
+
+func (r releaseResolver) Actor(ctx context.Context, obj *model.CatalogRelease) (*string, error) {
+	return ofPublisher(ctx, "CatalogRelease.actor", string(obj.Actor))
+}
+
+func (r releaseResolver) Bytes(ctx context.Context, obj *model.CatalogRelease) (*float64, error) {
+	return ofPublisher(ctx, "CatalogRelease.bytes", float64(obj.Release.Bytes))
+}
+
+// ofPublisher returns a member of a release that is not for shoppers; nil for none. It needs the scope of its coordinate.
+func ofPublisher[T comparable](ctx context.Context, coordinate string, value T) (*T, error) {
+	if err := auth.Require(ctx, coordinate); err != nil || value == *new(T) {
+		return nil, err
+	}
+	return &value, nil
+}
+
 // Catalog reads the catalogs of all releases at once.
 func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error) {
 	return catalogOf(ctx, r.Resolver, "CatalogRelease.catalog", obj.BatchRow)

@@ -54,7 +54,7 @@ func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *
 	if first < 1 || first > release.MaxRelated {
 		return nil, outOfBounds("first", first, 1, release.MaxRelated)
 	}
-	return model.Load(ctx, obj.BatchRow, "related"+argumentsKey(kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.RelatedProducts, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("related", kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.RelatedProducts, error) {
 		v, err := r.View(ctx)
 		if err != nil {
 			return nil, err

@@ -81,8 +81,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 	if first < store.MinPageLength || first > store.MaxPageLength {
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
-	edge := fmt.Sprint("transactions", first)
-	entries, err := model.Load(ctx, obj.BatchRow, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
+	entries, err := model.LoadBy(ctx, obj.BatchRow, edgeKey("transactions", first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
 		ids := keysOf(all, (*model.Stock).OfProduct)
 		entries, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
 		return model.ValuesByKey(ids, entries), err

@@ -20,6 +20,9 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 	if err := auth.Require(ctx, "Subscription.stockChanged"); err != nil {
 		return nil, err
 	}
+	if len(productIds) == 0 {
+		return nil, store.Invalidf([]string{"product_ids"}, "must have at least one id")
+	}
 	if len(productIds) > maxStocks {
 		return nil, tooMany("product_ids", len(productIds), maxStocks)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -45,7 +46,7 @@ func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Ha
 	handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		principal, _ := callerOf(r).(*auth.Principal)
 		s.as(principal).ServeHTTP(w, r)
-	}), middleware.NoSniff, middleware.RequestID, middleware.CORS([]string{"https://shop.example"}), middleware.Compress)
+	}), middleware.NoSniff, middleware.RequestID, middleware.CORS([]string{"https://shop.example"}, slog.New(slog.DiscardHandler)), middleware.Compress)
 	front := frontcache.New(frontcache.Config{Responses: s.responses, OnRequest: func(context.Context) {}, CallerOf: callerOf,
 		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) { *hits++ }})
 	s.store.SetWarmer(time.Minute, func(ctx context.Context) { front.Warm(ctx, opctx.Middleware(s.handler), s.store.Pause) })

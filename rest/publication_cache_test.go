@@ -18,6 +18,7 @@ import (
 
 	"portico/graph/opctx"
 	"portico/internal/httpcache"
+	"portico/store"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -137,6 +138,11 @@ func changingTargets() []string {
 		`{ hierarchies { nodes { name children { nodes { name } } products(first: 2) { totalCount nodes { name } } } } }`,
 		`{ products(first: 4) { totalCount pageInfo { endCursor hasNextPage } nodes { name } } }`,
 		`{ products(first: 4, filter: {search: "a"}) { totalCount nodes { name } } }`,
+		`{ currencies { code default } currency(code: "USD") { format } locales }`,
+		`{ searchSuggestions(text: "a", first: 3) { completions didYouMean nodes { name } products { name } } }`,
+		`{ sitemap(first: 5) { nodes { path updatedAt } endCursor } }`,
+		`{ node(id: "anvil") { id ... on Product { ` + product + ` } } tools: node(id: "tools") { ... on CatalogNode { name children { nodes { name } } } } }`,
+		`{ nodes(ids: ["` + store.GlobalID(store.TypeHierarchy, "workshop") + `", "` + store.GlobalID(store.TypeProduct, "none") + `", "glue"]) { id ... on Hierarchy { name } ... on Product { name tags } } }`,
 		`{ products(first: 4, orderBy: {field: PRICE}) { nodes { name displayPrice { withoutTax { amount } } } } }`,
 		`{ products(first: 2, filter: {tags: {in: ["paint"]}}) { totalCount pageInfo { endCursor } facets { tags { value count } } nodes { name } } }`,
 	} {

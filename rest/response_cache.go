@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"portico/graph/opctx"
+	"portico/internal/cachekey"
 	"portico/internal/responsecache"
 	"portico/store/release"
 )
@@ -44,10 +45,10 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	}
 	write := func() (*responsecache.Response, error) { return a.buildResponse(d, r, found, view) }
 	var answer *responsecache.Response
-	if key := cacheKey(view, r); key == "" {
+	if path := r.URL.EscapedPath(); len(path)+len(r.URL.RawQuery) > maxCachedTarget {
 		answer, err = write()
 	} else {
-		answer, err = a.responses.Do(r.Context(), key, opctx.Moment(view), write)
+		answer, err = a.responses.Do(r.Context(), cacheKey(view, path, r.URL.RawQuery), opctx.Moment(view), write)
 	}
 	if err != nil {
 		return err
@@ -80,15 +81,11 @@ func (a *API) serveOffered(w http.ResponseWriter, r *http.Request, found route) 
 }
 
 // cacheKey is the view and the requested path and query, unchanged because links repeat
-// them. It returns "" if they are too long to cache.
-func cacheKey(view *release.View, r *http.Request) string {
-	path := r.URL.EscapedPath()
-	if len(path)+len(r.URL.RawQuery) > maxCachedTarget {
-		return ""
-	}
+// them.
+func cacheKey(view *release.View, path, query string) cachekey.Key {
 	var room [512]byte
-	key := view.AppendKey(room[:0])
-	return string(append(append(append(key, path...), '?'), r.URL.RawQuery...))
+	key := view.AppendKey(cachekey.AppendPart(room[:0], "rest"))
+	return cachekey.Of(cachekey.AppendPart(cachekey.AppendPart(key, path), query))
 }
 
 // buildResponse runs the route's handler for the response cache. d takes what it writes.

@@ -31,6 +31,11 @@ func (r route) offered() bool {
 	return r.method == http.MethodGet && slices.Contains([]string{"/v2/inventories", "/v2/inventories/:id", "/v2/settings"}, r.path)
 }
 
+// forShopper reports whether the shopper decides the response, by the headers in opctx.Vary.
+func (r route) forShopper() bool {
+	return slices.ContainsFunc([]string{"/catalog", "/v2/files", "/v2/currencies"}, func(of string) bool { return strings.HasPrefix(r.path, of) })
+}
+
 // coordinate is the route's name in the table of scopes: "GET /catalog".
 func (r route) coordinate() string { return r.method + " " + r.path }
 
@@ -144,12 +149,15 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		switch {
 		case found.cacheable():
 			w.Header()["Vary"] = append(w.Header()["Vary"], varyErrors...)
-		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
+		case found.forShopper():
 			w.Header().Add("Vary", opctx.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
+		if err == nil && found.forShopper() {
+			err = opctx.CheckShopper(r.Context())
+		}
 		if err == nil {
 			err = a.explain(w, r)
 		}

@@ -23,3 +23,12 @@ func Charge(ctx context.Context, bytes int) error {
 	}
 	return nil
 }
+
+// ChargeSteps accounts for a loop that computes, before its next steps or as soon as their number is known. A step takes a few
+// nanoseconds, such as the comparison of two short texts, and counts as a byte. It returns the error of a context that has ended.
+func ChargeSteps(ctx context.Context, steps int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return Charge(ctx, steps)
+}

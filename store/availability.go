@@ -16,20 +16,14 @@ const (
 	AvailabilityOut     Availability = "out"      // none
 )
 
-// AvailabilityOf returns the availability of the products that a parent is bought as, or of one product: the best of them. It
-// is empty if one of them has no stock record, so that its stock is not limited.
-func (s *Settings) AvailabilityOf(units ...int32) (best Availability) {
-	most := int32(0)
-	for _, n := range units {
-		if n == NoStockRecord {
-			return ""
-		}
-		most = max(most, n)
-	}
+// AvailabilityOf returns the availability of a product of which so many units can be bought; empty for NoStockRecord.
+func (s *Settings) AvailabilityOf(units int32) Availability {
 	switch {
-	case most > int32(s.LowStockThreshold):
+	case units == NoStockRecord:
+		return ""
+	case units > int32(s.LowStockThreshold):
 		return AvailabilityInStock
-	case most > 0:
+	case units > 0:
 		return AvailabilityLow
 	}
 	return AvailabilityOut

@@ -2,12 +2,12 @@ package store
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
 	"strconv"
-	"strings"
+
+	"portico/internal/cachekey"
 )
 
 // Cursor is a position in a list. It names its list, so that a cursor of another list,
@@ -21,9 +21,9 @@ type Cursor struct {
 }
 
 // ListName is a short digest of what identifies a list.
-func ListName(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return base64.RawURLEncoding.EncodeToString(sum[:6])
+func ListName(parts ...cachekey.Key) string {
+	digest := cachekey.Join(parts...).Digest()
+	return base64.RawURLEncoding.EncodeToString(digest[:])
 }
 
 func (c Cursor) String() string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/cachekey"
 	"portico/store"
 )
 
@@ -14,7 +15,7 @@ import (
 //	go test ./store -run - -fuzz FuzzParseCursor
 func FuzzParseCursor(f *testing.F) {
 	for _, cursor := range []store.Cursor{
-		{List: store.ListName("a")}, {List: "x", Release: 7, Position: 3, Epoch: 2}, {List: "x", Key: []any{"b", 12}},
+		{List: store.ListName(cachekey.New("a"))}, {List: "x", Release: 7, Position: 3, Epoch: 2}, {List: "x", Key: []any{"b", 12}},
 	} {
 		f.Add(cursor.String())
 	}

@@ -75,6 +75,17 @@ func scanUUID(id string) (upper, ok bool) {
 	return classes&upperLetter != 0, digits == 32*hexDigit
 }
 
+// CanonicalIDs returns the ids that are valid as CanonicalID does. No resource has one of the others.
+func CanonicalIDs(ids []string) []string {
+	canonical := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if id, ok := CanonicalID(id); ok {
+			canonical = append(canonical, id)
+		}
+	}
+	return canonical
+}
+
 // ValidIDs drops invalid ids, which match nothing.
 func ValidIDs(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !IsID(id) })

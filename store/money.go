@@ -2,6 +2,7 @@ package store
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/bojanz/currency"
 	"golang.org/x/text/language"
@@ -43,6 +44,14 @@ func (m *Money) AppendJSON(dst []byte) []byte {
 
 // MaxAmount is the largest amount that every client's numbers hold exactly.
 const MaxAmount = 1<<53 - 1
+
+// IsCurrencyCode reports whether a text has the form of an ISO 4217 code: three capital letters.
+func IsCurrencyCode(code string) bool {
+	return len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// NoCurrency is the code that ISO 4217 has for no currency.
+const NoCurrency = "XXX"
 
 // CurrencyAmount is an amount in a currency, as it is stored.
 type CurrencyAmount struct {

@@ -2,7 +2,10 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 	"time"
+
+	"portico/internal/cachekey"
 )
 
 // SortBy is a sort key.
@@ -34,11 +37,9 @@ type Sort struct {
 	Descending bool
 }
 
-func (s Sort) String() string {
-	if s.Descending {
-		return "-" + string(s.By)
-	}
-	return string(s.By)
+// Key names the order.
+func (s Sort) Key() cachekey.Key {
+	return cachekey.New(string(s.By), strconv.FormatBool(s.Descending))
 }
 
 // Range compares a sort key with a value: gt, ge, lt or le.
@@ -94,19 +95,14 @@ func (r Range) Value() any {
 	return Micros(r.Time)
 }
 
-func (r Range) String() string { return fmt.Sprintf("%s(%s,%v)", r.Operator, r.Attribute, r.Value()) }
+// Key names the range.
+func (r Range) Key() cachekey.Key {
+	return cachekey.New(string(r.Attribute), r.Operator, fmt.Sprint(r.Value()))
+}
 
 // ListQuery is a page of a list of the database, with its sort and ranges.
 type ListQuery struct {
 	Sort   Sort
 	Ranges []Range
 	Page   Page
-}
-
-// RangeNames returns the texts of ranges.
-func RangeNames(ranges []Range) (names []string) {
-	for _, r := range ranges {
-		names = append(names, r.String())
-	}
-	return names
 }

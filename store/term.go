@@ -1,9 +1,10 @@
 package store
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"portico/internal/cachekey"
 )
 
 // Term matches products whose attribute has one of the values.
@@ -41,17 +42,18 @@ func NewTerm(known []string, attribute, operator string, values []string) (Term,
 	case len(values) == 0 || len(values) > MaxFilterValues:
 		return term, Invalidf(path, "has in(%s,…) with %d values; use 1 to %d", attribute, len(values), MaxFilterValues)
 	}
-	for i, value := range term.Values {
+	for _, value := range term.Values {
 		if !IsStorableText(value) {
 			return term, Invalidf(path, "compares %s with text that contains NUL or invalid UTF-8", attribute)
 		}
-		if attribute == "id" {
-			if canonical, ok := CanonicalID(value); ok {
-				term.Values[i] = canonical
-			}
-		}
+	}
+	if attribute == "id" {
+		term.Values = CanonicalIDs(term.Values)
 	}
 	return term, nil
 }
 
-func (t Term) String() string { return fmt.Sprintf("%s(%s,%q)", t.Operator, t.Attribute, t.Values) }
+// Key names the term.
+func (t Term) Key() cachekey.Key {
+	return cachekey.Join(cachekey.New(t.Attribute), cachekey.New(t.Operator), cachekey.New(t.Values...))
+}

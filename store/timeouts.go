@@ -17,13 +17,13 @@ type Timeouts struct {
 }
 
 // The defaults. Idle is shorter than Lock, so that a write outlives a stalled one that it
-// waits for.
+// waits for, and so short that a frozen server delays the writes of others for a second at most.
 const (
 	defaultConnectionTimeout = 5 * time.Second
 	defaultReadTimeout       = 10 * time.Second
 	defaultWriteTimeout      = 30 * time.Second
 	defaultLockTimeout       = 8 * time.Second
-	defaultIdleTimeout       = 5 * time.Second
+	defaultIdleTimeout       = time.Second
 )
 
 // OrDefault replaces each 0 by its default.

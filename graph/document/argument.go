@@ -17,20 +17,18 @@ func nameArguments(document *ast.QueryDocument, errs gqlerror.List) {
 	if !slices.ContainsFunc(errs, hasValueLocation) {
 		return
 	}
-	at := valuePaths{}
-	for _, operation := range document.Operations {
-		at.directives(operation.Directives)
-		at.selections(operation.SelectionSet)
-		for _, variable := range operation.VariableDefinitions {
-			at.value([]string{variable.Variable}, variable.DefaultValue)
+	at := map[gqlerror.Location][]string{}
+	w := valueWalker{visit: func(path []string, position *ast.Position, _ *ast.Value) {
+		if position != nil {
+			at[gqlerror.Location{Line: position.Line, Column: position.Column}] = slices.Clone(path)
 		}
-	}
-	for _, fragment := range document.Fragments {
-		at.directives(fragment.Directives)
-		at.selections(fragment.SelectionSet)
-	}
+	}}
+	w.document(document)
 	for _, err := range errs {
 		if path := at[locationOf(err)]; path != nil && hasValueLocation(err) {
+			if of, _, wrong := strings.Cut(err.Message, `" must be non-null.`); wrong { // @oneOf; the library names the first member of the type
+				err.Message = of[:strings.LastIndexByte(of, '.')+1] + path[len(path)-1] + `" must be non-null.`
+			}
 			NameArgument(err, store.Invalid, path)
 		}
 	}
@@ -54,57 +52,80 @@ func locationOf(err *gqlerror.Error) gqlerror.Location {
 	return err.Locations[0]
 }
 
-// valuePaths holds the paths of values by their locations in the document.
-type valuePaths map[gqlerror.Location][]string
+// valueWalker visits the values of a document.
+type valueWalker struct {
+	// visit gets the path of a value, such as filter, sku, eq, its position, and the value; nil at the name of a member. The
+	// path is valid during the call.
+	visit func(path []string, position *ast.Position, value *ast.Value)
 
-func (at valuePaths) add(position *ast.Position, path []string) {
-	if position != nil {
-		at[gqlerror.Location{Line: position.Line, Column: position.Column}] = path
+	entered map[*ast.FragmentDefinition]bool // fragments that were visited; nil to leave out spread fragments
+}
+
+func (w *valueWalker) document(document *ast.QueryDocument) {
+	for _, operation := range document.Operations {
+		w.operation(operation)
+	}
+	for _, fragment := range document.Fragments {
+		w.directives(fragment.Directives)
+		w.selections(fragment.SelectionSet)
 	}
 }
 
-func (at valuePaths) selections(set ast.SelectionSet) {
+func (w *valueWalker) operation(operation *ast.OperationDefinition) {
+	w.directives(operation.Directives)
+	w.selections(operation.SelectionSet)
+	for _, variable := range operation.VariableDefinitions {
+		w.value([]string{variable.Variable}, variable.DefaultValue)
+	}
+}
+
+func (w *valueWalker) selections(set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			at.arguments(selection.Arguments)
-			at.directives(selection.Directives)
-			at.selections(selection.SelectionSet)
+			w.arguments(selection.Arguments)
+			w.directives(selection.Directives)
+			w.selections(selection.SelectionSet)
 		case *ast.InlineFragment:
-			at.directives(selection.Directives)
-			at.selections(selection.SelectionSet)
+			w.directives(selection.Directives)
+			w.selections(selection.SelectionSet)
 		case *ast.FragmentSpread:
-			at.directives(selection.Directives)
+			w.directives(selection.Directives)
+			if fragment := selection.Definition; w.entered != nil && !w.entered[fragment] {
+				w.entered[fragment] = true
+				w.directives(fragment.Directives)
+				w.selections(fragment.SelectionSet)
+			}
 		}
 	}
 }
 
-func (at valuePaths) directives(list ast.DirectiveList) {
+func (w *valueWalker) directives(list ast.DirectiveList) {
 	for _, directive := range list {
-		at.arguments(directive.Arguments)
+		w.arguments(directive.Arguments)
 	}
 }
 
-func (at valuePaths) arguments(list ast.ArgumentList) {
+func (w *valueWalker) arguments(list ast.ArgumentList) {
 	for _, argument := range list {
-		at.value([]string{argument.Name}, argument.Value)
+		w.value([]string{argument.Name}, argument.Value)
 	}
 }
 
-func (at valuePaths) value(path []string, value *ast.Value) {
+func (w *valueWalker) value(path []string, value *ast.Value) {
 	if value == nil {
 		return
 	}
-	at.add(value.Position, path)
+	w.visit(path, value.Position, value)
 	for i, child := range value.Children {
 		name := child.Name
 		if value.Kind == ast.ListValue {
 			name = strconv.Itoa(i)
 		}
-		below := append(slices.Clone(path), name)
+		below := append(path, name) // may share memory: paths are built and used one at a time
 		if value.Kind == ast.ObjectValue {
-			at.add(child.Position, below)
+			w.visit(below, child.Position, nil)
 		}
-		at.value(below, child.Value)
+		w.value(below, child.Value)
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
@@ -46,7 +48,6 @@ func NewProcessor(config Config) *Processor {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	config.Schema = withoutOneOf(config.Schema)
 	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Limits), make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
@@ -108,7 +109,12 @@ func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 	case errors.As(err, &malformed) && malformed.Locations == nil: // only the error of the token limit has no location
 		return nil, gqlerror.List{limits.TooManyTokens(p.Limits)}
 	case malformed != nil:
-		return nil, gqlerror.List{malformed}
+		return nil, gqlerror.List{lexicalError(query, malformed)}
+	}
+	for _, fragment := range document.Fragments {
+		if len(fragment.VariableDefinition) > 0 { // an early draft of the specification had them
+			return nil, gqlerror.List{gqlerror.ErrorPosf(fragment.VariableDefinition[0].Position, `Expected "on", found (. Fragments have no variables of their own; define them in the operation.`)}
+		}
 	}
 	if len(document.Operations) == 0 {
 		return nil, gqlerror.List{{Message: `There is no operation provided: send it as the member "query", such as {"query": "{ settings { currency } }"}.`}}
@@ -117,6 +123,25 @@ func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 		return nil, gqlerror.List{err}
 	}
 	return document, p.validate(document)
+}
+
+// lexicalError returns an error of the parser. For one that found an invalid token, it returns the lexer's, which says what is
+// wrong with the token.
+func lexicalError(query string, err *gqlerror.Error) *gqlerror.Error {
+	if !strings.Contains(err.Message, lexer.Invalid.String()) {
+		return err
+	}
+	tokens := lexer.New(&ast.Source{Input: query})
+	for {
+		token, failed := tokens.ReadToken()
+		var lexical *gqlerror.Error
+		if errors.As(failed, &lexical) {
+			return lexical
+		}
+		if failed != nil || token.Kind == lexer.EOF {
+			return err
+		}
+	}
 }
 
 // errStopWalk is the panic that ends the library's walk of a document.
@@ -155,7 +180,19 @@ func (p *Processor) validate(document *ast.QueryDocument) (errs gqlerror.List) {
 	for _, operation := range document.Operations {
 		limits.CheckConflicts(p.Schema, operation, report)
 	}
+	unlinkVariables(document)
 	return errs
+}
+
+// unlinkVariables removes the definitions that the library's walk has set in variables. A fragment has those of the operation
+// that was walked last, and would take its defaults in each. The values of variables have the defaults already.
+func unlinkVariables(document *ast.QueryDocument) {
+	w := valueWalker{visit: func(_ []string, _ *ast.Position, value *ast.Value) {
+		if value != nil {
+			value.VariableDefinition = nil
+		}
+	}}
+	w.document(document)
 }
 
 // validationRules returns the rules of the GraphQL specification in a fixed order, without the one on
@@ -186,6 +223,7 @@ func validationRules() []core.Rule {
 		rules.UniqueOperationNamesRule,
 		rules.UniqueVariableNamesRule,
 		rules.ValuesOfCorrectTypeRule,
+		literalsOfScalars,
 		rules.VariablesAreInputTypesRule,
 		rules.VariablesInAllowedPositionRule,
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/limits"
-	"portico/graph/plan"
 	"portico/store"
 )
 
@@ -22,14 +21,16 @@ import (
 // that the operation does not define are ignored.
 func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
 	c := &variableCoercer{schema: schema}
+	var nulls []string // variables that are null and may be
 	coerced := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
 		at := valuePath{name: definition.Variable}
 		value, ok := given[definition.Variable]
 		switch {
-		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.ConditionVariables(operation), definition.Variable):
-			c.addError(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
 		case ok:
+			if value == nil && !definition.Type.NonNull {
+				nulls = append(nulls, definition.Variable)
+			}
 			coerced[definition.Variable] = c.value(&at, definition.Type, value)
 		case definition.Type.NonNull && definition.DefaultValue == nil:
 			c.addError(&at, "must be given: it is "+withArticle(definition.Type.String()))
@@ -38,7 +39,26 @@ func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, giv
 			break
 		}
 	}
+	if len(nulls) > 0 {
+		c.checkNulls(operation, nulls)
+	}
 	return coerced, c.errs
+}
+
+// checkNulls adds an error for each variable that is null and stands where null is not allowed. A variable of a nullable type
+// may stand there if it, or the place, has a default, which holds if the variable is absent.
+func (c *variableCoercer) checkNulls(operation *ast.OperationDefinition, nulls []string) {
+	w := valueWalker{entered: map[*ast.FragmentDefinition]bool{}, visit: func(path []string, _ *ast.Position, value *ast.Value) {
+		if value == nil || value.Kind != ast.Variable || value.ExpectedType == nil || !value.ExpectedType.NonNull {
+			return
+		}
+		if i := slices.Index(nulls, value.Raw); i >= 0 {
+			nulls = slices.Delete(nulls, i, i+1) // one error for each variable
+			c.addError(&valuePath{name: value.Raw}, fmt.Sprintf("must not be null: %s is %s. Send a value, or leave the variable out for the default",
+				strings.Join(path, "."), withArticle(value.ExpectedType.String())))
+		}
+	}}
+	w.operation(operation)
 }
 
 // variableCoercer coerces values and collects errors.
@@ -101,15 +121,16 @@ func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
 	return c.scalar(at, of.NamedType, value)
 }
 
-// scalar coerces a built-in scalar. Custom scalars check their values when they are unmarshalled.
+// scalar coerces a scalar. JSON takes every value, other custom scalars a string, whose content is checked when it is
+// unmarshalled.
 func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 	switch name {
 	case "Int":
 		if number, ok := value.(json.Number); ok {
-			if n, whole := wholeNumber(number); whole {
+			if n, whole := wholeNumber(number); whole && int64(int32(n)) == n {
 				return n
 			}
-			c.addError(at, "must be an Int, a whole number of at most 64 bits")
+			c.addError(at, "must be an Int, a whole number from -2147483648 to 2147483647")
 			return value
 		}
 	case "Float":
@@ -129,16 +150,14 @@ func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 		if _, ok := value.(string); ok {
 			return value
 		}
-	case "String":
-		if _, ok := value.(string); ok {
-			return value
-		}
 	case "Boolean":
 		if _, ok := value.(bool); ok {
 			return value
 		}
 	default:
-		return value
+		if _, ok := value.(string); ok || name == anyValue {
+			return value
+		}
 	}
 	c.addError(at, "must be "+withArticle(name)+", got "+jsonKind(value))
 	return value
@@ -180,6 +199,10 @@ func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, valu
 		c.addError(at, "must be "+withArticle(definition.Name)+", got "+jsonKind(value))
 		return value
 	}
+	if !isOneMember(definition, object) {
+		c.addError(at, "must have exactly one of "+memberNames(definition)+", which must not be null")
+		return object
+	}
 	for _, name := range unknownMembers(definition, object) {
 		c.addError(&valuePath{name, at}, "is not a member of "+definition.Name+", which has "+memberNames(definition))
 	}
@@ -194,6 +217,24 @@ func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, valu
 		}
 	}
 	return object
+}
+
+// isOneMember reports whether an object has exactly one member and that is not null, if its type is @oneOf.
+func isOneMember(definition *ast.Definition, object map[string]any) bool {
+	if definition.Directives.ForName("oneOf") == nil {
+		return true
+	}
+	members, nulls := 0, 0
+	for name, value := range object {
+		if name == "__typename" {
+			continue
+		}
+		members++
+		if value == nil {
+			nulls++
+		}
+	}
+	return members == 1 && nulls == 0
 }
 
 // unknownMembers returns the members that the type does not have, sorted, except __typename: some

@@ -38,6 +38,7 @@ const (
 	maxWork       = 64 << 20 // bytes allocated, those of the response too
 	maxResponse   = 8 << 20  // bytes, --document-answer-bytes
 	maxStatements = 60_000 / 8
+	maxCharged    = 60_000 * limits.BytesPerUnit // bytes read and steps of loops that compute
 
 	fixedWork    = 512 << 10 // bytes of any request: its view, and the tree of nodes
 	costlier     = 4         // how many times its cost an operation may turn out to be
@@ -52,14 +53,15 @@ type work struct {
 	status                int
 	document, response    int // bytes
 	allocated, statements int
-	cpu                   time.Duration
-	cost                  int // estimated and spent
+	cpu                   time.Duration // only for the log
+	cost                  int           // estimated and spent
+	charged               int           // bytes read and steps
 	failure               string
 }
 
 // share returns the largest fraction of a limit that the request used.
 func (w work) share() float64 {
-	return max(float64(w.allocated)/maxWork, float64(w.statements)/maxStatements, float64(w.response)/maxResponse)
+	return max(float64(w.allocated)/maxWork, float64(w.statements)/maxStatements, float64(w.response)/maxResponse, float64(w.charged)/maxCharged)
 }
 
 // times returns how many times its cost a request's work was.
@@ -69,7 +71,7 @@ func (w work) times() float64 {
 }
 
 func (w work) String() string {
-	return fmt.Sprintf("%d kB allocated, %d statements, %v of CPU, %d kB of response, cost %d: %.1f times that", w.allocated>>10, w.statements, w.cpu, w.response>>10, w.cost, w.times())
+	return fmt.Sprintf("%d kB allocated, %d statements, %v of CPU, %d kB of response, %d kB charged, cost %d: %.1f times that", w.allocated>>10, w.statements, w.cpu, w.response>>10, w.charged>>10, w.cost, w.times())
 }
 
 // worker sends requests one after the other and measures their work.
@@ -117,7 +119,8 @@ func (w *worker) ask(t testing.TB, query string, values graphtest.Variables, rea
 		runtime.ReadMemStats(&before)
 		began := cpuTime()
 		w.Handler.ServeHTTP(&w.response, r)
-		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: costIn(r.Context())}
+		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count()}
+		did.cost, did.charged = costIn(r.Context())
 		runtime.ReadMemStats(&after)
 		did.allocated = int(after.TotalAlloc - before.TotalAlloc)
 		if found := estimated.FindSubmatch(w.response.body); found != nil {
@@ -148,12 +151,12 @@ func cpuTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// workers serve the large shop: with a cache that holds almost nothing of it, and in the full
+// workers serve the large shop, with more lines: with a cache that holds almost nothing of it, and in the full
 // tests also with one that holds all.
-func workers(t *testing.T, e storetest.Backend) []*worker {
+func workers(t *testing.T, e storetest.Backend, more string) []*worker {
 	var list []*worker
 	for _, bytes := range []uint64{2 << 20, 0}[:storetest.QuickOrFull(1, 2)] {
-		list = append(list, newWorker(graphtest.Open(t, e, largeShop(), func(c *shop.Config) { c.CacheBytes = bytes })))
+		list = append(list, newWorker(graphtest.Open(t, e, largeShop()+more, func(c *shop.Config) { c.CacheBytes = bytes })))
 	}
 	return list
 }
@@ -163,7 +166,7 @@ func workers(t *testing.T, e storetest.Backend) []*worker {
 func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
 	seed := storetest.Seed(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		for i, w := range workers(t, e) {
+		for i, w := range workers(t, e, "") {
 			d := newDrawing(t, w.Service, seed+uint64(i))
 			d.pages = []int{1, 2, 5, 10, 25, 50, 100}
 			var worst work
@@ -449,7 +452,7 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work
 		var of, slow string
-		for i, w := range workers(t, e) {
+		for i, w := range workers(t, e, "\n"+computingLines()) {
 			d := newDrawing(t, w.Service, seed+uint64(i))
 			d.Rand = rand.New(rand.NewPCG(seed, uint64(i)))
 			ran := 0
@@ -466,11 +469,13 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 				}
 				return true
 			}
-			for _, name := range slices.Sorted(maps.Keys(shapes)) { // as many times as is accepted
-				sort.Search(480, func(n int) bool {
-					query, values := shapes[name](n + 1)
-					return !keep(w.ask(t, query, values, graphtest.PublicClient(), false), query)
-				})
+			for _, of := range []map[string]func(int) (string, graphtest.Variables){shapes, computing} {
+				for _, name := range slices.Sorted(maps.Keys(of)) { // as many times as is accepted
+					sort.Search(480, func(n int) bool {
+						query, values := of[name](n + 1)
+						return !keep(w.ask(t, query, values, graphtest.PublicClient(), false), query)
+					})
+				}
 			}
 			for range storetest.QuickOrFull(6, 60) {
 				best, most := d.random(), 0.
@@ -495,11 +500,11 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 	})
 }
 
-// costIn returns the cost that the operation of a context has spent; 0 if it has not run.
-func costIn(ctx context.Context) int {
+// costIn returns the cost that the operation of a context has spent, and what it was charged for; 0 if it has not run.
+func costIn(ctx context.Context) (cost, charged int) {
 	op := opctx.From(ctx)
 	if op == nil || op.Budget == nil {
-		return 0
+		return 0, 0
 	}
-	return int(op.Budget.Cost())
+	return int(op.Budget.Cost()), int(op.Budget.Charged())
 }

@@ -21,9 +21,10 @@ type drawing struct {
 	texts  []string
 	pages  []int // numbers to draw from; nil for small ones, of which some are refused
 
-	left       int // fields that may still be drawn
-	booleans   int // variables that conditions may depend on
-	conditions int // how rare they are
+	inVariable bool // values are part of a variable's value
+	left       int  // fields that may still be drawn
+	booleans   int  // variables that conditions may depend on
+	conditions int  // how rare they are
 	fragments  []string
 	named      map[string]string // fragments by the type they are on
 	defined    []string          // variables
@@ -173,13 +174,6 @@ func (d *drawing) arguments(field *ast.FieldDefinition) string {
 			continue
 		}
 		value := d.value(d.about(field, argument.Name), argument.Type, 0)
-		if value != nil && d.IntN(3) == 0 {
-			name := "v" + strconv.Itoa(len(d.defined))
-			d.defined = append(d.defined, "$"+name+": "+argument.Type.String())
-			d.values[name] = plainValue(value)
-			list = append(list, argument.Name+": $"+name)
-			continue
-		}
 		if value != nil || !argument.Type.NonNull {
 			list = append(list, argument.Name+": "+literal(value))
 		}
@@ -210,11 +204,20 @@ func (d *drawing) id(of string) string {
 	return known[d.IntN(len(known))]
 }
 
-// enumValue is a literal without quotes.
+// enumValue is a literal without quotes, as a variable is.
 type enumValue string
 
-// value returns a value of an input type; nil is null.
+// value returns a value of an input type; nil is null. Some are variables, and few are empty lists and objects that the type
+// does not allow.
 func (d *drawing) value(name string, of *ast.Type, depth int) any {
+	switch odds := d.IntN(400); {
+	case odds == 0:
+		return map[string]any{}
+	case odds == 1:
+		return []any{}
+	case odds < 60 && !d.inVariable:
+		return d.variable(name, of, depth)
+	}
 	if !of.NonNull && d.IntN(10) == 0 {
 		return nil
 	}
@@ -253,6 +256,28 @@ func (d *drawing) value(name string, of *ast.Type, depth int) any {
 	return d.texts[d.IntN(len(d.texts))]
 }
 
+// variable returns a new variable for a value of a type. It may be absent or null. One for a place without null may be of a
+// nullable type with a default.
+func (d *drawing) variable(about string, of *ast.Type, depth int) any {
+	d.inVariable = true
+	defer func() { d.inVariable = false }()
+	name, kind := "v"+strconv.Itoa(len(d.defined)), of.String()
+	value := d.value(about, of, depth)
+	odds := d.IntN(12)
+	if of.NonNull && value != nil && odds < 4 {
+		kind = strings.TrimSuffix(kind, "!") + " = " + literal(value)
+	}
+	d.defined = append(d.defined, "$"+name+": "+kind)
+	switch {
+	case odds == 0 && value != nil: // null where the type, but not always the place, allows it
+		d.values[name] = nil
+	case odds == 1 && (!of.NonNull || strings.Contains(kind, "=")): // absent
+	default:
+		d.values[name] = plainValue(value)
+	}
+	return enumValue("$" + name)
+}
+
 func (d *drawing) object(of *ast.Definition, depth int) any {
 	object := map[string]any{}
 	one := of.Name == "TextFilter" // which takes exactly one member
@@ -261,7 +286,9 @@ func (d *drawing) object(of *ast.Definition, depth int) any {
 		if len(object) > 0 && one || !member.Type.NonNull && (d.IntN(3) > 0 && !one || depth > 2) {
 			continue
 		}
-		value := d.value(member.Name, member.Type, depth+1)
+		kind := *member.Type
+		kind.NonNull = kind.NonNull || one
+		value := d.value(member.Name, &kind, depth+1)
 		if value == nil && (one || member.Type.NonNull) {
 			continue
 		}

@@ -38,6 +38,10 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		}
 		first := store.AsErrors(err)[0]
 		if first.Code == store.Internal {
+			var panicked *panicError
+			if errors.As(err, &panicked) {
+				err = panicked
+			}
 			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
 		}
 		shown.Message = shorten(model.Message(first))

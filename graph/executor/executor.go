@@ -31,7 +31,7 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	if c.CountExecutor == nil {
 		c.CountExecutor = func(string) {}
 	}
-	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), plans: plans}
+	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), log: log, plans: plans}
 	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
 	executable := generated.NewStreamingSchema(resolvers, e.writeEvent)
 	e.schema = executable.Schema()
@@ -70,8 +70,8 @@ func (e *Executor) Prepare(op *document.Operation, params *graphql.RawParams) *d
 		return nil
 	}
 	query := &document.PreparedOperation{Operation: op, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
-		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(cached.Plan),
-		OfferCoordinates: offerCoordinates(op, cached.Plan)}
+		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(op, cached.Plan, variables),
+		OfferCoordinates: offerCoordinates(op, cached.Plan, variables)}
 	query.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	query.Params = graphql.RawParams{Query: op.Query, Variables: variables}
 	if params.OperationName != "" {
@@ -118,6 +118,13 @@ func (e *Executor) StreamPlan(ctx context.Context, query *document.PreparedOpera
 // *plan.Stopped, the operation failed as a whole. After any other err gqlgen's executor must run the
 // query: the client is gone, a resolver panicked, or introspection is not allowed.
 func (e *Executor) RunPlan(ctx context.Context, query *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, errs gqlerror.List, err error) {
+	if failed := e.Catch(ctx, func() { body, found, errs, err = e.runPlan(ctx, query, header, tagged, buffer) }); failed != nil {
+		return nil, nil, nil, &plan.Stopped{Err: failed}
+	}
+	return body, found, errs, err
+}
+
+func (e *Executor) runPlan(ctx context.Context, query *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, errs gqlerror.List, err error) {
 	ctx, endStep := store.StartStep(ctx, StepRun)
 	opCtx := &graphql.OperationContext{
 		RawQuery: query.Params.Query, OperationName: query.Params.OperationName, Variables: query.Variables, Headers: header,

@@ -2,8 +2,6 @@ package executor
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -62,10 +60,6 @@ func (e *Executor) CountGqlgen(ctx context.Context, operation *graphql.Operation
 	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
 		e.CountExecutor(byGqlgen)
 	}
-}
-
-func recovered(_ context.Context, reason any) error {
-	return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
 }
 
 // chargeField charges for a field that gqlgen's executor runs. Fields of introspection are free.

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	library "github.com/99designs/gqlgen/graphql/introspection"
@@ -55,6 +57,9 @@ func (i introspection) introspect(ctx context.Context, next graphql.Resolver) (a
 		return nil, err
 	}
 	field := graphql.GetFieldContext(ctx)
+	if strings.HasPrefix(field.Object, "__") {
+		return introspected(ctx, field, next)
+	}
 	if field.Object != "Query" || auth.Authenticated(ctx) != nil {
 		return chargeField(ctx, next)
 	}
@@ -69,6 +74,32 @@ func (i introspection) introspect(ctx context.Context, next graphql.Resolver) (a
 		}
 		return next(ctx)
 	})
+}
+
+// kindsWith are the kinds of types that have a field of __Type. It is null for other kinds.
+var kindsWith = map[string][]ast.DefinitionKind{
+	"fields": {ast.Object, ast.Interface}, "interfaces": {ast.Object, ast.Interface}, "possibleTypes": {ast.Interface, ast.Union},
+	"enumValues": {ast.Enum}, "inputFields": {ast.InputObject}, "isOneOf": {ast.InputObject},
+}
+
+// introspected runs a field of a type of the introspection. The library (gqlgen 0.17.95) has empty lists where the specification
+// has null, and lists deprecated arguments and members of inputs always.
+func introspected(ctx context.Context, field *graphql.FieldContext, next graphql.Resolver) (any, error) {
+	if of, ok := field.Parent.Result.(*library.Type); ok && field.Object == "__Type" {
+		if kinds := kindsWith[field.Field.Name]; kinds != nil && !slices.Contains(kinds, ast.DefinitionKind(of.Kind())) {
+			return nil, nil
+		}
+	}
+	value, err := next(ctx)
+	inputs, ok := value.([]library.InputValue)
+	if !ok {
+		return value, err
+	}
+	arguments := field.Field.ArgumentMap(graphql.GetOperationContext(ctx).Variables) // the library knows none of inputFields
+	if arguments["includeDeprecated"] == true {
+		return value, err
+	}
+	return slices.DeleteFunc(slices.Clone(inputs), func(input library.InputValue) bool { return input.IsDeprecated() }), err
 }
 
 // schemaFor returns what the request's token may use.

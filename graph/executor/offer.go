@@ -23,7 +23,7 @@ var offeredStock = []string{"id", "uuid", "total", "available", "allocated", "cr
 
 // offerCoordinates returns the root fields of a query whose response can be offered, for the
 // metrics; nil if it cannot be offered.
-func offerCoordinates(op *document.Operation, plan *plan.Plan) []string {
+func offerCoordinates(op *document.Operation, plan *plan.Plan, variables map[string]any) []string {
 	coordinates := []string{}
 	for _, name := range plan.Roots() {
 		if !slices.Contains(cacheableFields, name) && !slices.Contains(offeredFields, name) {
@@ -33,7 +33,7 @@ func offerCoordinates(op *document.Operation, plan *plan.Plan) []string {
 			coordinates = append(coordinates, "Query."+name)
 		}
 	}
-	if selectsOther(op.Definition.SelectionSet, map[*ast.FragmentDefinition]bool{}) {
+	if selectsOther(op.Definition.SelectionSet, map[*ast.FragmentDefinition]bool{}) || selectsOutsideRelease(op.Definition.SelectionSet, variables, map[*ast.FragmentDefinition]bool{}) {
 		return nil
 	}
 	return coordinates

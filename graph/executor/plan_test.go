@@ -57,23 +57,3 @@ func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 		}
 	})
 }
-
-// @skip and @include reject null, though the type of a variable with a default allows it.
-func TestConditionVariablesMustNotBeNull(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := graphtest.Open(t, e, graphtest.Shop())
-		for _, directive := range []string{"skip", "include"} {
-			query := "query ($c: Boolean = true) { settings { currency ...F } } fragment F on Settings { pageLength @" + directive + "(if: $c) }"
-			for _, values := range []graphtest.Variables{{}, {"c": true}, {"c": false}} {
-				require.Empty(t, s.Post(t, query, values).Errors)
-			}
-			a := s.Post(t, query, graphtest.Variables{"c": nil})
-			require.Equal(t, []store.Code{store.Invalid}, a.Codes(), "%s", a.Body)
-			require.Equal(t, "The variable $c must not be null: @skip or @include depends on it; send true or false, or leave it out.", a.Errors[0].Message)
-			require.Equal(t, []string{"c"}, a.Errors[0].Extensions.Argument)
-			a = s.Post(t, strings.Replace(query, "Boolean =", "Boolean! =", 1), graphtest.Variables{"c": nil})
-			require.Equal(t, "The variable $c must not be null: it is a Boolean!.", a.Errors[0].Message)
-		}
-	})
-}

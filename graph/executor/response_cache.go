@@ -1,21 +1,26 @@
 package executor
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/document"
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/internal/heapsize"
 	"portico/internal/responsecache"
+	"portico/store"
 	"portico/store/release"
 )
 
@@ -25,11 +30,12 @@ import (
 // that each response fills.
 
 // cacheableFields are the root fields whose responses depend on the release alone.
-var cacheableFields = []string{"catalogNode", "catalogNodes", "hierarchy", "hierarchies", "product", "products"}
+var cacheableFields = []string{"catalogNode", "catalogNodes", "currencies", "currency", "hierarchy", "hierarchies", "locales",
+	"node", "nodes", "product", "products", "searchSuggestions", "sitemap"}
 
 // cacheCoordinates returns the root fields that a client must be allowed to read; nil if the response of
 // the plan is not cacheable.
-func cacheCoordinates(plan *plan.Plan) (coordinates []string) {
+func cacheCoordinates(op *document.Operation, plan *plan.Plan, variables map[string]any) (coordinates []string) {
 	for _, name := range plan.Roots() {
 		switch {
 		case slices.Contains(cacheableFields, name):
@@ -38,7 +44,51 @@ func cacheCoordinates(plan *plan.Plan) (coordinates []string) {
 			return nil
 		}
 	}
+	if selectsOutsideRelease(op.Definition.SelectionSet, variables, map[*ast.FragmentDefinition]bool{}) {
+		return nil
+	}
 	return coordinates
+}
+
+// releaseTypes are the types of a release by global id. A shop's own id is one of theirs too. Files are none: a client's scopes
+// decide which it may read.
+var releaseTypes = []string{store.TypeProduct, store.TypeCatalogNode, store.TypeHierarchy}
+
+// selectsOutsideRelease reports whether a root field node or nodes has an id of another type. seen are the fragments that were
+// looked at.
+func selectsOutsideRelease(set ast.SelectionSet, variables map[string]any, seen map[*ast.FragmentDefinition]bool) bool {
+	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if s.Name != "node" && s.Name != "nodes" {
+				return false
+			}
+			arguments := s.ArgumentMap(variables)
+			ids := reflect.ValueOf(arguments["ids"])
+			if s.Name == "node" || ids.Kind() != reflect.Slice {
+				return isOutsideRelease(cmp.Or(arguments["id"], arguments["ids"]))
+			}
+			for i := range ids.Len() {
+				if isOutsideRelease(ids.Index(i).Interface()) {
+					return true
+				}
+			}
+			return false
+		case *ast.InlineFragment:
+			return selectsOutsideRelease(s.SelectionSet, variables, seen)
+		case *ast.FragmentSpread:
+			again := seen[s.Definition]
+			seen[s.Definition] = true
+			return !again && selectsOutsideRelease(s.Definition.SelectionSet, variables, seen)
+		}
+		return true
+	})
+}
+
+// isOutsideRelease reports whether an id, which may be a number, is the global id of a type that is none of releaseTypes.
+func isOutsideRelease(id any) bool {
+	of, _, global := store.ParseGlobalID(fmt.Sprint(id))
+	return global && !slices.Contains(releaseTypes, of)
 }
 
 // dynamicPart is what fills the holes of a cached response: the stock of products.
@@ -61,9 +111,9 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 		return dst, nil, false, nil
 	}
 	var space [256]byte
-	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), query.ID))
+	key := cachekey.Of(view.AppendKey(cachekey.AppendInt(cachekey.AppendPart(space[:0], "graphql"), int64(query.ID))))
 	var draft *responseDraft
-	cached, err := e.Responses.Do(ctx, string(key), opctx.Moment(view), func() (*responsecache.Response, error) {
+	cached, err := e.Responses.Do(ctx, key, opctx.Moment(view), func() (*responsecache.Response, error) {
 		draft, err = e.draft(ctx, query, dst)
 		if err != nil {
 			return nil, err

@@ -107,7 +107,14 @@ func TestGETResponsesHaveETags(t *testing.T) {
 				again := ask(handler, "GET", lasting, graphtest.Admin(), tag)
 				require.Equal(t, []any{304, 0, tag, "public, no-cache"}, []any{again.Code, again.Body.Len(), again.Header().Get("Etag"), again.Header().Get("Cache-Control")})
 				require.Equal(t, 200, ask(handler, "GET", lasting, graphtest.Admin(), `"other"`).Code)
-				for _, query := range []string{live, broken, `{ settings { currency } }`, `{ __schema { queryType { name } } }`} {
+				for _, query := range []string{`{ locales currencies { code } currency(code: "USD") { format } }`, `{ searchSuggestions(text: "a") { completions } }`, `{ sitemap(first: 3) { endCursor } }`,
+					`{ node(id: "anvil") { id } }`, `{ nodes(ids: ["` + store.GlobalID(store.TypeCatalogNode, "tools") + `", "none"]) { id } }`} {
+					got := ask(handler, "GET", query, graphtest.Admin(), "")
+					require.Equal(t, "public, no-cache", got.Header().Get("Cache-Control"), "%s: %s", query, got.Body)
+					require.Equal(t, 304, ask(handler, "GET", query, graphtest.Admin(), got.Header().Get("Etag")).Code, query)
+				}
+				for _, query := range []string{live, broken, `{ products(filter: {inStock: true}) { totalCount } }`, `{ catalogNode(id: "tools") { products(filter: {inStock: false}) { totalCount } } }`,
+					`{ node(id: "` + store.GlobalID(store.TypeStock, "anvil") + `") { id } }`, `{ nodes(ids: ["anvil", "` + store.GlobalID(store.TypeFile, "photo-1") + `"]) { id } }`, `{ settings { currency } }`, `{ __schema { queryType { name } } }`} {
 					w := ask(handler, "GET", query, graphtest.Admin(), "*")
 					require.Equal(t, []any{200, "", "no-store"}, []any{w.Code, w.Header().Get("Etag"), w.Header().Get("Cache-Control")}, query)
 				}

@@ -87,20 +87,13 @@ func ErrorList(err *store.Error) gqlerror.List {
 
 // RunHandler calls a response handler of gqlgen's executor. err is not nil if the operation was stopped.
 func (e *Executor) RunHandler(ctx context.Context, handler graphql.ResponseHandler) (resp *graphql.Response, err *store.Error) {
-	defer func() {
-		switch reason := recover().(type) {
-		case nil:
-		case *plan.Stopped:
-			err = e.StoppedError(reason)
-		default:
-			panic(reason)
+	err = e.Catch(ctx, func() {
+		resp = handler(ctx)
+		if most := e.Limits.AnswerBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
+			plan.Stop(plan.ErrTooLarge)
 		}
-	}()
-	resp = handler(ctx)
-	if most := e.Limits.AnswerBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
-		plan.Stop(plan.ErrTooLarge)
-	}
-	return resp, nil
+	})
+	return resp, err
 }
 
 // limitRootFields is aroundRootFields for gqlgen's executor, which writes the returned value later.

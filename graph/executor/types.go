@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,7 @@ type Executor struct {
 	runner        *plan.Runner // nil if gqlgen's executor runs everything
 	schema        *ast.Schema
 	present       graphql.ErrorPresenterFunc
+	log           *slog.Logger
 	plans         *document.Cache
 	prepared      atomic.Uint64 // number of prepared operations, for their ids
 }

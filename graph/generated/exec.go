@@ -618,18 +618,18 @@ type ComplexityRoot struct {
 	}
 
 	CatalogRelease struct {
-		ActorName   func(childComplexity int) int
+		Actor       func(childComplexity int) int
 		Added       func(childComplexity int) int
-		ByteCount   func(childComplexity int) int
+		Bytes       func(childComplexity int) int
 		Catalog     func(childComplexity int) int
 		CatalogID   func(childComplexity int) int
 		Changed     func(childComplexity int) int
 		Currencies  func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
-		LabelText   func(childComplexity int) int
+		Label       func(childComplexity int) int
 		Locale      func(childComplexity int) int
 		Locales     func(childComplexity int) int
-		NoteText    func(childComplexity int) int
+		Note        func(childComplexity int) int
 		Products    func(childComplexity int) int
 		PublishedAt func(childComplexity int) int
 		Removed     func(childComplexity int) int
@@ -1717,8 +1717,7 @@ type ComplexityRoot struct {
 	}
 
 	TextFilterValues struct {
-		Eq func(childComplexity int) int
-		In func(childComplexity int) int
+		Values func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -1788,6 +1787,12 @@ type CatalogNodeResolver interface {
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
 	Served(ctx context.Context, obj *model.CatalogRelease) (bool, error)
+
+	Label(ctx context.Context, obj *model.CatalogRelease) (*string, error)
+	Note(ctx context.Context, obj *model.CatalogRelease) (*string, error)
+
+	Actor(ctx context.Context, obj *model.CatalogRelease) (*string, error)
+	Bytes(ctx context.Context, obj *model.CatalogRelease) (*float64, error)
 
 	Currencies(ctx context.Context, obj *model.CatalogRelease) ([]string, error)
 }
@@ -4086,11 +4091,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		return e.ComplexityRoot.CatalogPublishPayload.UserErrors(childComplexity), true
 
 	case "CatalogRelease.actor":
-		if e.ComplexityRoot.CatalogRelease.ActorName == nil {
+		if e.ComplexityRoot.CatalogRelease.Actor == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.ActorName(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Actor(childComplexity), true
 	case "CatalogRelease.added":
 		if e.ComplexityRoot.CatalogRelease.Added == nil {
 			break
@@ -4098,11 +4103,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogRelease.Added(childComplexity), true
 	case "CatalogRelease.bytes":
-		if e.ComplexityRoot.CatalogRelease.ByteCount == nil {
+		if e.ComplexityRoot.CatalogRelease.Bytes == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.ByteCount(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Bytes(childComplexity), true
 	case "CatalogRelease.catalog":
 		if e.ComplexityRoot.CatalogRelease.Catalog == nil {
 			break
@@ -4134,11 +4139,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogRelease.GlobalID(childComplexity), true
 	case "CatalogRelease.label":
-		if e.ComplexityRoot.CatalogRelease.LabelText == nil {
+		if e.ComplexityRoot.CatalogRelease.Label == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.LabelText(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Label(childComplexity), true
 	case "CatalogRelease.locale":
 		if e.ComplexityRoot.CatalogRelease.Locale == nil {
 			break
@@ -4152,11 +4157,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogRelease.Locales(childComplexity), true
 	case "CatalogRelease.note":
-		if e.ComplexityRoot.CatalogRelease.NoteText == nil {
+		if e.ComplexityRoot.CatalogRelease.Note == nil {
 			break
 		}
 
-		return e.ComplexityRoot.CatalogRelease.NoteText(childComplexity), true
+		return e.ComplexityRoot.CatalogRelease.Note(childComplexity), true
 	case "CatalogRelease.products":
 		if e.ComplexityRoot.CatalogRelease.Products == nil {
 			break
@@ -9158,18 +9163,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SynonymsSetPayload.Warnings(childComplexity), true
 
-	case "TextFilterValues.eq":
-		if e.ComplexityRoot.TextFilterValues.Eq == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TextFilterValues.Eq(childComplexity), true
 	case "TextFilterValues.in":
-		if e.ComplexityRoot.TextFilterValues.In == nil {
+		if e.ComplexityRoot.TextFilterValues.Values == nil {
 			break
 		}
 
-		return e.ComplexityRoot.TextFilterValues.In(childComplexity), true
+		return e.ComplexityRoot.TextFilterValues.Values(childComplexity), true
 
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
@@ -10562,8 +10561,7 @@ input IntBounds {
 }
 
 """
-Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
-members are ignored.
+Condition on a text: exactly one member, not null. Texts are compared exactly, in the catalog's base language.
 """
 input TextFilter @oneOf {
   "Equal to this value."
@@ -10832,13 +10830,15 @@ type Product implements Node {
   "Current stock. Null if it has no stock record."
   stock: Stock
   """
-  Current stock in a word: of a parent that of the child with the most units. ` + "`" + `inventory:read` + "`" + `. Null if
-  there is no stock record, so that the stock is not limited, or with an error.
+  Current stock in a word: of a parent that of the child with the most units, of a bundle as many as its required
+  components allow, and no more than its own record. ` + "`" + `inventory:read` + "`" + `. Null if there is no stock record, so that the stock
+  is not limited, or with an error.
   """
   availability: ProductAvailability
   """
-  Whether it can be bought by its current stock, or one of its children: it has available units, or no stock
-  record. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
+  Whether it can be bought by its current stock: it has available units, or no stock record. A parent needs a live child
+  that can be bought. A bundle needs so many options of each component as its ` + "`" + `min` + "`" + `, in their quantities. ` + "`" + `inventory:read` + "`" + `.
+  Null only with an error.
   """
   availableForSale: Boolean
   """
@@ -10918,9 +10918,12 @@ enum ProductAvailability {
 enum ProductVariants {
   "The products as they are attached to nodes."
   AS_LISTED
-  "Instead of a child its parent, once."
+  """
+  Instead of a child its parent, once. A parent is then also found by what its live children have: words of a ` + "`" + `search` + "`" + `,
+  name, SKU, slug, part number, UPC or EAN. Each condition may hold for another child.
+  """
   PARENTS
-  "Instead of a parent its live children, once each."
+  "Instead of a parent its live children, once each. A parent without any is left out."
   CHILDREN
 }
 
@@ -11325,7 +11328,7 @@ input ProductFilter {
   """
   inStock: Boolean
   """
-  By the current price in the shopper's currency, sales included, as ` + "`" + `orderBy: {field: PRICE}` + "`" + ` sorts by it.
+  By the current price in the shopper's currency, sales included. A parent matches if one of its live children does.
   Products without a price do not match.
   """
   price: PriceBounds
@@ -11486,9 +11489,8 @@ type FacetValue {
 
 """
 A ` + "`" + `ProductFilter` + "`" + ` to send as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter can have,
-and the facet's attribute. Send it back without ` + "`" + `__typename` + "`" + ` and without null members, which are no
-conditions.
-Example: ` + "`" + `toggled { search tags { eq in } }` + "`" + `.
+and the facet's attribute. It is a valid variable as it is: null members are no conditions, and ` + "`" + `__typename` + "`" + ` is ignored.
+Example: ` + "`" + `toggled { search tags { in } }` + "`" + `.
 """
 type ProductFilterValues {
   "Search words. Null if not set."
@@ -11527,10 +11529,8 @@ type ProductFilterValues {
 
 "A condition on a text, as in ` + "`" + `TextFilter` + "`" + `."
 type TextFilterValues {
-  "Equal to this value. Null if ` + "`" + `in` + "`" + ` is set."
-  eq: String
-  "Equal to one of these values. Null if ` + "`" + `eq` + "`" + ` is set."
-  in: [String!]
+  "Equal to one of these values."
+  in: [String!]!
 }
 
 "Bounds on a price, as in ` + "`" + `PriceBounds` + "`" + `."
@@ -11982,15 +11982,15 @@ enum CatalogTieBreak {
 
 "A rule, compared with a shopper."
 type CatalogCandidate {
-  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's own id. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleUuid: ID
-  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's own id. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleId: ID @deprecated(reason: "Use ` + "`" + `ruleUuid` + "`" + `. Removed after 2027-05-01.")
-  "The rule's name. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's name. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleName: String
-  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "Own id of the rule's catalog. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   catalogUuid: ID
-  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "Own id of the rule's catalog. Null for a rule for other shoppers or out of schedule, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   catalogId: ID @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "Whether the rule has no criteria."
   default: Boolean!
@@ -12975,6 +12975,13 @@ enum CartLineProblemReason {
   VARIANT_REQUIRED
   "The product is not a bundle, or its components do not allow the choice."
   INVALID_CONFIGURATION
+  """
+  The product, or a chosen option of the bundle, has no available units. Only tokens with ` + "`" + `inventory:read` + "`" + ` get this reason
+  and the next.
+  """
+  OUT_OF_STOCK
+  "The product, or a chosen option of the bundle, has fewer available units than this line and those before it need."
+  INSUFFICIENT_STOCK
 }
 
 "What a promotion takes off a cart."
@@ -15046,15 +15053,18 @@ type CatalogRelease implements Node {
   changed: Int!
   "Number of products removed since that release."
   removed: Int!
-  "Short name that was given to it, for example ` + "`" + `summer` + "`" + `. Null for none."
+  "Short name that was given to it, for example ` + "`" + `summer` + "`" + `. Null for none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   label: String
-  "What was noted on it. Null for none."
+  "What was noted on it. Null for none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   note: String
   "Whether it is stored until this is set to false, however many releases follow."
   retained: Boolean!
-  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if an earlier version of the server did."
+  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if an earlier version of the server did. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   actor: String
-  "Bytes that it takes itself, about; a small one shares most with its base. Null if an earlier version of the server published it."
+  """
+  Bytes that it takes itself, about; a small one shares most with its base. Null if an earlier version of the server
+  published it. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   bytes: Float
   "When shoppers began to see it, the last time that it was served. Null if they never did."
   servedAt: DateTime
@@ -18625,8 +18635,6 @@ func (ec *executionContext) childFields_SynonymsSetPayload(ctx context.Context, 
 
 func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "eq":
-		return ec.fieldContext_TextFilterValues_eq(ctx, field)
 	case "in":
 		return ec.fieldContext_TextFilterValues_in(ctx, field)
 	}
@@ -31349,7 +31357,7 @@ func (ec *executionContext) _CatalogRelease_label(ctx context.Context, field gra
 			return ec.fieldContext_CatalogRelease_label(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.LabelText(), nil
+			return ec.Resolvers.CatalogRelease().Label(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -31360,7 +31368,7 @@ func (ec *executionContext) _CatalogRelease_label(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -31372,7 +31380,7 @@ func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field grap
 			return ec.fieldContext_CatalogRelease_note(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.NoteText(), nil
+			return ec.Resolvers.CatalogRelease().Note(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -31383,7 +31391,7 @@ func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_retained(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -31418,7 +31426,7 @@ func (ec *executionContext) _CatalogRelease_actor(ctx context.Context, field gra
 			return ec.fieldContext_CatalogRelease_actor(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ActorName(), nil
+			return ec.Resolvers.CatalogRelease().Actor(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -31429,7 +31437,7 @@ func (ec *executionContext) _CatalogRelease_actor(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -31441,7 +31449,7 @@ func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field gra
 			return ec.fieldContext_CatalogRelease_bytes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ByteCount(), nil
+			return ec.Resolvers.CatalogRelease().Bytes(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
@@ -31452,7 +31460,7 @@ func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_CatalogRelease_bytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type Float does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_servedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -52776,29 +52784,6 @@ func (ec *executionContext) fieldContext_SynonymsSetPayload_userErrors(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _TextFilterValues_eq(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TextFilterValues_eq(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Eq, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_TextFilterValues_eq(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -52808,18 +52793,18 @@ func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field grap
 			return ec.fieldContext_TextFilterValues_in(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.In, nil
+			return obj.Values(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
 		true,
-		false,
+		true,
 	)
 }
 func (ec *executionContext) fieldContext_TextFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TextFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("TextFilterValues", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_field(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
@@ -66140,30 +66125,162 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "label":
-			out.Values[i] = ec._CatalogRelease_label(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_label(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "note":
-			out.Values[i] = ec._CatalogRelease_note(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_note(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "retained":
 			out.Values[i] = ec._CatalogRelease_retained(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
-			out.Values[i] = ec._CatalogRelease_actor(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_actor(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "bytes":
-			out.Values[i] = ec._CatalogRelease_bytes(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_bytes(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "servedAt":
 			out.Values[i] = ec._CatalogRelease_servedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -77186,14 +77303,9 @@ func (ec *executionContext) _TextFilterValues(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("TextFilterValues")
-		case "eq":
-			out.Values[i] = ec._TextFilterValues_eq(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
 		case "in":
 			out.Values[i] = ec._TextFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -79085,12 +79197,16 @@ var (
 		"NO_PRICE":              cart.NoPrice,
 		"VARIANT_REQUIRED":      cart.VariantRequired,
 		"INVALID_CONFIGURATION": cart.InvalidConfiguration,
+		"OUT_OF_STOCK":          cart.OutOfStock,
+		"INSUFFICIENT_STOCK":    cart.InsufficientStock,
 	}
 	marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[cart.ProblemReason]string{
 		cart.UnknownProduct:       "UNKNOWN_PRODUCT",
 		cart.NoPrice:              "NO_PRICE",
 		cart.VariantRequired:      "VARIANT_REQUIRED",
 		cart.InvalidConfiguration: "INVALID_CONFIGURATION",
+		cart.OutOfStock:           "OUT_OF_STOCK",
+		cart.InsufficientStock:    "INSUFFICIENT_STOCK",
 	}
 )
 

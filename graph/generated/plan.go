@@ -2938,11 +2938,11 @@ var planCatalogRelease = &plan.Object{
 		"added":       {Number: 11, NonNull: true},
 		"changed":     {Number: 12, NonNull: true},
 		"removed":     {Number: 13, NonNull: true},
-		"label":       {Number: 14},
-		"note":        {Number: 15},
+		"label":       {Number: 14, Resolver: true},
+		"note":        {Number: 15, Resolver: true},
 		"retained":    {Number: 16, NonNull: true},
-		"actor":       {Number: 17},
-		"bytes":       {Number: 18},
+		"actor":       {Number: 17, Resolver: true},
+		"bytes":       {Number: 18, Resolver: true},
 		"servedAt":    {Number: 19},
 		"currencies":  {Number: 20, NonNull: true, Resolver: true},
 	},
@@ -2998,15 +2998,31 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	case 14: // label
-		return x.writeOString2ᚖstring(ctx, f, obj.LabelText())
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Label(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	case 15: // note
-		return x.writeOString2ᚖstring(ctx, f, obj.NoteText())
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Note(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	case 16: // retained
 		return x.writeNBoolean2bool(ctx, f, obj.Retained)
 	case 17: // actor
-		return x.writeOString2ᚖstring(ctx, f, obj.ActorName())
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Actor(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	case 18: // bytes
-		return x.writeOFloat2ᚖfloat64(ctx, f, obj.ByteCount())
+		v, err := plan.Call(ctx, func() (*float64, error) { return x.resolvers.CatalogRelease().Bytes(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOFloat2ᚖfloat64(ctx, f, v)
 	case 19: // servedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ServedTime())
 	case 20: // currencies
@@ -7543,8 +7559,7 @@ var planTextFilterValues = &plan.Object{
 	Name:      "TextFilterValues",
 	Satisfies: []string{"TextFilterValues"},
 	Fields: map[string]*plan.FieldInfo{
-		"eq": {Number: 1},
-		"in": {Number: 2},
+		"in": {Number: 1, NonNull: true},
 	},
 }
 
@@ -7563,10 +7578,8 @@ func (x *planRun) writeTextFilterValues(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj *model.TextFilter) bool {
 	switch f.Number {
-	case 1: // eq
-		return x.writeOString2ᚖstring(ctx, f, obj.Eq)
-	case 2: // in
-		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
+	case 1: // in
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values())
 	}
 	return x.String("TextFilterValues")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-gophers/dataloader/v7"
 
 	"portico/graph/plan"
+	"portico/internal/cachekey"
 )
 
 // batch is the rows of one list, or of one edge of a list, in a response. The first row that follows an
@@ -30,12 +31,12 @@ type batch[T any] struct {
 
 // loadedEdge is an edge with its edgeValues or its dataloader.
 type loadedEdge struct {
-	name   string
+	name   cachekey.Key
 	values any
 }
 
 // loaded returns the values or the dataloader of an edge; nil if no row followed it.
-func (b *batch[T]) loaded(name string) any {
+func (b *batch[T]) loaded(name cachekey.Key) any {
 	for i := range b.edges {
 		if b.edges[i].name == name {
 			return b.edges[i].values
@@ -44,7 +45,7 @@ func (b *batch[T]) loaded(name string) any {
 	return nil
 }
 
-func (b *batch[T]) add(name string, values any) {
+func (b *batch[T]) add(name cachekey.Key, values any) {
 	if b.edges == nil {
 		b.edges = b.edgesBuffer[:0]
 	}
@@ -88,9 +89,14 @@ func NewBatchOfLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
 // dataloader, whose goroutine costs a page of products 5 % of its time.
 func WithSerial(ctx context.Context) context.Context { return plan.WithSerial(ctx) }
 
-// Load returns the value of an edge of a row. It calls load, a method of r, once for all rows of the
+// Load returns the value of an edge without arguments of a row. It calls load, a method of r, once for all rows of the
 // batch; load returns a value for each row, in order. It does not run once ctx is done.
 func Load[R, T, V any](ctx context.Context, row BatchRow[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) (V, error) {
+	return LoadBy(ctx, row, cachekey.New(edge), r, load)
+}
+
+// LoadBy is Load for an edge with arguments, which its key has too.
+func LoadBy[R, T, V any](ctx context.Context, row BatchRow[T], edge cachekey.Key, r R, load func(R, context.Context, []T) ([]V, error)) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -111,7 +117,7 @@ type edgeValues[V any] struct {
 	err    error
 }
 
-func valuesOf[R, T, V any](ctx context.Context, b *batch[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) *edgeValues[V] {
+func valuesOf[R, T, V any](ctx context.Context, b *batch[T], edge cachekey.Key, r R, load func(R, context.Context, []T) ([]V, error)) *edgeValues[V] {
 	if known, ok := b.loaded(edge).(*edgeValues[V]); ok {
 		return known
 	}
@@ -132,7 +138,7 @@ func recoverLoad[R, T, V any](ctx context.Context, rows []T, r R, load func(R, c
 }
 
 // loader returns the dataloader of an edge, with all rows already requested.
-func loader[R, T, V any](ctx context.Context, b *batch[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
+func loader[R, T, V any](ctx context.Context, b *batch[T], edge cachekey.Key, r R, load func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if known, ok := b.loaded(edge).(*dataloader.Loader[int, V]); ok {

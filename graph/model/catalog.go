@@ -35,22 +35,5 @@ func (r *CatalogRelease) Init(source *segment.Release, position BatchRow[*Catalo
 // OfCatalog returns the id of the catalog that the release shows.
 func (r *CatalogRelease) OfCatalog() string { return r.CatalogID }
 
-// LabelText returns the label, or nil.
-func (r *CatalogRelease) LabelText() *string { return nonEmpty(r.Label) }
-
-// NoteText returns the note, or nil.
-func (r *CatalogRelease) NoteText() *string { return nonEmpty(r.Note) }
-
-// ActorName returns who published it, or nil.
-func (r *CatalogRelease) ActorName() *string { return nonEmpty(string(r.Actor)) }
-
-// ByteCount returns the bytes that it takes, or nil if they are not known.
-func (r *CatalogRelease) ByteCount() *float64 {
-	if r.Bytes == 0 {
-		return nil
-	}
-	return new(float64(r.Bytes))
-}
-
 // ServedTime returns when shoppers began to see it, or nil.
 func (r *CatalogRelease) ServedTime() *time.Time { return NonZeroTime(r.ServedAt) }

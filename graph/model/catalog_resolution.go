@@ -47,11 +47,11 @@ type CatalogResolution struct {
 	Candidates []*CatalogCandidate
 }
 
-// NewCatalogResolution returns a resolution. full names rules for other shoppers too.
+// NewCatalogResolution returns a resolution. full names rules for other shoppers and rules out of schedule too.
 func NewCatalogResolution(x *routing.CatalogResolution, full bool) *CatalogResolution {
 	r := &CatalogResolution{x, make([]*CatalogCandidate, len(x.Candidates))}
 	for i, verdict := range x.Candidates {
-		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign()}
+		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign() && verdict.Dropped != routing.DropSchedule}
 	}
 	return r
 }
@@ -134,7 +134,7 @@ func (r *CatalogResolution) TieBreak() *routing.TieBreak {
 	return &r.CatalogResolution.TieBreak
 }
 
-// CatalogCandidate is a rule compared with a shopper. Rules for other shoppers have no names.
+// CatalogCandidate is a rule compared with a shopper. Rules that the client may not see have no names.
 type CatalogCandidate struct {
 	*routing.RuleVerdict
 	named bool

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/release"
 )
@@ -153,13 +154,13 @@ func nodeIDsOf(all []*ProductFacets) []string {
 func (f *ProductFacets) values(ctx context.Context, attribute string, first int) ([]*FacetValue, error) {
 	filter := f.copyFilter()
 	own := filter.text(attribute)
-	selected := (*own).values()
+	selected := (*own).Values()
 	*own = nil
 	list, err := f.query(filter)
 	if err != nil {
 		return nil, err
 	}
-	counted, err := Load(ctx, f.BatchRow, attribute+strconv.Itoa(first), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
+	counted, err := LoadBy(ctx, f.BatchRow, cachekey.New("values", attribute, strconv.Itoa(first)), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
 		ids := nodeIDsOf(all)
 		byNode, err := count.View.FacetOfNodes(ctx, ids, release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: count.adjusted(list)})
 		return ValuesByKey(ids, byNode), err
@@ -178,8 +179,8 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 	return values, nil
 }
 
-// values returns the values that a condition allows; nil without a condition.
-func (f *TextFilter) values() []string {
+// Values returns the values that a condition allows; nil without a condition.
+func (f *TextFilter) Values() []string {
 	switch {
 	case f == nil:
 		return nil

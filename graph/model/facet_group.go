@@ -4,8 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/release"
 )
@@ -204,7 +204,7 @@ func (n *namedFacet) count(ctx context.Context, f *ProductFacets, filter Product
 	if err != nil {
 		return nil, err
 	}
-	return Load(ctx, f.BatchRow, n.prefix+strconv.Quote(name), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetGroup, error) {
+	return LoadBy(ctx, f.BatchRow, cachekey.New("groups", n.prefix, name), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetGroup, error) {
 		ids := nodeIDsOf(all)
 		byNode, err := count.View.FacetGroupsOfNodes(ctx, ids, release.FacetGroupQuery{Attribute: n.attribute, Name: name, List: count.adjusted(list)})
 		return ValuesByKey(ids, byNode), err

@@ -59,10 +59,7 @@ func (f *CatalogNodeFilter) Filter() (filter release.NodeFilter, err error) {
 		attribute string
 		filter    *TextFilter
 	}{{"name", f.Name}, {"slug", f.Slug}} {
-		operator, values, err := text.filter.condition(text.attribute)
-		if err != nil {
-			return filter, err
-		}
+		operator, values := text.filter.condition()
 		if operator == "" {
 			continue
 		}
@@ -76,16 +73,14 @@ func (f *CatalogNodeFilter) Filter() (filter release.NodeFilter, err error) {
 }
 
 // condition returns the operator and its values. The operator is empty for nil.
-func (t *TextFilter) condition(attribute string) (operator string, values []string, err error) {
+func (t *TextFilter) condition() (operator string, values []string) {
 	switch {
 	case t == nil:
-		return "", nil, nil
-	case (t.Eq == nil) == (t.In == nil):
-		return "", nil, &store.Error{Code: store.Invalid, Path: []string{"filter", attribute}, Detail: "must have exactly one of eq and in"}
+		return "", nil
 	case t.Eq != nil:
-		return "eq", []string{*t.Eq}, nil
+		return "eq", []string{*t.Eq}
 	}
-	return "in", t.In, nil
+	return "in", t.In
 }
 
 // TextFilter is a condition on a text: exactly one member.
@@ -221,10 +216,7 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 		}
 	}
 	for attribute, text := range f.texts {
-		operator, values, err := text.condition(attribute)
-		if err != nil {
-			return filter, err
-		}
+		operator, values := text.condition()
 		if operator == "" {
 			continue
 		}

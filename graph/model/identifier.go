@@ -44,8 +44,6 @@ func oneIdentifier[T any](by *T, old T, field, names string, members func(*T) []
 	switch before := setMembers(members(&old)); {
 	case by != nil && before > 0:
 		return nil, &store.Error{Code: store.Invalid, Path: []string{"by"}, Detail: "is given beside a deprecated argument; give one of them"}
-	case by != nil && setMembers(members(by)) != 1:
-		return nil, &store.Error{Code: store.Invalid, Path: []string{"by"}, Detail: "must have exactly one of " + names}
 	case by == nil && before != 1:
 		return nil, &store.Error{Code: store.Invalid, Detail: field + " needs by, with exactly one of " + names + "."}
 	case by == nil:

@@ -72,7 +72,7 @@ func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []s
 			filter.IDs = append(filter.IDs, store.LocalID(id))
 		}
 	}
-	filter.Names, err = f.Name.oneOf("name")
+	filter.Names, err = f.Name.atLeastOne("name")
 	return filter, f.Bounds.Ranges(), err
 }
 
@@ -85,21 +85,19 @@ func (f *PromotionCodeFilter) Filter() (filter code.Filter, err error) {
 		filter.Prefix = *f.StartsWith
 	}
 	filter.States, filter.CreatedAt = f.State, f.CreatedAt.ranges(store.SortCreatedAt)
-	filter.Codes, err = f.Code.oneOf("code")
+	filter.Codes, err = f.Code.atLeastOne("code")
 	return filter, err
 }
 
-// oneOf returns the values of a condition, or nil without one.
-func (f *TextFilter) oneOf(member string) ([]string, error) {
+// atLeastOne returns the values of a condition, or nil without one. INVALID for an empty list.
+func (f *TextFilter) atLeastOne(member string) ([]string, error) {
 	switch {
 	case f == nil:
 		return nil, nil
-	case (f.Eq == nil) == (f.In == nil):
-		return nil, &store.Error{Code: store.Invalid, Path: []string{"filter", member}, Detail: "must have exactly one of eq and in"}
 	case f.Eq == nil && len(f.In) == 0:
 		return nil, noValues(member)
 	}
-	return f.values(), nil
+	return f.Values(), nil
 }
 
 func noValues(member string) error {

@@ -31,6 +31,9 @@ func NewBudget(allowance limits.Allowance) *Budget {
 // Cost returns what the operation has cost so far, in units.
 func (b *Budget) Cost() int64 { return b.spent.Load() + b.bytes.Load()/limits.BytesPerUnit }
 
+// Charged returns the bytes and steps that were charged so far.
+func (b *Budget) Charged() int64 { return b.bytes.Load() }
+
 // ChargeField charges a field that gqlgen's executor runs.
 func (b *Budget) ChargeField() error {
 	if b.allowance.FieldBytes == 0 {

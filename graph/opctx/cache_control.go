@@ -128,6 +128,12 @@ func (v *VaryVariant) value(basis routing.Basis, byToken bool) string {
 // Cacheable reports whether HTTP caches may store the response of a request: not if it is a POST.
 func Cacheable(r *http.Request) bool { return r.Method != http.MethodPost }
 
+// Storable is Cacheable for a request whose response was read: false if a list was filtered by live stock.
+func Storable(r *http.Request) bool {
+	view := From(r.Context()).CurrentView()
+	return Cacheable(r) && (view == nil || !view.Live())
+}
+
 // SetValidity sets how long a cached response is valid, after everything in it was read from the view.
 func SetValidity(resp *responsecache.Response, view *release.View) *responsecache.Response {
 	from, until, keep := view.Holds()

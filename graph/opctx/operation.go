@@ -23,6 +23,8 @@ type Operation struct {
 	// ReleaseExpensive returns the operation's place among the expensive ones; nil if it has none.
 	ReleaseExpensive func()
 
+	shopperErr error // CheckShopper
+
 	request   Idempotency // Idempotency of a request, without another allocation
 	viewOnce  sync.Once
 	view      *release.View

@@ -17,7 +17,8 @@ import (
 func Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, req := reqctx.Begin(r)
-		op := &Operation{Shopper: ShopperOf(r)}
+		op := &Operation{}
+		op.Shopper, op.shopperErr = ShopperOf(r)
 		op.request.read(r, w.Header())
 		op.Idempotency, req.Operation = &op.request, op
 		next.ServeHTTP(w, r)
@@ -41,9 +42,22 @@ func Shopper(ctx context.Context) release.ShopperContext {
 	return release.ShopperContext{}
 }
 
+// CheckShopper returns the error of ShopperOf for the request that a context belongs to. Both APIs check it before they
+// run anything.
+func CheckShopper(ctx context.Context) error {
+	if op := From(ctx); op != nil {
+		return op.shopperErr
+	}
+	return nil
+}
+
+// maxLanguageBytes limits Accept-Language and X-Moltin-Language.
+const maxLanguageBytes = 1024
+
 // ShopperOf reads the shopper from a request's headers and token. EP-Channel and EP-Context-Tag are
-// aliases of Store-Channel and Store-Context-Tag.
-func ShopperOf(r *http.Request) release.ShopperContext {
+// aliases of Store-Channel and Store-Context-Tag. It returns UNPROCESSABLE for languages above maxLanguageBytes and for a
+// currency that is not three letters.
+func ShopperOf(r *http.Request) (release.ShopperContext, error) {
 	shopper := release.ShopperContext{
 		Channel:  header(r, "Store-Channel", "Ep-Channel"),
 		Locale:   header(r, "X-Moltin-Language", "Accept-Language"), // browsers always send the second
@@ -55,7 +69,15 @@ func ShopperOf(r *http.Request) release.ShopperContext {
 	if p := auth.PrincipalFrom(r.Context()); p != nil {
 		shopper.AccountID, shopper.AccountTags, shopper.CustomerID = p.AccountID, p.AccountTags, p.CustomerID
 	}
-	return shopper
+	for _, name := range []string{"Accept-Language", "X-Moltin-Language"} {
+		if n := len(header(r, name)); n > maxLanguageBytes {
+			return shopper, store.Unprocessablef(nil, "The header %s must be at most %d bytes, got %d. Send the few languages that the shopper prefers.", name, maxLanguageBytes, n)
+		}
+	}
+	if code := shopper.Currency; code != "" && !store.IsCurrencyCode(code) {
+		return shopper, store.Unprocessablef(nil, "The header X-Moltin-Currency must be a code of three letters such as EUR, got %q.", store.Abbreviate(code))
+	}
+	return shopper, nil
 }
 
 // contextTags returns the tags of all headers of both names. A header may hold several tags,

@@ -15,6 +15,7 @@ import (
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/internal/responsecache"
+	"portico/store"
 )
 
 // Option configures NewHandler.
@@ -112,6 +113,10 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Han
 		}
 		if err := checkRequest(r); err != nil {
 			err.write(w)
+			return
+		}
+		if err := opctx.CheckShopper(r.Context()); err != nil {
+			WriteErrors(w, http.StatusUnprocessableEntity, store.AsErrors(err))
 			return
 		}
 		defer executor.ReleaseExpensive(r.Context())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph"
 	"portico/graph/document"
@@ -165,16 +166,12 @@ func (h *handler) runCached(w http.ResponseWriter, r *http.Request, sent []byte)
 func (h *handler) execute(w http.ResponseWriter, r *http.Request, request *clientRequest, sent []byte) {
 	params, modern := request.params(r), writeHead(w, r)
 	_, endStep := store.StartStep(r.Context(), executor.StepPrepare)
-	operation, errs := h.documents.Prepare(params)
+	operation, q, errs := h.prepare(r.Context(), params)
 	executor.NameOperation(r.Context(), operation)
 	if errs == nil && operation.IsSubscription() {
 		endStep(nil)
 		h.stream(w, r, request)
 		return
-	}
-	var q *document.PreparedOperation
-	if errs == nil {
-		q = h.exec.Prepare(operation, params)
 	}
 	endStep(executor.StepError(errs))
 	if errs == nil {
@@ -190,7 +187,7 @@ func (h *handler) execute(w http.ResponseWriter, r *http.Request, request *clien
 	ctx = graphql.StartOperationTrace(ctx)
 	opCtx := &graphql.OperationContext{}
 	if errs == nil {
-		opCtx, errs = h.exec.CreateOperationContext(executor.WithPrepared(ctx, operation), params)
+		opCtx, errs = h.createContext(ctx, operation, params)
 	}
 	if errs != nil {
 		endStep(executor.StepError(errs))
@@ -214,14 +211,16 @@ func (h *handler) execute(w http.ResponseWriter, r *http.Request, request *clien
 			return
 		}
 	}
-	h.exec.CountGqlgen(ctx, opCtx)
 	if err := h.exec.StartRun(ctx, operation); err != nil {
 		endStep(err)
 		h.refuse(w, r, operation, params, h.exec.StoppedError(err))
 		return
 	}
-	responses, ctx := h.exec.DispatchOperation(ctx, opCtx)
-	response, stopped := h.exec.RunHandler(ctx, responses)
+	response, stopped := h.exec.RunHandler(ctx, func(ctx context.Context) *graphql.Response {
+		h.exec.CountGqlgen(ctx, opCtx)
+		responses, ctx := h.exec.DispatchOperation(ctx, opCtx)
+		return responses(ctx)
+	})
 	if stopped != nil {
 		endStep(stopped)
 		h.refuse(w, r, operation, params, stopped)
@@ -239,6 +238,28 @@ func (h *handler) execute(w http.ResponseWriter, r *http.Request, request *clien
 	executor.AddCost(operation, params, response)
 	setRetryAfter(w, response)
 	h.write(w, params, response)
+}
+
+// prepare returns the operation of a request, and a query with its plan; nil if gqlgen's executor runs the operation.
+func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (operation *document.Operation, query *document.PreparedOperation, errs gqlerror.List) {
+	if err := h.exec.Catch(ctx, func() {
+		if operation, errs = h.documents.Prepare(params); errs == nil {
+			query = h.exec.Prepare(operation, params)
+		}
+	}); err != nil {
+		errs = executor.ErrorList(err)
+	}
+	return operation, query, errs
+}
+
+// createContext returns the context in which gqlgen's executor runs an operation.
+func (h *handler) createContext(ctx context.Context, operation *document.Operation, params *graphql.RawParams) (opCtx *graphql.OperationContext, errs gqlerror.List) {
+	if err := h.exec.Catch(ctx, func() {
+		opCtx, errs = h.exec.CreateOperationContext(executor.WithPrepared(ctx, operation), params)
+	}); err != nil {
+		return &graphql.OperationContext{}, executor.ErrorList(err)
+	}
+	return opCtx, errs
 }
 
 // runPlan runs a query by its plan. It returns false, with nothing written, if the client is gone or
@@ -264,7 +285,7 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		response := &graphql.Response{Data: executor.ResponseData(q, body), Errors: errs, Extensions: executor.CostExtensions(q.Operation, &q.Params)}
 		setRetryAfter(w, response)
 		h.write(w, &q.Params, response)
-	case found != nil && opctx.Cacheable(r):
+	case found != nil && opctx.Storable(r):
 		again := h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
 		h.offer(ctx, offerer, q, responsecache.Offer{Response: found, Tagged: true, SetCaching: again})
 		found.ServeHTTP(w, r)

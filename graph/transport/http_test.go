@@ -7,14 +7,18 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/document"
 	"portico/graph/graphtest"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -258,4 +262,74 @@ func TestClientThatDisconnects(t *testing.T) {
 			require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
 		}
 	})
+}
+
+// Headers that no shopper sends are refused before anything runs, over HTTP and in connection_init.
+func TestShopperHeadersAreLimited(t *testing.T) {
+	t.Parallel()
+	tooLong := strings.Repeat("en,", 400)
+	l := newStreams(t, func(*transport.StreamConfig) {})
+	for header, test := range map[string]struct{ value, message string }{
+		"Accept-Language":   {tooLong, "The header Accept-Language must be at most 1024 bytes, got 1200."},
+		"X-Moltin-Language": {tooLong, "The header X-Moltin-Language must be at most 1024 bytes, got 1200."},
+		"X-Moltin-Currency": {"XX", `The header X-Moltin-Currency must be a code of three letters such as EUR, got "XX".`},
+	} {
+		r := graphtest.NewPost(t, `{ settings { currency } }`, nil)
+		r.Header.Set(header, test.value)
+		w := httptest.NewRecorder()
+		graphtest.NewHandler(l.store).ServeHTTP(w, graphtest.As(r, graphtest.PublicClient()))
+		require.Equal(t, http.StatusUnprocessableEntity, w.Code, "%s", w.Body)
+		var response struct{ Errors []graphtest.Error }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &response))
+		require.Contains(t, response.Errors[0].Message, test.message)
+		require.Equal(t, store.Unprocessable, response.Errors[0].Extensions.Code)
+
+		reason := l.refusedInit(t, map[string]any{strings.ToLower(header): test.value})
+		require.Contains(t, reason, test.message)
+	}
+	require.Contains(t, l.refusedInit(t, map[string]any{"x": strings.Repeat("x", 16<<10)}), "connection_init must have at most 16384 bytes")
+}
+
+// refusedInit sends connection_init on a WebSocket and returns the reason with which it closes.
+func (l *streams) refusedInit(t *testing.T, payload map[string]any) string {
+	t.Helper()
+	conn := l.dial(t)
+	require.NoError(t, wsjson.Write(t.Context(), conn, map[string]any{"type": "connection_init", "payload": payload}))
+	var closed websocket.CloseError
+	for {
+		if _, _, err := conn.Read(t.Context()); err != nil {
+			require.ErrorAs(t, err, &closed)
+			require.EqualValues(t, 4400, closed.Code)
+			return closed.Reason
+		}
+	}
+}
+
+// A WebSocket keeps what it reads of connection_init, and not the rest. The test counts memory, so it does not run in
+// parallel with others.
+func TestInitPayloadIsNotKept(t *testing.T) {
+	l := newStreams(t, func(*transport.StreamConfig) {})
+	const sockets = 64
+	grown := func(payload map[string]any) int64 {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var open []*websocket.Conn
+		for range sockets {
+			conn := l.dial(t)
+			require.NoError(t, wsjson.Write(t.Context(), conn, map[string]any{"type": "connection_init", "payload": payload}))
+			require.Equal(t, "connection_ack", heard(t, conn).Type)
+			open = append(open, conn)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		for _, conn := range open {
+			require.NoError(t, conn.CloseNow())
+		}
+		return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	}
+	large := map[string]any{"x": strings.Repeat("x", 15<<10)}
+	grown(large) // what is allocated once
+	few, many := grown(nil), grown(large)
+	require.Less(t, many-few, int64(sockets*8<<10), "%d bytes with a large payload, %d without", many, few)
 }

@@ -9,10 +9,12 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// GraphQL errors quote the request. If it is about a gateway, the quote may be a password in the wrong
-// place, so the errors of such requests keep only words that the schema or the library's messages have.
+// Errors of a request that did not run quote it. If it is about a gateway, the quote may be a password in the wrong place, so
+// the errors of such requests keep only words that the schema or the library's messages have, the names of variables and
+// aliases that the document defines, and bounds. Errors of fields that ran are not redacted: nothing prints a Secret.
 
 // secretWords are words of requests that may hold a secret.
 var secretWords = []string{"gateway", "password", "secret"}
@@ -20,7 +22,7 @@ var secretWords = []string{"gateway", "password", "secret"}
 // redacted replaces a quoted word.
 const redacted = "…"
 
-// redactErrors redacts the errors of a request that may hold a secret, and all syntax errors.
+// redactErrors redacts the errors of a request that may hold a secret and did not run, and all syntax errors.
 func (names schemaNames) redactErrors(params *graphql.RawParams, errs gqlerror.List) {
 	if len(errs) == 0 {
 		return
@@ -28,22 +30,25 @@ func (names schemaNames) redactErrors(params *graphql.RawParams, errs gqlerror.L
 	sent := sentTextOf(params)
 	secret := mayHoldSecret(sent.text)
 	for _, err := range errs {
-		if !secret && !isSyntax(err) {
+		if len(err.Path) > 0 || !secret && !isSyntax(err) {
 			continue
 		}
-		err.Message = names.redact(err.Message, sent)
+		message, place := err.Message, ""
 		if argument, ok := err.Extensions["argument"].([]string); ok {
+			place = strings.Join(argument, ".") + ": "
 			shown := make([]string, len(argument))
 			for i, step := range argument {
-				shown[i] = names.redact(step, sent)
+				shown[i] = names.redact(step, sent, true)
 			}
 			err.Extensions["argument"] = shown
 		}
-		for i, step := range err.Path {
-			if name, ok := step.(ast.PathName); ok {
-				err.Path[i] = ast.PathName(names.redact(string(name), sent))
-			}
+		if rest, found := strings.CutPrefix(message, place); found {
+			message = rest
+		} else {
+			place = ""
 		}
+		quotesValues := err.Rule == "ValuesOfCorrectType" || isSyntax(err)
+		err.Message = names.redact(place, sent, true) + names.redact(message, sent, !quotesValues)
 	}
 }
 
@@ -86,10 +91,11 @@ var messageWords = func() map[string]bool {
 	return words
 }()
 
-// sentText is the text of a request, and its words.
+// sentText is the text of a request, its words, and the names that it defines: of variables and aliases.
 type sentText struct {
-	text  string
-	words map[string]bool
+	text    string
+	words   map[string]bool
+	defined map[string]bool
 }
 
 // punctuation separates words.
@@ -101,16 +107,46 @@ func sentTextOf(params *graphql.RawParams) sentText {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(params.Variables) // cannot fail: it was JSON
-	s := sentText{b.String(), map[string]bool{}}
+	s := sentText{b.String(), map[string]bool{}, map[string]bool{}}
+	if document, err := parser.ParseQuery(&ast.Source{Input: params.Query}); err == nil {
+		s.define(document)
+	}
 	for word := range strings.FieldsFuncSeq(s.text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(punctuation, r) }) {
 		s.words[word] = true
 	}
 	return s
 }
 
-// redact replaces the words of a message that were sent and are not names of the schema. Outside of
-// quotes it keeps messageWords.
-func (names schemaNames) redact(message string, sent sentText) string {
+// define adds the names that a document defines.
+func (s *sentText) define(document *ast.QueryDocument) {
+	var aliases func(ast.SelectionSet)
+	aliases = func(set ast.SelectionSet) {
+		for _, selection := range set {
+			switch selection := selection.(type) {
+			case *ast.Field:
+				if selection.Alias != selection.Name {
+					s.defined[selection.Alias] = true
+				}
+				aliases(selection.SelectionSet)
+			case *ast.InlineFragment:
+				aliases(selection.SelectionSet)
+			}
+		}
+	}
+	for _, operation := range document.Operations {
+		for _, variable := range operation.VariableDefinitions {
+			s.defined[variable.Variable] = true
+		}
+		aliases(operation.SelectionSet)
+	}
+	for _, fragment := range document.Fragments {
+		aliases(fragment.SelectionSet)
+	}
+}
+
+// redact replaces the words of a message that were sent, and are neither names of the schema nor defined in the document.
+// Outside of quotes it keeps messageWords, and with numbers bounds and positions in lists too.
+func (names schemaNames) redact(message string, sent sentText, numbers bool) string {
 	words := strings.Split(message, " ")
 	quoted := false
 	for i, word := range words {
@@ -122,11 +158,11 @@ func (names schemaNames) redact(message string, sent sentText) string {
 		}
 		steps := strings.Split(core, ".")
 		for j, step := range steps {
-			if names.isSentText(strings.Trim(step, punctuation), sent) {
+			if names.isSentText(strings.Trim(step, punctuation), sent, numbers) {
 				steps[j] = redacted
 			}
 		}
-		if names.isSentText(core, sent) {
+		if names.isSentText(core, sent, numbers) {
 			steps = []string{redacted}
 		}
 		words[i] = strings.Replace(word, core, strings.Join(steps, "."), 1)
@@ -134,10 +170,16 @@ func (names schemaNames) redact(message string, sent sentText) string {
 	return strings.Join(words, " ")
 }
 
-// isSentText reports whether a word was sent and is not a name of the schema. Words of up to three
-// letters are part of any text, so they must be a whole word.
-func (names schemaNames) isSentText(word string, sent sentText) bool {
-	return word != "" && !names[word] && (sent.words[word] || len(word) > 3 && strings.Contains(sent.text, word))
+// maxNumber is the number of digits of a bound or a position that is not redacted.
+const maxNumber = 4
+
+// isSentText reports whether a word was sent, and is neither a name of the schema nor defined in the document. Words of up to
+// three letters are part of any text, so they must be a whole word.
+func (names schemaNames) isSentText(word string, sent sentText, numbers bool) bool {
+	if numbers && len(word) <= maxNumber && strings.Trim(word, "0123456789") == "" {
+		return false
+	}
+	return word != "" && !names[word] && !sent.defined[word] && (sent.words[word] || len(word) > 3 && strings.Contains(sent.text, word))
 }
 
 // schemaNames holds the names of a schema's types, fields, arguments, enum values and directives.

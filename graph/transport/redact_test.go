@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/graphtest"
+	"portico/store/storetest"
 )
 
 // Errors name members of the schema, and never a name that was sent in their place: it may be a
@@ -44,7 +45,7 @@ func TestGatewayErrorsAreRedacted(t *testing.T) {
 		"a member of the input":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "not a member of GatewayUpdateInput"}},
 		"a value of the input":    {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, got a string"}},
 		"a slug of the input":     {input, graphtest.Variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
-		"a secret that is none":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},
+		"a secret that is none":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"$input.password must be a Secret, got a list"}},
 		"syntax":                  {`query { gateways { name "%" } }`, nil, nil},
 		"an unfinished text":      {`mutation { gatewayUpdate(input: {password: "%`, nil, nil},
 	} {
@@ -84,4 +85,29 @@ func planted(value any, secret string) any {
 		return members
 	}
 	return value
+}
+
+// Errors of a request that names gateways keep what is no secret: response names, names of variables, arguments, and bounds.
+func TestGatewayErrorsKeepWhatIsNoSecret(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for query, shows := range map[string][]string{
+			`{ gateways { name } mine: products(first: 101) { totalCount } }`:                                                                                                     {`"path":["mine"]`, "between 1 and 100, got 101"},
+			`{ gateways { name } mine: product(by: {id: "anvil"}) { theirs: childrenConnection(first: 777) { totalCount } } }`:                                                    {`"path":["mine","theirs"]`, "between 1 and 100, got 777"},
+			`{ gateways { name } mine: products(first: 2, after: "somewhere") { totalCount } }`:                                                                                   {`"path":["mine"]`, `"argument":["after"]`},
+			`query ($mine: Int) { gateways { name } jobs(first: $mine) { id } }`:                                                                                                  {"The variable $mine must not be null: first is an Int!", `"argument":["mine"]`},
+			`query ($mine: Int = 3) { gateways { name } nodes(ids: ["anvil", $mine]) { id } }`:                                                                                    {`Variable \"$mine\"`, `\"Int\"`},
+			`query ($mine: [ID!] = ["a"]) { gateways { name } nodes(ids: $mine) { id } jobs(first: 777) { mine: nothing } }`:                                                      {`Cannot query field`},
+			`{ gateways { name } mine: product(by: {id: "anvil"}) { name } mine: product(by: {id: "brush"}) { name } }`:                                                           {"mine"},
+			`{ gateways { name } nodes(ids: ["1", {}]) { id } }`:                                                                                                                  {`"argument":["ids","1"]`, "ids.1: "},
+			`query ($v: ProductFilter) { gateways { name } products(filter: {and: [{and: [{sku: {in: ["1", 1]}}]}]}) { totalCount } other: products(filter: $v) { totalCount } }`: {"filter.and.0.and.0.sku.in.1: "},
+		} {
+			a := s.Post(t, query, graphtest.Variables{"mine": nil})
+			require.NotEmpty(t, a.Errors, query)
+			for _, shown := range shows {
+				require.Contains(t, a.Body.String(), shown, query)
+			}
+		}
+	})
 }

@@ -22,6 +22,8 @@ func rejectStatus(params *graphql.RawParams, errs gqlerror.List, modern bool) in
 		return http.StatusOK
 	case errs[0].Extensions["code"] == store.Forbidden:
 		return http.StatusForbidden
+	case errs[0].Extensions["code"] == store.Internal:
+		return http.StatusInternalServerError
 	case modern, params.Query == "":
 		return http.StatusBadRequest
 	}

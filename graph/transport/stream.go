@@ -27,14 +27,10 @@ const streamOperationKey = "streamOperation"
 func (s *streamServer) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	opCtx, sent := &graphql.OperationContext{}, *params
 	_, endStep := store.StartStep(ctx, executor.StepPrepare)
-	op, errs := s.documents.Prepare(params)
-	var query *document.PreparedOperation
-	if errs == nil {
-		query = s.exec.Prepare(op, params)
-	}
+	op, query, errs := s.prepare(ctx, params)
 	endStep(executor.StepError(errs))
 	if errs == nil {
-		opCtx, errs = s.exec.CreateOperationContext(graphql.StartOperationTrace(executor.WithPrepared(ctx, op)), params)
+		opCtx, errs = s.createContext(graphql.StartOperationTrace(ctx), op, params)
 	}
 	if conn, _ := ctx.Value(connectionKey{}).(*connection); errs == nil {
 		if conn.readOnly && opCtx.Operation.Operation == ast.Mutation {
@@ -84,7 +80,11 @@ func (s *streamServer) DispatchOperation(ctx context.Context, opCtx *graphql.Ope
 			return graphql.WithFieldContext(newOperation(ctx, opctx.NewBudget(op.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
 	}
-	respond, base := s.dispatch(withBudget(ctx, opctx.NewBudget(op.Allowance)), opCtx, op)
+	var respond graphql.ResponseHandler
+	base := ctx
+	if err := s.exec.Catch(ctx, func() { respond, base = s.dispatch(withBudget(ctx, opctx.NewBudget(op.Allowance)), opCtx, op) }); err != nil {
+		respond = graphql.OneShot(&graphql.Response{Errors: executor.ErrorList(err)})
+	}
 	closed, rejected, first := false, false, true
 	event := ctx // of the last response, which the transport has written when it asks for the next
 	return func(ctx context.Context) *graphql.Response {

@@ -35,6 +35,8 @@ func TestVariableCoercion(t *testing.T) {
 			{"Int", "first: $v", `1e30`, "v", "$v must be an Int, a whole number", 0},
 			{"Int", "first: $v", `1e999999999`, "v", "$v must be an Int, a whole number", 0},
 			{"Int", "first: $v", `1` + strings.Repeat("0", 1000), "v", "$v must be an Int, a whole number", 0},
+			{"Int", "first: $v", `2147483648`, "v", "$v must be an Int, a whole number from -2147483648 to 2147483647", 0},
+			{"DateTime", "filter: {bounds: {updatedAt: {gt: $v}}}", `{}`, "v", "$v must be a DateTime, got an object", 0},
 			{"Int", "first: $v", `true`, "v", "$v must be an Int, got a boolean", 0},
 			{"Int", "first: $v", `[5]`, "v", "$v must be an Int, got a list", 0},
 			{"Int!", "first: $v", `null`, "v", "$v must not be null: it is an Int!", 0},
@@ -56,10 +58,11 @@ func TestVariableCoercion(t *testing.T) {
 			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL"}`, "", "", 1},
 			{"TextFilter", "filter: {sku: $v}", `{"in": ["ANVIL"]}`, "", "", 1},
 			{"TextFilter", "filter: {sku: $v}", `{"in": "ANVIL"}`, "", "", 1},
-			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": ["ANVIL"]}`, "filter.sku", "must have exactly one of eq and in", 0},
-			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": null}`, "", "", 1},
-			{"TextFilter", "filter: {sku: $v}", `{}`, "filter.sku", "must have exactly one of eq and in", 0},
-			{"TextFilter", "filter: {sku: $v}", `{"eq": null}`, "filter.sku", "must have exactly one of eq and in", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": ["ANVIL"]}`, "v", "$v must have exactly one of eq, in, which must not be null", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": null}`, "v", "$v must have exactly one of eq, in", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "__typename": "TextFilterValues"}`, "", "", 1},
+			{"TextFilter", "filter: {sku: $v}", `{}`, "v", "$v must have exactly one of eq, in, which must not be null", 0},
+			{"TextFilter", "filter: {sku: $v}", `{"eq": null}`, "v", "$v must have exactly one of eq, in, which must not be null", 0},
 			{"TextFilter", "filter: {sku: $v}", `"ANVIL"`, "v", "$v must be a TextFilter, got a string", 0},
 			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is not a member of TextFilter, which has eq, in", 0},
 			{"ProductFilter", "filter: $v", `{"and": {"sku": {"eq": "ANVIL"}}}`, "", "", 1},
@@ -96,13 +99,13 @@ func TestVariableCoercion(t *testing.T) {
 func TestEveryInvalidVariableIsReported(t *testing.T) {
 	t.Parallel()
 	a := graphtest.Serve(nil).Post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
-		graphtest.Variables{"n": "5", "f": graphtest.Variables{"skuu": 1, "name": graphtest.Variables{"eq": 5, "in": 5}}})
+		graphtest.Variables{"n": "5", "f": graphtest.Variables{"skuu": 1, "name": graphtest.Variables{"eq": 5}, "slug": graphtest.Variables{"in": 5}}})
 	require.Equal(t, []store.Code{store.Invalid, store.Invalid, store.Invalid, store.Invalid, store.Invalid}, a.Codes(), "%s", a.Body)
 	var arguments []string
 	for _, e := range a.Errors {
 		arguments = append(arguments, strings.Join(e.Extensions.Argument, "."))
 	}
-	require.Equal(t, []string{"id", "n", "f.skuu", "f.name.eq", "f.name.in"}, arguments)
+	require.Equal(t, []string{"id", "n", "f.skuu", "f.name.eq", "f.slug.in"}, arguments)
 
 	wrong := slices.Repeat([]any{"x"}, 5_000)
 	a = graphtest.Serve(nil).Post(t, `query($n: [ID!]!, $i: Int!) { nodes(ids: $n) { id } products(first: $i) { totalCount } }`, graphtest.Variables{"n": append(wrong, nil), "i": 5.5})

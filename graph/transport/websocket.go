@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -29,8 +30,9 @@ import (
 )
 
 const (
-	maxOperationID = 128 // bytes
-	maxCloseReason = 123 // bytes, by the WebSocket protocol
+	maxOperationID = 128      // bytes
+	maxInitMessage = 16 << 10 // bytes of connection_init, which holds a token and the shopper's headers
+	maxCloseReason = 123      // bytes, by the WebSocket protocol
 )
 
 // isWebSocketUpgrade reports whether a request opens a WebSocket.
@@ -59,8 +61,9 @@ func (s *streamServer) websocket(w http.ResponseWriter, r *http.Request) {
 	socket := &socketConn{conn: conn, ws: ws, ids: map[string]struct{}{}}
 	defer socket.finish()
 	transport.Websocket{
-		Implementation: socket, InitFunc: func(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-			ctx, err := conn.init(ctx, r, payload)
+		Implementation: socket, InitFunc: func(ctx context.Context, _ transport.InitPayload) (context.Context, *transport.InitPayload, error) {
+			ctx, err := conn.init(ctx, r, socket.initPayload)
+			socket.initPayload = nil
 			return ctx, nil, err
 		},
 		InitTimeout: s.InitTimeout, PingPongInterval: s.PingInterval,
@@ -103,7 +106,7 @@ func (s *streamServer) checkUpgrade(r *http.Request) *httpError {
 
 // init reads the payload of connection_init: a token and the shopper's headers, which a browser cannot
 // send with a WebSocket. They override those of the request.
-func (c *connection) init(ctx context.Context, r *http.Request, payload transport.InitPayload) (context.Context, error) {
+func (c *connection) init(ctx context.Context, r *http.Request, payload map[string]any) (context.Context, error) {
 	header := r.Header.Clone()
 	for _, name := range slices.Sorted(maps.Keys(payload)) {
 		value, isText := payload[name].(string)
@@ -111,16 +114,21 @@ func (c *connection) init(ctx context.Context, r *http.Request, payload transpor
 			header.Set(name, value)
 		}
 	}
+	reject := func(reason *closeReason) (context.Context, error) {
+		return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, reason.code), reason.reason), reason
+	}
 	var token *auth.TokenWatch
 	if tokens := c.server.resolver.Tokens; tokens != nil && header.Get("Authorization") != "" {
 		var err error
 		if ctx, token, err = tokens.Authenticate(ctx, header.Get("Authorization")); err != nil {
-			reason := tokenCloseReason(err, true)
-			return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, reason.code), reason.reason), reason
+			return reject(tokenCloseReason(err, true))
 		}
 	}
 	c.setToken(ctx, token)
-	shopper := opctx.ShopperOf((&http.Request{Header: header}).WithContext(ctx))
+	shopper, err := opctx.ShopperOf((&http.Request{Header: header}).WithContext(ctx))
+	if err != nil {
+		return reject(&closeReason{code: closeBadRequest, reason: err.Error()})
+	}
 	return opctx.With(ctx, &opctx.Operation{Shopper: shopper}), nil
 }
 
@@ -130,6 +138,8 @@ func (c *connection) init(ctx context.Context, r *http.Request, payload transpor
 type socketConn struct {
 	conn *connection
 	ws   *websocket.Conn
+
+	initPayload map[string]any // of connection_init until the transport has called init, which keeps what it reads
 
 	mu          sync.Mutex
 	initialized bool
@@ -173,13 +183,12 @@ type sentMessage struct {
 // accept returns a message for the transport, or a reason to close if it violates the protocol or a
 // limit.
 func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
-	var message struct {
-		ID      string          `json:"id"`
-		Type    string          `json:"type"`
-		Payload json.RawMessage `json:"payload"`
+	if len(text) > maxInitMessage && !s.isInitialized() {
+		return nil, &closeReason{code: closeBadRequest, reason: fmt.Sprintf("connection_init must have at most %d bytes, got %d", maxInitMessage, len(text))}
 	}
-	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > maxOperationID {
-		return nil, &closeReason{code: closeBadRequest, reason: "The message is not valid for " + socketProtocol + "."}
+	message, problem := parseMessage(kind, text)
+	if problem != "" {
+		return nil, &closeReason{code: closeBadRequest, reason: problem}
 	}
 	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Limits); err != nil {
 		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
@@ -187,7 +196,7 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	if message.Type == "subscribe" {
 		var err error
 		if text, err = withDocumentID(text, message.ID, message.Payload); err != nil {
-			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and its documentId a string."}
+			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object."}
 		}
 	}
 	s.mu.Lock()
@@ -197,11 +206,12 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	case message.Type == "connection_init" && s.initialized:
 		return nil, &closeReason{code: closeSecondInit, reason: "Too many initialisation requests"}
 	case message.Type == "connection_init":
-		s.initialized = true
+		if len(message.Payload) > 0 && json.Unmarshal(message.Payload, &s.initPayload) != nil {
+			return nil, &closeReason{code: closeBadRequest, reason: "The payload of connection_init must be a JSON object."}
+		}
+		s.initialized, text = true, []byte(`{"type":"connection_init"}`) // the transport would keep the payload
 	case !s.initialized:
 		return nil, &closeReason{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
-	case message.Type == "subscribe" && message.ID == "":
-		return nil, &closeReason{code: closeBadRequest, reason: "A subscribe message must have an id."}
 	case message.Type == "subscribe" && runs:
 		return nil, &closeReason{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":

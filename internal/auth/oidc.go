@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -44,14 +45,15 @@ type OIDCIssuer struct {
 	Audience string // that its tokens must have
 }
 
-// Check returns an error for an issuer that cannot be trusted; ours is the name of this service's own issuer.
+// Check returns an error for an issuer that cannot be trusted; ours is the name of this service's own issuer. The error does
+// not quote the URL, which may hold a password.
 func (o OIDCIssuer) Check(ours string) error {
 	at, err := url.Parse(o.URL)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
-		return fmt.Errorf("the issuer must be a URL such as https://id.example, got %q", o.URL)
+		return errors.New("the issuer must be a URL without user, query and fragment, such as https://id.example")
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
-		return fmt.Errorf("the issuer %q must use https", o.URL)
+		return errors.New("the issuer must use https")
 	case o.URL == ours:
 		return fmt.Errorf("the OIDC issuer must differ from --token-issuer, %q", ours)
 	case o.Audience == "":
@@ -308,17 +310,13 @@ func (t *stringList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t))
 }
 
-// principal returns the principal, with the known ones of the scopes.
+// principal returns the principal, with the known ones of the scopes. It is the subject: a person, or an app that acts for
+// itself. The app that a person uses is not, since all its users would share quotas, idempotency keys and a name in logs.
 func (c oidcClaims) principal(o *oidcVerifier) (*Principal, error) {
-	id := c.Subject
-	for _, named := range []string{c.ClientID, c.AuthorizedParty} {
-		if named != "" {
-			id = named
-		}
-	}
+	id := cmp.Or(c.Subject, c.AuthorizedParty, c.ClientID)
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if id == "" || len(id) > maxOIDCClientID || !utf8.ValidString(id) || strings.ContainsFunc(id, unprintable) {
-		return nil, o.reject("names no client by azp, client_id or sub, in 1 to %d bytes", maxOIDCClientID)
+		return nil, o.reject("names nobody by sub, azp or client_id, in 1 to %d bytes", maxOIDCClientID)
 	}
 	names := append(strings.Fields(c.Scope), c.SCP...)
 	scopes := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return !slices.Contains(names, scope) })

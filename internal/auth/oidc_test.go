@@ -166,9 +166,13 @@ func TestOIDC(t *testing.T) {
 		{"no kid", jose.ES256, curve, "", nil, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
 		{"several audiences", jose.RS256, key, "r", map[string]any{"aud": []string{"other", "shop-api"}},
 			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
-		{"azp", jose.RS256, key, "r", map[string]any{"azp": "app", "client_id": "app-2"},
+		{"a person of an app", jose.RS256, key, "r", map[string]any{"azp": "app", "client_id": "app-2"},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
+		{"another person of that app", jose.RS256, key, "r", map[string]any{"sub": "user-2", "azp": "app", "client_id": "app-2"},
+			auth.Principal{ClientID: "oidc:user-2", Scopes: []string{"catalog:read"}}},
+		{"azp", jose.RS256, key, "r", map[string]any{"sub": nil, "azp": "app", "client_id": "app-2"},
 			auth.Principal{ClientID: "oidc:app", Scopes: []string{"catalog:read"}}},
-		{"client_id", jose.RS256, key, "r", map[string]any{"client_id": f.client.ID},
+		{"client_id", jose.RS256, key, "r", map[string]any{"sub": nil, "client_id": f.client.ID},
 			auth.Principal{ClientID: "oidc:" + f.client.ID, Scopes: []string{"catalog:read"}}},
 		{"scp as text", jose.RS256, key, "r", map[string]any{"scope": nil, "scp": "settings:read inventory:read"},
 			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"inventory:read", "settings:read"}}},
@@ -235,9 +239,9 @@ func TestOIDCRejectsTokens(t *testing.T) {
 			"not signed with an asymmetric algorithm"},
 		{"changed claims", parts[0] + "." + encode([]byte(`{"iss":"`+p.URL+`","sub":"root"}`)) + "." + parts[2], "has a wrong signature"},
 		{"without a signature", parts[0] + "." + parts[1] + ".", "has a wrong signature"},
-		{"a client of no name", signed(map[string]any{"sub": nil}), "names no client"},
-		{"a client of too long a name", signed(map[string]any{"azp": strings.Repeat("x", 256)}), "names no client"},
-		{"a client with a line break", signed(map[string]any{"azp": "a\nb"}), "names no client"},
+		{"a client of no name", signed(map[string]any{"sub": nil}), "names nobody"},
+		{"a client of too long a name", signed(map[string]any{"sub": strings.Repeat("x", 256)}), "names nobody"},
+		{"a client with a line break", signed(map[string]any{"sub": "a\nb"}), "names nobody"},
 		{"the issuer with a slash", signed(map[string]any{"iss": p.URL + "/"}), "not signed with EdDSA"},
 		{"an issuer that nobody trusts", signed(map[string]any{"iss": "https://evil.example"}), "not signed with EdDSA"},
 		{"our issuer, by their key", signed(map[string]any{"iss": issuer}), "not signed with EdDSA"},
@@ -415,6 +419,7 @@ func TestOIDCIssuerCheck(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, test.want, test.url)
+		require.NotContains(t, err.Error(), "u:p")
 	}
 	f := newFixture(t)
 	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, OIDC: &auth.OIDCIssuer{URL: issuer, Audience: "a"}})

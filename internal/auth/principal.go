@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"portico/internal/cachekey"
 	"portico/internal/reqctx"
 	"portico/store"
 )
@@ -62,11 +63,10 @@ func (p *Principal) AppendRights(dst []byte) []byte {
 	for _, list := range [...][]string{p.Scopes, p.AccountTags} {
 		dst = binary.AppendUvarint(dst, uint64(len(list)))
 		for _, text := range list {
-			dst = append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+			dst = cachekey.AppendPart(dst, text)
 		}
 	}
-	dst = append(binary.AppendUvarint(dst, uint64(len(p.AccountID))), p.AccountID...)
-	return append(binary.AppendUvarint(dst, uint64(len(p.CustomerID))), p.CustomerID...)
+	return cachekey.AppendPart(cachekey.AppendPart(dst, p.AccountID), p.CustomerID)
 }
 
 // CutRights reads what AppendRights appended. The principal has those rights and no client. ok is false for other bytes.
@@ -88,10 +88,9 @@ func CutRights(key []byte) (p *Principal, rest []byte, ok bool) {
 		return int(n)
 	}
 	text := func() string {
-		n := min(number(), len(rest))
-		t := string(rest[:n])
-		rest = rest[n:]
-		return t
+		part, after, found := cachekey.CutPart(rest)
+		rest, ok = after, ok && found
+		return string(part)
 	}
 	for _, list := range [...]*[]string{&p.Scopes, &p.AccountTags} {
 		for range number() {

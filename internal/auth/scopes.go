@@ -42,7 +42,7 @@ var scopeTable = map[string]string{
 	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited
 	"Query.stockLocations":    "inventory:read",
 	"file that is not shown":  "catalog:write",
-	"rule for other shoppers": "catalog:write", // its ids and name, in CatalogCandidate
+	"rule for other shoppers": "catalog:write", // its ids and name, in CatalogCandidate, and those of a rule out of schedule
 
 	"Query.catalogReleases":       "catalog:write",
 	"Query.catalogRelease":        "catalog:write",
@@ -116,6 +116,10 @@ var scopeTable = map[string]string{
 	"Stock.product":                "catalog:read",
 	"StockTransaction.product":     "catalog:read",
 	"CatalogRelease.catalog":       "catalog:write",
+	"CatalogRelease.label":         "catalog:write", // and who published it, and what was noted: Subscription.catalogPublished shows releases to anyone
+	"CatalogRelease.note":          "catalog:write",
+	"CatalogRelease.actor":         "catalog:write",
+	"CatalogRelease.bytes":         "catalog:write",
 	"AuthoredProduct.product":      "catalog:read",
 	"CatalogRule.catalog":          "catalog:write",
 	"Promotion.codes":              "promotions:read",

@@ -102,17 +102,17 @@ func (e auditEntry) members() string {
 }
 
 // filter returns the filter that the flags describe.
-func (c *Audit) filter() (f audit.AuditFilter, err error) {
+func (c *Audit) filter(streams Streams) (f audit.AuditFilter, err error) {
 	f = audit.AuditFilter{Actor: c.Actor, Kind: store.AuditKind(c.Kind), ResourceID: c.ID, Action: store.AuditAction(c.Action)}
 	for _, flag := range []struct {
 		name, text string
 		to         *time.Time
-	}{{"since", c.Since, &f.Since}, {"until", c.Until, &f.Until}} {
+	}{{"--since", c.Since, &f.Since}, {"--until", c.Until, &f.Until}} {
 		if flag.text == "" {
 			continue
 		}
-		if *flag.to, err = store.ParseTime(flag.text); err != nil {
-			return f, usagef("--%s must be a time such as 2026-11-01 or 2026-11-01T08:00:00Z, got %q", flag.name, flag.text)
+		if *flag.to, err = parseTime(streams, flag.name, flag.text); err != nil {
+			return f, err
 		}
 	}
 	if c.Limit < 1 || c.Limit > maxAuditEvents {
@@ -123,11 +123,11 @@ func (c *Audit) filter() (f audit.AuditFilter, err error) {
 
 // Run lists them.
 func (c *Audit) Run(ctx context.Context, streams Streams) error {
-	filter, err := c.filter()
+	filter, err := c.filter(streams)
 	if err != nil {
 		return err
 	}
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type Backup struct {
 
 // Help is the long description.
 func (*Backup) Help() string {
-	return "Servers keep running, and the copy is a consistent snapshot. Also keep a copy of the key file, in another place: " +
+	return "Servers keep running, and the copy is a consistent snapshot. It has the schema of the database, which is not migrated. Also keep a copy of the key file, in another place: " +
 		"a backup cannot be used without it. For PostgreSQL, use pg_dump. " +
 		jsonHelp(copiedDatabase{"backed up", "portico.db", "portico-backup.db"})
 }
@@ -36,18 +36,14 @@ func (c copiedDatabase) String() string { return fmt.Sprintf("%s %s to %s", c.ve
 
 // Run copies.
 func (c *Backup) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
-	if err != nil {
+	path, _ := shop.SQLiteFile(c.DatabaseURL)
+	if err := outputPath(c.File).checkBackup(path); err != nil {
 		return err
 	}
-	defer s.Close()
-	if path, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite && sameFile(path, c.File) {
-		return usagef("%s is the database itself. Name another file", c.File)
-	}
-	if err := atomicWrite(c.File, os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
+	if err := atomicWrite(outputPath(c.File).resolved(), os.Rename, func(temporary string) error { return shop.Backup(ctx, c.DatabaseURL, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
-	return c.print(streams, copiedDatabase{"backed up", s.Describe(), c.File})
+	return c.print(streams, copiedDatabase{"backed up", path, c.File})
 }
 
 // Restore creates a SQLite database from a backup.

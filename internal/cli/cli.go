@@ -20,10 +20,20 @@ import (
 )
 
 // Main parses args by a kong grammar, runs the command, and returns the exit
-// code. Without args it prints the help. The Run method of a command can take a
+// code, which is not 0 if standard output cannot be written. Without args it prints the help. The Run method of a command can take a
 // context.Context, the Streams, the *kong.Context, and the values of given, each
 // by its type.
-func Main(ctx context.Context, grammar any, args []string, streams Streams, given ...any) (code int) {
+func Main(ctx context.Context, grammar any, args []string, streams Streams, given ...any) int {
+	out := &outputWriter{Writer: streams.Out}
+	streams.Out = out
+	code := runCommand(ctx, grammar, args, streams, given)
+	if code == ExitOK {
+		code = printError(streams.Err, nil, out.check())
+	}
+	return code
+}
+
+func runCommand(ctx context.Context, grammar any, args []string, streams Streams, given []any) (code int) {
 	parser, err := Parser(grammar, streams)
 	if err != nil {
 		fmt.Fprintln(streams.Err, "portico:", err)
@@ -47,7 +57,7 @@ func Main(ctx context.Context, grammar any, args []string, streams Streams, give
 		if errors.As(err, &parseError) {
 			command = parseError.Context
 		}
-		return printError(streams.Err, command, &UsageError{err.Error()})
+		return printError(streams.Err, command, &UsageError{didYouMean(err.Error(), args, command)})
 	}
 	if err := checkEnvironment(parser, streams.Env); err != nil {
 		return printError(streams.Err, command, err)

@@ -48,7 +48,7 @@ func (c *ClientCreate) Validate() error {
 
 // Run creates the client.
 func (c *ClientCreate) Run(ctx context.Context, streams Streams) error {
-	s, err := c.Open(ctx, c.Log(streams))
+	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,13 @@ func (c clientSecret) String() string {
 
 func (o Output) printSecret(streams Streams, client *access.Client, secret string) error {
 	if !o.JSON {
-		defer fmt.Fprintln(streams.Err, "Copy the secret now. It is stored as a hash and cannot be shown again.")
+		fmt.Fprintln(streams.Err, "Copy the secret now. It is stored as a hash and cannot be shown again.")
 	}
-	return o.print(streams, clientSecret{client.ID, secret, client.Scopes, timestamp(client.OldSecretUntil)})
+	err := o.print(streams, clientSecret{client.ID, secret, client.Scopes, timestamp(client.OldSecretUntil)})
+	if err != nil {
+		return fmt.Errorf("the secret of client %s is lost, since standard output cannot be written: %v. Get another one with portico client rotate %[1]s", client.ID, err)
+	}
+	return nil
 }
 
 // ClientList lists the API clients.
@@ -127,7 +131,7 @@ func (l clientList) String() string {
 
 // Run lists them.
 func (c *ClientList) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

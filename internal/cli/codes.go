@@ -136,7 +136,7 @@ func (c *CodesExport) Validate() error {
 
 // Run exports.
 func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

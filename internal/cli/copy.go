@@ -53,13 +53,13 @@ func (c *Copy) Validate() error {
 
 // Run copies.
 func (c *Copy) Run(ctx context.Context, streams Streams) (err error) {
-	from, err := c.OpenExisting(ctx, c.Log(streams))
+	from, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
 	defer from.Close()
 	flags := c.StoreFlags
-	flags.DatabaseURL, flags.WriteTime = c.To, copyTime
+	flags.DatabaseURL, flags.WriteTime, flags.IdleWriteTime = c.To, copyTime, copyTime
 	to, err := flags.Open(ctx, c.Log(streams))
 	if err != nil {
 		return err

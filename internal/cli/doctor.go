@@ -47,7 +47,7 @@ func (d diagnosis) String() string {
 
 // Run checks the database.
 func (c *Doctor) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
 )
 
@@ -27,11 +26,8 @@ func checkEnvironment(parser *kong.Kong, environment []string) error {
 		if serviceVariable.MatchString(variable) && (!strings.HasSuffix(name, "_PORT") || strings.Contains(value, "://") || strings.HasSuffix(name, "_SERVICE_PORT")) {
 			continue
 		}
-		nearest := slices.MinFunc(known, func(a, b string) int {
-			return levenshtein.ComputeDistance(a, name) - levenshtein.ComputeDistance(b, name)
-		})
-		if levenshtein.ComputeDistance(nearest, name) <= max(2, len(name)/4) {
-			return usagef("unknown environment variable %s. Did you mean %s?", name, nearest)
+		if near, ok := nearest(name, known); ok {
+			return usagef("unknown environment variable %s. Did you mean %s?", name, near)
 		}
 		return usagef("unknown environment variable %s. Unset it, since no flag reads it", name)
 	}

@@ -53,44 +53,10 @@ func (f *OutputFile) export(streams Streams, noun string, write func(io.Writer) 
 		}
 		return nil
 	}
-	if err := f.replace(fill); err != nil {
+	if err := outputPath(f.File).replace(fill); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	return f.print(streams, exported{noun, f.File, lines})
-}
-
-// replace replaces the file atomically. It writes directly to a device or a
-// pipe.
-func (f *OutputFile) replace(fill func(io.Writer) error) error {
-	path, err := filepath.EvalSymlinks(f.File)
-	if err != nil { // a new file
-		path = f.File
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return writeFile(path, os.O_WRONLY, fill)
-	}
-	if err := checkOutputFile(path); err != nil {
-		return err
-	}
-	return atomicWrite(path, os.Rename, func(temporary string) error {
-		return writeFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fill)
-	})
-}
-
-// writeFile opens a file, fills it, and syncs it if it is new.
-func writeFile(path string, flags int, fill func(io.Writer) error) error {
-	file, err := os.OpenFile(path, flags, 0o600) // promotion codes are worth money
-	if err != nil {
-		return err
-	}
-	err = fill(file)
-	if err == nil && flags&os.O_CREATE != 0 {
-		err = file.Sync()
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	return err
 }
 
 // Export writes all resources as NDJSON, or as CSV.
@@ -130,7 +96,7 @@ func (c *Export) Validate() error {
 
 // Run exports.
 func (c *Export) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
@@ -173,6 +139,6 @@ func (c *Export) exportFolder(fill func(create func(kind string) (io.WriteCloser
 			name = filepath.Join(c.File, kind+".csv")
 		}
 		names = append(names, name)
-		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // promotion codes are worth money
+		return outputPath(name).create()
 	})
 }

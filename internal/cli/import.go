@@ -89,7 +89,7 @@ func (c *Import) Validate() error {
 		}
 	}
 	if c.Report != "" {
-		if err := checkOutputFile(c.Report); err != nil {
+		if err := outputPath(c.Report).check(); err != nil {
 			return err
 		}
 		for _, name := range c.Files {
@@ -147,7 +147,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	var report *exchange.ImportReport
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
 		options := c.options(in, bar, w)
-		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(streams, list, c.Yes, c.Files) }
+		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(ctx, streams, list, c.Yes, c.Files) }
 		report, err = s.Import(ctx, importActor, in.open, options)
 		return err
 	})
@@ -184,7 +184,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
 	open := c.Open
 	if c.DryRun {
-		open = c.OpenExisting
+		open = c.OpenToRead
 	}
 	s, err := open(ctx, c.Log(streams))
 	if err != nil {
@@ -206,9 +206,9 @@ func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store,
 	reader := &sheet.Reader{Lenient: c.Lenient, IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
 		return s.SheetIDs(ctx, importActor, keys)
 	}}
-	ignored, err := in.readSheets(ctx, reader)
-	for _, line := range ignored {
-		fmt.Fprintln(streams.Err, line)
+	notes, err := in.readSheets(ctx, reader)
+	for _, note := range notes {
+		fmt.Fprintln(streams.Err, note)
 	}
 	return err
 }
@@ -237,12 +237,35 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input, re
 	return fmt.Errorf("%s. Nothing was imported", found)
 }
 
-// printWarnings prints the first likely mistakes, and the number of all.
+// printWarnings prints the first likely mistakes by kind, and the number of all.
 func printWarnings(w io.Writer, report *exchange.ImportReport, in input, file string) {
-	for _, warning := range report.Warnings {
-		fmt.Fprintln(w, newFinding(warning, "warning", in))
+	left := report.WarningCount
+	for i, first := range report.Warnings {
+		kind := first.Kind()
+		ofKind := func(e exchange.ImportError) bool { return e.Kind() == kind }
+		if slices.ContainsFunc(report.Warnings[:i], ofKind) {
+			continue
+		}
+		shown := 0
+		for _, warning := range report.Warnings[i:] {
+			if ofKind(warning) {
+				fmt.Fprintln(w, newFinding(warning, "warning", in))
+				shown++
+			}
+		}
+		if more := report.WarningKinds[kind] - shown; more > 0 {
+			fmt.Fprintf(w, "and %d more of this kind\n", more)
+		}
+		left -= report.WarningKinds[kind]
 	}
-	printMore(w, report.WarningCount-len(report.Warnings), file)
+	if left > 0 {
+		fmt.Fprintf(w, "and %d more of other kinds\n", left)
+	}
+	if hidden := report.WarningCount > len(report.Warnings); hidden && file == "" {
+		fmt.Fprintln(w, "--report FILE writes all of them")
+	} else if hidden {
+		fmt.Fprintf(w, "all of them are in %s\n", file)
+	}
 	if report.WarningCount > 0 {
 		fmt.Fprintf(w, "%s. With --strict nothing would have been imported\n", count(report.WarningCount, "warning"))
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -132,15 +131,10 @@ func (c *Import) reportFindings(in input, run func(*findingWriter) error) (err e
 	if c.Report == "" {
 		return run(nil)
 	}
-	reported := atomicWrite(c.Report, os.Rename, func(temporary string) error {
-		file, createErr := os.Create(temporary)
-		if createErr != nil {
-			return createErr
-		}
-		defer file.Close()
+	reported := outputPath(c.Report).replace(func(file io.Writer) error {
 		w := newFindingWriter(file, c.Report)
 		err = run(w)
-		return errors.Join(w.flush(), file.Sync(), file.Close())
+		return w.flush()
 	})
 	if reported != nil {
 		reported = fmt.Errorf("write the report: %w", reported)

@@ -113,6 +113,7 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 		folder.Close()
 		return nil, err
 	}
+	files.notes = nil // types of which the server has none are empty files
 	return &fetchedInput{files, folder}, nil
 }
 

@@ -39,7 +39,7 @@ type plannedChange struct {
 
 // plan prints what the import would do.
 func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ type input interface {
 	// column returns the column of a CSV file that an error is about; empty for another file or member.
 	column(e exchange.ImportError) string
 
-	// readSheets converts CSV files. Call it before the first pass.
-	readSheets(ctx context.Context, reader *sheet.Reader) (ignored []string, err error)
+	// readSheets converts CSV files, and returns what is odd about files, to print. Call it before the first pass.
+	readSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error)
 
 	// hasSheets reports whether any file is CSV, and row what is known of a line of the pass.
 	hasSheets() bool
@@ -46,6 +46,7 @@ type input interface {
 // fileInput reads files one after the other as a single stream.
 type fileInput struct {
 	files   []*inputFile
+	notes   []string // what is odd about files, which readSheets returns
 	cleanup []func()
 }
 
@@ -66,9 +67,14 @@ func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileIn
 	for _, name := range names {
 		files, err := f.locate(ctx, name, stdin)
 		if err == nil {
+			var empty bool
 			for _, file := range files {
-				if err = file.detect(); err != nil {
+				empty, err = file.detect()
+				if err != nil {
 					break
+				}
+				if empty {
+					f.notes = append(f.notes, file.name+": is empty")
 				}
 			}
 		}
@@ -106,14 +112,24 @@ func (f *fileInput) locate(ctx context.Context, name string, stdin io.Reader) ([
 
 func one(file *inputFile, err error) ([]*inputFile, error) { return []*inputFile{file}, err }
 
-// locateAll returns the import files of a folder by name, without those of its folders.
+// importSuffixes end the names of import files, in any case.
+var importSuffixes = []string{".ndjson", ".csv", ".ndjson.gz", ".csv.gz"}
+
+// locateAll returns the import files of a folder by name, without those of its folders. It notes the other files, but for
+// hidden ones: systems leave them behind.
 func (f *fileInput) locateAll(ctx context.Context, folder string, stdin io.Reader) (files []*inputFile, err error) {
-	for _, pattern := range []string{"*.ndjson", "*.ndjson.gz", "*.csv", "*.csv.gz"} {
-		names, err := filepath.Glob(filepath.Join(folder, pattern))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		name := filepath.Join(folder, entry.Name())
+		isImport := slices.ContainsFunc(importSuffixes, func(suffix string) bool { return strings.HasSuffix(strings.ToLower(name), suffix) })
+		switch {
+		case entry.IsDir() || strings.HasPrefix(entry.Name(), "."):
+		case !isImport:
+			f.notes = append(f.notes, name+": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz")
+		default:
 			found, err := f.locate(ctx, name, stdin)
 			if err != nil {
 				return nil, err
@@ -124,7 +140,6 @@ func (f *fileInput) locateAll(ctx context.Context, folder string, stdin io.Reade
 	if len(files) == 0 {
 		return nil, fmt.Errorf("the folder %s has no file *.ndjson, *.csv, *.ndjson.gz or *.csv.gz", folder)
 	}
-	slices.SortFunc(files, func(a, b *inputFile) int { return strings.Compare(a.name, b.name) })
 	return files, nil
 }
 

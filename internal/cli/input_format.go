@@ -12,26 +12,27 @@ import (
 )
 
 // detect looks at the first bytes of a file. It decompresses gzip, whatever the file's
-// name, notices sheets, and returns an error that says what a file is which is neither NDJSON nor a sheet.
-func (f *inputFile) detect() error {
+// name, notices sheets, and returns an error that says what a file is which is neither NDJSON nor a sheet. empty is true for
+// a file without content.
+func (f *inputFile) detect() (empty bool, err error) {
 	head, err := f.head()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
 		compressed := f.open
 		f.bytes, f.open = -1, func() (io.ReadCloser, error) { return openGzip(compressed) }
 		if head, err = f.head(); err != nil {
-			return fmt.Errorf("read %s: %w", f.name, err)
+			return false, fmt.Errorf("read %s: %w", f.name, err)
 		}
 	}
 	if f.sheet = sheet.Recognized(string(head)); f.sheet {
-		return nil
+		return false, nil
 	}
 	if is := otherFormat(head); is != "" {
-		return fmt.Errorf("%s is %s", f.name, is)
+		return false, fmt.Errorf("%s is %s", f.name, is)
 	}
-	return nil
+	return len(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))) == 0, nil
 }
 
 // head returns the first bytes of the file.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/exchange/sheet"
 )
 
 // TestInputFormats checks that a file that cannot be NDJSON gets one sentence, and that texts
@@ -56,13 +59,18 @@ func TestInputFormats(t *testing.T) {
 func TestFolderInput(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	for name, text := range map[string][]byte{"b.ndjson": []byte("2\n"), "a.ndjson.gz": compress(t, "1\n"), "notes.txt": []byte("no\n")} {
+	for name, text := range map[string][]byte{"b.ndjson": []byte("2\n"), "a.ndjson.gz": compress(t, "1\n"), "notes.txt": []byte("no\n"),
+		"c.CSV": []byte("sku,name\nMUG,Mug\n"), "prices.xlsx": []byte("PK\x03\x04"), "._products.csv": []byte("\x00"), "d.ndjson": nil} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o644))
 	}
 	in, err := newFileInput(t.Context(), []string{folder}, nil)
 	require.NoError(t, err)
 	defer in.close()
-	require.Equal(t, "1\n2\n", readAll(t, in))
+	require.Equal(t, "1\n2\nsku,name\nMUG,Mug\n", readAll(t, in))
+	notes, err := in.readSheets(t.Context(), &sheet.Reader{IDs: func(context.Context, []sheet.Key) (map[sheet.Key]string, error) { return nil, nil }})
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(folder, "notes.txt") + ": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz",
+		filepath.Join(folder, "prices.xlsx") + ": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz", filepath.Join(folder, "d.ndjson") + ": is empty"}, notes)
 	require.EqualValues(t, -1, in.size(), "the length of a compressed file is unknown")
 	file, line := in.position(2)
 	require.Equal(t, filepath.Join(folder, "b.ndjson"), file)

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"portico/store/exchange"
 	"portico/store/exchange/sheet"
 )
 
 // readSheets converts the CSV files to import lines, in temporary files with a line for each
-// line of a CSV file. It returns the columns that a lenient import skips.
-func (f *fileInput) readSheets(ctx context.Context, reader *sheet.Reader) (ignored []string, err error) {
+// line of a CSV file. It returns what is odd about files, and the columns that a lenient import skips.
+func (f *fileInput) readSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error) {
+	notes = slices.Clone(f.notes)
 	for _, file := range f.files {
 		if !file.sheet || file.rows != nil {
 			continue
@@ -21,10 +23,10 @@ func (f *fileInput) readSheets(ctx context.Context, reader *sheet.Reader) (ignor
 			return nil, fmt.Errorf("read %s: %w", file.name, err)
 		}
 		for _, column := range file.rows.Ignored {
-			ignored = append(ignored, fmt.Sprintf("%s: ignored: the column %s", file.name, column))
+			notes = append(notes, fmt.Sprintf("%s: ignored: the column %s", file.name, column))
 		}
 	}
-	return ignored, nil
+	return notes, nil
 }
 
 func (f *fileInput) readSheet(ctx context.Context, reader *sheet.Reader, file *inputFile) error {

@@ -51,7 +51,7 @@ func (l keyList) String() string {
 
 // Run lists them.
 func (c *KeysList) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,9 @@ type Migrate struct {
 
 // Help is the long description.
 func (*Migrate) Help() string {
-	return "All commands migrate the database that they open. This one does nothing else. " +
-		"portico does not open a database that a newer version has migrated. " +
+	return "Creates the schema in an empty database, and migrates an older one. Commands that write migrate the database that they open; " +
+		"those that only read do not, and name this command. backup copies a database of any version. " +
+		"portico does not open a database that needs a newer version, and changes nothing in a database with tables of another application. " +
 		jsonHelp(migratedDatabase{"SQLite portico.db"})
 }
 

@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
-
-	"golang.org/x/term"
 )
 
 // Streams are the standard input, output and error of a command.
@@ -30,8 +27,11 @@ type Output struct {
 // print prints a result: as one line of JSON with --json, else as its String
 // method formats it.
 func (o Output) print(streams Streams, result fmt.Stringer) error {
-	o.printLine(streams, strings.TrimSuffix(result.String(), "\n"))
-	return o.printJSON(streams, result)
+	if o.JSON {
+		return o.printJSON(streams, result)
+	}
+	_, err := fmt.Fprintln(streams.Out, strings.TrimSuffix(result.String(), "\n"))
+	return err
 }
 
 // printJSON prints a result with --json only.
@@ -106,11 +106,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // nonEmpty returns nil for an empty text.

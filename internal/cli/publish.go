@@ -59,7 +59,11 @@ func (c *Publish) Run(ctx context.Context, streams Streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	open := c.OpenExisting
+	if c.DryRun || c.Scheduled {
+		open = c.OpenToRead
+	}
+	s, err := open(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -45,9 +45,9 @@ func (c *Publish) schedule(ctx context.Context, s *shop.Store, streams Streams) 
 	case c.Scheduled:
 		return c.listScheduled(ctx, s, streams)
 	}
-	at, err := store.ParseTime(c.At)
+	at, err := parseTime(streams, "--at", c.At)
 	if err != nil {
-		return usagef("--at must be a time with a zone, such as 2026-12-01T08:00:00Z, got %q", c.At)
+		return err
 	}
 	catalogs, err := chosenCatalogs(ctx, s, c.Catalogs)
 	if err != nil {

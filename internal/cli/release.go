@@ -75,7 +75,7 @@ func (l releaseList) String() string {
 
 // Run lists them.
 func (c *ReleaseList) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func yesNo(is bool) string {
 
 // Run shows it.
 func (c *ReleaseShow) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (*ReleaseDiff) Help() string {
 
 // Run compares them.
 func (c *ReleaseDiff) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenToRead(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

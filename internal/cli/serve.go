@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -45,9 +46,10 @@ type Serve struct {
 	StockCacheBytes  uint64        `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
 	WarmTime         time.Duration `group:"cache" hidden:"" placeholder:"DURATION" default:"2s" help:"How long a publication waits at most while the server rebuilds cached responses that it changes, those requested most first. 0 rebuilds none ahead."`
 
-	AdminAddr         string        `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /status, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`
-	Slow              time.Duration `group:"observability" placeholder:"DURATION" default:"1s" help:"Log requests that take at least this long, with their SQL statements. 0 logs none."`
-	MetricsOperations int           `group:"observability" hidden:"" placeholder:"N" default:"100" help:"Number of GraphQL operation names in metrics, besides trusted documents. Further names are counted together."`
+	AdminAddr         string         `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /status, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`
+	AccessLog         accesslog.Mode `group:"observability" hidden:"" enum:"off,errors,all" placeholder:"MODE" default:"errors" help:"Which requests to log: off, errors (those with status 400 and higher, at most 1000 a minute, and once a minute the number of all) or all. --slow logs slow requests whatever this is."`
+	Slow              time.Duration  `group:"observability" placeholder:"DURATION" default:"1s" help:"Log requests that take at least this long, with their SQL statements. 0 logs none."`
+	MetricsOperations int            `group:"observability" hidden:"" placeholder:"N" default:"100" help:"Number of GraphQL operation names in metrics, besides trusted documents. Further names are counted together."`
 
 	server.Limits `group:"http-limits"`
 
@@ -113,7 +115,7 @@ func (c *Serve) Validate() error {
 		return usagef("--oidc-audience needs --oidc-issuer")
 	case issuer != nil:
 		if err := issuer.Check(c.TokenIssuer); err != nil {
-			return usagef("--oidc-issuer and --oidc-audience: %s", err)
+			return usagef("--oidc-issuer %q and --oidc-audience: %s", maskURL(issuer.URL), err)
 		}
 	}
 	if err := c.Retention().Check(); err != nil {
@@ -200,6 +202,9 @@ func (c *Serve) Logs(streams Streams) (*slog.Logger, *accesslog.LineWriter) {
 // this machine.
 func (c *Serve) Listen(flag, addr string, notLocal error) (net.Listener, error) {
 	address, err := net.ResolveTCPAddr("tcp", addr)
+	if _, number := strconv.ParseUint(addr, 10, 16); number == nil {
+		return nil, usagef("%s must be HOST:PORT, got %s, did you mean 127.0.0.1:%[2]s, or :%[2]s for all interfaces?", flag, addr)
+	}
 	if err != nil {
 		return nil, usagef("%s must be HOST:PORT: %v", flag, err)
 	}

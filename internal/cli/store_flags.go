@@ -3,11 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -26,7 +22,7 @@ type StoreFlags struct {
 	ReadTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"10s" help:"Time limit for a query. Does not apply to publications and exports. 0 means the default."`
 	WriteTime     time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"30s" help:"Time limit for a write, including retries. A publication makes many writes. 0 means the default."`
 	LockTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"8s" help:"PostgreSQL only. How long a write waits for a row that another transaction has locked. 0 means the default."`
-	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time. 0 means the default."`
+	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"1s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time. 0 means the default."`
 
 	LogLevel  string `group:"log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"Lowest level to log: debug, info, warn or error."`
 	LogFormat string `group:"log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"Format of the log on standard error: text, json, or auto, which is text on a terminal and json elsewhere."`
@@ -71,28 +67,30 @@ func LogsJSON(log *slog.Logger) bool {
 	return ok
 }
 
-// Open opens the database, and creates or migrates it.
+// Open opens the database, and creates or migrates it: for serve, and for commands whose purpose is to
+// fill a database.
 func (c *StoreFlags) Open(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
+	return c.open(ctx, log, shop.CreateSchema, options)
+}
+
+// OpenExisting is Open for a command that changes a shop. It migrates the database, and does not
+// create one.
+func (c *StoreFlags) OpenExisting(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
+	return c.open(ctx, log, shop.MigrateSchema, options)
+}
+
+// OpenToRead is Open for a command that only reads. It does not even migrate the database.
+func (c *StoreFlags) OpenToRead(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
+	return c.open(ctx, log, shop.KeepSchema, options)
+}
+
+func (c *StoreFlags) open(ctx context.Context, log *slog.Logger, mode shop.SchemaMode, options []func(*shop.Config)) (*shop.Store, error) {
 	config := shop.Config{
-		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
+		URL: c.DatabaseURL, Schema: mode, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
 		Timeouts: c.timeouts(),
 	}
 	for _, option := range options {
 		option(&config)
 	}
 	return shop.Open(ctx, config)
-}
-
-// OpenExisting is Open for a command that needs data: it does not create a
-// SQLite file.
-func (c *StoreFlags) OpenExisting(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
-	if path, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite {
-		if _, err := os.Stat(path); err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				err = fmt.Errorf("the database file %s does not exist. Correct --database-url, or create the database with portico migrate", path)
-			}
-			return nil, err
-		}
-	}
-	return c.Open(ctx, log, options...)
 }

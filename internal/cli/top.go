@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func (*Top) Help() string {
 			Requests:  status.Requests{PerSecond: 180, ByStatus: map[string]float64{"2xx": 180}, Running: 3},
 			Latencies: []status.Latency{latency}, Busiest: []status.Latency{{Name: "query Products", PerSecond: 80, P50: &p50, P99: &p99}},
 			Caches: []status.Cache{{Name: "responses", HitRate: &hits, Bytes: 52428800}}, Pools: []status.Pool{{Name: "read", InUse: 1, Idle: 3, Max: 4}},
-			Jobs: []status.Job{{Kind: "publish", State: "running", Count: 1, Oldest: 4}}, Catalogs: []status.Catalog{{Catalog: "main", Age: 3600}}, Problems: []string{}})
+			Jobs: []status.Job{{Kind: "publish", State: "running", Count: 1, Oldest: 4}}, Catalogs: []status.Catalog{{Catalog: "main", Age: 3600}}, Problems: []string{}, FailedWrites: map[string]float64{}})
 }
 
 // Validate checks the flags.
@@ -130,12 +129,11 @@ func (c *Top) show(streams Streams, report *status.Report) error {
 	if c.JSON {
 		return c.printJSON(streams, report)
 	}
-	file, ok := streams.Out.(*os.File)
-	if !ok || !isTerminal(file) {
+	if !isTerminal(streams.Out) {
 		_, err := fmt.Fprint(streams.Out, report.Text(plainWidth))
 		return err
 	}
-	columns, rows, err := term.GetSize(int(file.Fd()))
+	columns, rows, err := term.GetSize(int(fileOf(streams.Out).Fd()))
 	if err != nil || columns <= 0 {
 		columns = plainWidth
 	}

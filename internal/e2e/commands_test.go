@@ -67,6 +67,7 @@ func TestExitCodes(t *testing.T) {
 		{"client rotate x --grace 721h", 2, "--grace must be between"},
 		{"client rotate x --grace soon", 2, "--grace"},
 		{"client list --database-url file:" + missing, 1, "does not exist"},
+		{"client create --name x --all-scopes --database-url file:" + missing, 1, "does not exist"},
 		{"client rotate x --database-url file:" + missing, 1, "does not exist"},
 		{"client revoke x --database-url file:" + missing, 1, "does not exist"},
 		{"keys rotate --delay 25h", 2, "--delay must be between 0s and 24h0m0s, got 25h0m0s"},
@@ -91,6 +92,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
 		{"serve --oidc-issuer https://id.example", 2, "the audience of its tokens must be set"},
 		{"serve --oidc-issuer http://id.example --oidc-audience shop", 2, "must use https"},
+		{"serve --oidc-issuer https://u:hunter2@id.example --oidc-audience shop", 2, "https://u:***@id.example"},
 		{"serve --oidc-issuer https://id.example --oidc-audience shop --token-issuer https://id.example", 2, "must differ from --token-issuer"},
 		{"serve --addr nowhere", 2, "--addr must be HOST:PORT"},
 		{"serve --cors-origin shop.example", 2, "an origin must be like https://shop.example"},
@@ -334,6 +336,7 @@ func TestImportFromStandardInput(t *testing.T) {
 func TestClientCreate(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
+	mustRun(t, append([]string{"migrate"}, flags...)...)
 	var created struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
@@ -368,6 +371,7 @@ func TestClientCreate(t *testing.T) {
 func TestExportWithClientsPermissions(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
+	mustRun(t, append([]string{"migrate"}, flags...)...)
 	mustRun(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
 	file := filepath.Join(t.TempDir(), "shop.ndjson")
 	mustRun(t, append([]string{"export", "--clients", file}, flags...)...)

@@ -40,7 +40,8 @@ func TestFullDisk(t *testing.T) {
 		o := openDemo(t, url)
 		o.importLines(t, springPromotion)
 		_, token := o.issue(t)
-		s := o.serve(t)
+		s := o.serve(t, "--admin-addr", "127.0.0.1:0")
+		admin := &serverProcess{url: s.admin}
 		full := filepath.Join(disk, "filler")
 		require.NoError(t, os.WriteFile(full, make([]byte, filler), 0o600))
 		headers := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
@@ -79,6 +80,17 @@ func TestFullDisk(t *testing.T) {
 		}
 		require.Equal(t, written*1000, count(), "acknowledged writes only")
 		storetest.Eventually(t, true, func() bool { return s.logs(store.ErrDiskFull.Error()) }, "the log says why")
+		reports := func(metric string) bool {
+			_, body := admin.send(t, "GET", "/metrics", "")
+			return strings.Contains(body, metric)
+		}
+		require.False(t, reports(`portico_database_failed_writes_total{cause="full"} 0`))
+		require.True(t, reports(`portico_database_failed_writes_total{cause="read_only"} 0`))
+		_, body := admin.send(t, "GET", "/status", "")
+		require.Contains(t, body, "writes failed since the start: the disk of the database is full.")
+		response, body := admin.send(t, "GET", "/readyz", "")
+		require.Equal(t, 200, response.StatusCode, "reads work")
+		require.Contains(t, body, "writes fail: the database's disk is full")
 		require.NoError(t, os.Remove(full))
 		storetest.Eventually(t, true, func() bool {
 			response, body := write(try)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,12 +21,16 @@ func TestOutputsSpareTheDatabase(t *testing.T) {
 	lines, err := os.ReadFile("internal/demo/shop.ndjson")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(shop, lines, 0o600))
+	key := strings.TrimSuffix(path, ".db") + ".key"
+	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("A", 43)+"=\n"), 0o600))
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for want, commands := range map[string][][]string{
 		" is a SQLite database. Name another file": {
 			{"export", path}, {"export", link}, {"codes", "export", "--promotion", "promo-early-bird", path}, {"import", "--dry-run", "--report", path, shop}},
-		" belongs to the SQLite database ":     {{"export", path + "-wal"}, {"import", "--dry-run", "--report", path + ".lock", shop}},
+		" belongs to the SQLite database ": {{"export", path + "-wal"}, {"import", "--dry-run", "--report", path + ".lock", shop},
+			{"backup", path + "-wal"}},
+		" is a key file, ":                     {{"backup", key}, {"export", key}, {"import", "--dry-run", "--report", key, shop}},
 		" is the database itself":              {{"backup", path}, {"backup", link}},
 		" would be imported, or replace what ": {{"import", "--dry-run", "--report", shop, shop}, {"import", "--dry-run", "--report", filepath.Join(folder, "found.csv"), folder}},
 	} {

@@ -6,6 +6,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -23,7 +24,9 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 		return nil, err
 	}
 	defer func() {
-		if folder.closeParts(); err != nil {
+		if folder.closeParts(); err != nil && folder.state.isEmpty() {
+			err = errors.Join(err, folder.Remove()) // there is nothing to continue
+		} else if err != nil {
 			folder.Close()
 		}
 	}()
@@ -63,9 +66,12 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	return folder, nil
 }
 
+// linePartNames are the parts with lines to import, in their order.
+var linePartNames = []string{"settings", "catalog", "hierarchies", "nodes", "files", "products", "prices", "stock", "promotions", "codes", "gateways"}
+
 // Files returns the files with the lines.
 func (f *Folder) Files() (paths []string) {
-	for _, name := range []string{"settings", "catalog", "hierarchies", "nodes", "files", "products", "prices", "stock", "promotions", "codes", "gateways"} {
+	for _, name := range linePartNames {
 		if f.state.Parts[name] > 0 {
 			paths = append(paths, f.file(name))
 		}

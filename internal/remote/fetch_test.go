@@ -484,9 +484,20 @@ func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
 	c := s.config(t)
-	c.Credentials.Secret = "another-secret"
+	c.Credentials = Credentials{"nobody", "another-secret"}
 	_, err := Fetch(t.Context(), c)
+	require.NoDirExists(t, c.Folder, "nothing was read")
 	require.EqualError(t, err, "read shop: POST /oauth/access_token: 401 Unauthorized (not ***). Check the client id and the secret: the server does not accept them.")
+	killed, err := openFolder(c.Folder, c)
+	require.NoError(t, err)
+	killed.Close()
+	require.FileExists(t, filepath.Join(c.Folder, stateFile))
+	c.Credentials = Credentials{testID, testSecret}
+	folder, err := Fetch(t.Context(), c)
+	require.NoError(t, err, "the folder of another client without a shop")
+	requireGolden(t, lines(t, folder))
+	require.NoError(t, folder.Remove())
+	require.NoDirExists(t, c.Folder)
 	s.Close()
 	c = s.config(t)
 	c.Credentials.ID = "nobody"

@@ -68,6 +68,9 @@ func (f *Folder) load(c Config) error {
 	if err := json.Unmarshal(text, &f.state); err != nil || f.state.Version != stateVersion {
 		return fmt.Errorf("%s was written by another version. Remove the folder to read the shop again", filepath.Join(f.path, stateFile))
 	}
+	if f.state.isEmpty() { // of a run that failed at its first request, maybe by another client
+		return f.begin(c)
+	}
 	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || !slices.Equal(f.state.Languages, c.Languages) {
 		return fmt.Errorf("the folder %s holds the shop of %s, read by another client or in other languages. Remove it, or use another with --from-folder", f.path, f.state.URL)
 	}
@@ -101,6 +104,11 @@ func (f *Folder) start(c Config) error {
 	if err != nil {
 		return err
 	}
+	return f.begin(c)
+}
+
+// begin writes the state of a new fetch.
+func (f *Folder) begin(c Config) error {
 	f.state = fetchState{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, Channel: c.Channel, Tags: c.Tags, StartedAt: time.Now().UTC().Truncate(time.Second),
 		Done: map[string]bool{}, At: map[string]*position{}, Parts: map[string]int64{}, Pricebooks: map[string]int{}, Modifiers: map[string]*modifier{}, Counts: map[string]int{}, Refused: map[string]string{}}
 	return f.commit()
@@ -123,8 +131,8 @@ func (f *Folder) Remove() error {
 		_ = os.Remove(f.path) // it may have files of others
 	}()
 	f.closeParts()
-	for name := range f.state.Parts {
-		if err := os.Remove(f.file(name)); err != nil {
+	for _, name := range append([]string{orderPart}, linePartNames...) { // also what was not committed
+		if err := os.Remove(f.file(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

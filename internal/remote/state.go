@@ -29,6 +29,9 @@ type fetchState struct {
 	Refused    map[string]string    `json:"refused"`               // what the client may not read, by what it is
 }
 
+// isEmpty reports whether nothing was read yet.
+func (s *fetchState) isEmpty() bool { return len(s.Done)+len(s.At)+len(s.Parts) == 0 }
+
 // shopper is "channel web, tags new, vip"; empty for a shopper without channel and tags.
 func (s *fetchState) shopper() string {
 	var parts []string

@@ -15,12 +15,13 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 )
 
 // Cache holds responses within a budget of bytes. Its methods are safe for concurrent use.
 type Cache struct {
-	entries      *otter.Cache[string, Entry] // nil where nothing is kept; a *Response unless Set added it
+	entries      *otter.Cache[cachekey.Key, Entry] // nil where nothing is kept; a *Response unless Set added it
 	hits, misses atomic.Uint64
 	early        earlyResponses
 
@@ -34,7 +35,7 @@ type Entry interface {
 }
 
 // Lookup returns the entry of a name or key; nil if there is none.
-func (r *Cache) Lookup(name string) Entry {
+func (r *Cache) Lookup(name cachekey.Key) Entry {
 	if !r.Enabled() {
 		return nil
 	}
@@ -43,14 +44,14 @@ func (r *Cache) Lookup(name string) Entry {
 }
 
 // Set adds an entry. Its name must not be the key of a response.
-func (r *Cache) Set(name string, kept Entry) {
+func (r *Cache) Set(name cachekey.Key, kept Entry) {
 	if r.Enabled() {
 		r.entries.Set(name, kept)
 	}
 }
 
 // weighAgain measures the size of an entry again, because it has changed.
-func (r *Cache) weighAgain(name string) {
+func (r *Cache) weighAgain(name cachekey.Key) {
 	r.entries.ComputeIfPresent(name, func(kept Entry) (Entry, otter.ComputeOp) { return kept, otter.WriteOp })
 }
 
@@ -66,7 +67,7 @@ type Moment struct {
 
 // callKey is the key of a response that is being built in a state.
 type callKey struct {
-	name string
+	name cachekey.Key
 	turn uint64
 }
 
@@ -82,10 +83,10 @@ func NewCache(budget uint64) *Cache {
 	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
 		r.early.budget = int(budget / 8)
-		r.entries = otter.Must(&otter.Options[string, Entry]{
+		r.entries = otter.Must(&otter.Options[cachekey.Key, Entry]{
 			MaximumWeight: budget,
-			Weigher: func(name string, kept Entry) uint32 {
-				return uint32(min(entryOverhead+len(name)+kept.Size(), 1<<31))
+			Weigher: func(name cachekey.Key, kept Entry) uint32 {
+				return uint32(min(entryOverhead+name.Size()+kept.Size(), 1<<31))
 			},
 		})
 	}
@@ -103,7 +104,7 @@ const entryOverhead = 160
 func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
 
 // Get returns the cached response of a key that is valid at a moment; nil if there is none.
-func (r *Cache) Get(name string, at Moment) *Response {
+func (r *Cache) Get(name cachekey.Key, at Moment) *Response {
 	if !r.Enabled() {
 		return nil
 	}
@@ -124,7 +125,7 @@ func (r *Cache) Get(name string, at Moment) *Response {
 // with the same key and state wait for one of them to call write. A response that is not valid at the moment is neither
 // cached nor shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
 // each calls write itself.
-func (r *Cache) Do(ctx context.Context, name string, at Moment, write func() (*Response, error)) (*Response, error) {
+func (r *Cache) Do(ctx context.Context, name cachekey.Key, at Moment, write func() (*Response, error)) (*Response, error) {
 	if !r.Enabled() {
 		return write()
 	}
@@ -170,7 +171,7 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	answer, err := write()
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
-		answer.key = id.name
+		answer.key = &id.name
 		answer.HeldBy(r, id.name)
 		if at.Early {
 			r.early.set(id.name, answer)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/internal/responsecache"
 )
@@ -43,13 +44,13 @@ func TestDoCachesResponse(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	for range 3 {
-		got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
+		got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, m.write("A"))
 		require.NoError(t, err)
 		require.Equal(t, "A", string(got.Body))
 	}
 	require.Equal(t, 1, m.count)
-	require.NotNil(t, room.Get("a", responsecache.Moment{Time: noon}))
-	require.Nil(t, room.Get("b", responsecache.Moment{Time: noon}))
+	require.NotNil(t, room.Get(cachekey.New("a"), responsecache.Moment{Time: noon}))
+	require.Nil(t, room.Get(cachekey.New("b"), responsecache.Moment{Time: noon}))
 	stats := room.Stats()
 	require.EqualValues(t, 3, stats.Hits)
 	require.EqualValues(t, 1, stats.Misses)
@@ -60,11 +61,11 @@ func TestCacheWithoutBytes(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(0), &made{}
 	for range 3 {
-		_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
+		_, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, m.write("A"))
 		require.NoError(t, err)
 	}
 	require.Equal(t, 3, m.count)
-	require.Nil(t, room.Get("a", responsecache.Moment{Time: noon}))
+	require.Nil(t, room.Get(cachekey.New("a"), responsecache.Moment{Time: noon}))
 	require.Zero(t, room.Stats())
 }
 
@@ -84,7 +85,7 @@ func TestValidity(t *testing.T) {
 		{noon, 1}, {noon.Add(time.Second - 1), 1},
 		{noon.Add(time.Second), 2}, {noon.Add(-1), 3},
 	} {
-		_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: step.at}, sale)
+		_, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: step.at}, sale)
 		require.NoError(t, err)
 		require.Equal(t, step.made, m.count, step.at)
 	}
@@ -97,7 +98,7 @@ func TestConcurrentCallsShareResponse(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
+				got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 					time.Sleep(time.Second)
 					return m.write("A")()
 				})
@@ -114,9 +115,9 @@ func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	broken := errors.New("broken")
-	_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) { return nil, broken })
+	_, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) { return nil, broken })
 	require.ErrorIs(t, err, broken)
-	got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
+	got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, m.write("A"))
 	require.NoError(t, err)
 	require.Equal(t, "A", string(got.Body))
 }
@@ -134,7 +135,7 @@ func TestWaitersRetryAfterCancelOrPanic(t *testing.T) {
 				room, m := responsecache.NewCache(1<<20), &made{}
 				go func() {
 					defer func() { _ = recover() }()
-					_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
+					_, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 						time.Sleep(time.Second)
 						if end != nil {
 							end()
@@ -144,7 +145,7 @@ func TestWaitersRetryAfterCancelOrPanic(t *testing.T) {
 					require.ErrorIs(t, err, context.Canceled)
 				}()
 				synctest.Wait()
-				got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
+				got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, m.write("A"))
 				require.NoError(t, err)
 				require.Equal(t, "A", string(got.Body))
 			})
@@ -156,7 +157,7 @@ func TestCanceledWaiterReturns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		room, m := responsecache.NewCache(1<<20), &made{}
-		go room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
+		go room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 			time.Sleep(time.Hour)
 			return m.write("A")()
 		})
@@ -164,7 +165,7 @@ func TestCanceledWaiterReturns(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := room.Do(ctx, "a", responsecache.Moment{Time: noon}, m.write("A"))
+		_, err := room.Do(ctx, cachekey.New("a"), responsecache.Moment{Time: noon}, m.write("A"))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(start))
 		time.Sleep(time.Hour)
@@ -176,7 +177,7 @@ func TestBudget(t *testing.T) {
 	const budget = 1 << 20
 	room := responsecache.NewCache(budget)
 	for i := range 100 {
-		_, err := room.Do(t.Context(), fmt.Sprint(i), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
+		_, err := room.Do(t.Context(), cachekey.New(fmt.Sprint(i)), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 			return responsecache.NewResponse(make([]byte, 64<<10), nil), nil
 		})
 		require.NoError(t, err)
@@ -199,7 +200,7 @@ func TestLongResponseIsSharedNotCached(t *testing.T) {
 				var all sync.WaitGroup
 				for range 10 {
 					all.Go(func() {
-						got, err := room.Do(t.Context(), text[:length-1], responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
+						got, err := room.Do(t.Context(), cachekey.New(text[:length-1]), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 							time.Sleep(time.Second)
 							return m.write(text)()
 						})
@@ -224,7 +225,7 @@ func TestChangesMakeResponsesInvalid(t *testing.T) {
 	history, before := dependency.NewHistory()
 	tea, cup := dependency.NewKey('p', "tea"), dependency.NewKey('p', "cup")
 	get := func(text string, state dependency.State) string {
-		got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon, State: state}, func() (*responsecache.Response, error) {
+		got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon, State: state}, func() (*responsecache.Response, error) {
 			resp, err := m.write(text)()
 			reads := &dependency.Recorder{}
 			reads.Add(tea)
@@ -257,7 +258,7 @@ func TestEarlyResponses(t *testing.T) {
 	tea, changes := dependency.NewKey('p', "tea"), &dependency.Changes{}
 	changes.Add(tea)
 	get := func(text string, state dependency.State, early bool) string {
-		got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon, State: state, Early: early}, func() (*responsecache.Response, error) {
+		got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon, State: state, Early: early}, func() (*responsecache.Response, error) {
 			resp, err := m.write(text)()
 			reads := &dependency.Recorder{}
 			reads.Add(tea)
@@ -273,7 +274,7 @@ func TestEarlyResponses(t *testing.T) {
 	require.Equal(t, "green", get("?", next, true))
 	require.Equal(t, "black", get("?", now, false))
 	require.Equal(t, "green", get("?", next, false))
-	require.NotNil(t, room.Lookup("a"))
+	require.NotNil(t, room.Lookup(cachekey.New("a")))
 	require.Equal(t, "green", get("?", next, false))
 	require.Equal(t, 2, m.count)
 
@@ -286,9 +287,9 @@ func TestEarlyResponses(t *testing.T) {
 // TestHitAllocations allows one allocation per hit, for the key.
 func TestHitAllocations(t *testing.T) {
 	room, m := responsecache.NewCache(1<<20), &made{}
-	_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
+	_, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon}, m.write("A"))
 	require.NoError(t, err)
-	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", responsecache.Moment{Time: noon}) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get(cachekey.New("a"), responsecache.Moment{Time: noon}) }))
 }
 
 // TestCompressedBodiesAreCountedOnceTheyExist requires that a response takes memory for a compressed body from the first client on
@@ -303,7 +304,7 @@ func TestCompressedBodiesAreCountedOnceTheyExist(t *testing.T) {
 		text[i] = "0123456789abcdef"[random.IntN(8)] // three bits each
 	}
 	made := responsecache.NewResponse(text, nil)
-	_, err := room.Do(t.Context(), "page", responsecache.Moment{Time: time.Now(), State: state}, func() (*responsecache.Response, error) { return made, nil })
+	_, err := room.Do(t.Context(), cachekey.New("page"), responsecache.Moment{Time: time.Now(), State: state}, func() (*responsecache.Response, error) { return made, nil })
 	require.NoError(t, err)
 	bare := int(room.Stats().Bytes)
 	require.Less(t, bare, len(text)+1<<10)

@@ -3,6 +3,8 @@ package responsecache
 import (
 	"sync"
 	"sync/atomic"
+
+	"portico/internal/cachekey"
 )
 
 // earlyResponses are responses of a state that nobody is shown yet. They are beside the entries, which have the
@@ -12,13 +14,13 @@ type earlyResponses struct {
 	count  atomic.Int64 // of byKey
 
 	mu    sync.Mutex
-	byKey map[string]*Response
+	byKey map[cachekey.Key]*Response
 	bytes int
 }
 
 // get returns the response of a key if it is valid at a moment; nil for none. It takes it out, unless the moment is
 // early.
-func (e *earlyResponses) get(key string, at Moment) *Response {
+func (e *earlyResponses) get(key cachekey.Key, at Moment) *Response {
 	if e.count.Load() == 0 {
 		return nil
 	}
@@ -35,7 +37,7 @@ func (e *earlyResponses) get(key string, at Moment) *Response {
 }
 
 // set adds a response if the budget allows it.
-func (e *earlyResponses) set(key string, response *Response) {
+func (e *earlyResponses) set(key cachekey.Key, response *Response) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if before := e.byKey[key]; before != nil {
@@ -46,22 +48,22 @@ func (e *earlyResponses) set(key string, response *Response) {
 		return
 	}
 	if e.byKey == nil {
-		e.byKey = map[string]*Response{}
+		e.byKey = map[cachekey.Key]*Response{}
 	}
 	e.byKey[key] = response
 	e.bytes += size
 	e.count.Add(1)
 }
 
-func (e *earlyResponses) remove(key string, response *Response) {
+func (e *earlyResponses) remove(key cachekey.Key, response *Response) {
 	delete(e.byKey, key)
 	e.bytes -= earlySize(key, response)
 	e.count.Add(-1)
 }
 
 // earlySize leaves out compressed bodies, which may be created meanwhile.
-func earlySize(key string, response *Response) int {
-	return entryOverhead + len(key) + response.Size() - int(response.compressedBytes.Load())
+func earlySize(key cachekey.Key, response *Response) int {
+	return entryOverhead + key.Size() + response.Size() - int(response.compressedBytes.Load())
 }
 
 // DropEarly removes the responses of early moments that nobody requested since. An eighth of the budget is for them,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/internal/responsecache"
 )
@@ -21,7 +22,7 @@ func TestStatsMatchMemory(t *testing.T) { // not in parallel: others allocate to
 		return http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}}
 	}
 	keep := func(room *responsecache.Cache, name string, made *responsecache.Response) {
-		_, err := room.Do(t.Context(), name, responsecache.Moment{Time: time.Now(), State: state}, func() (*responsecache.Response, error) { return made, nil })
+		_, err := room.Do(t.Context(), cachekey.New(name), responsecache.Moment{Time: time.Now(), State: state}, func() (*responsecache.Response, error) { return made, nil })
 		require.NoError(t, err)
 	}
 	for name, class := range map[string]struct {

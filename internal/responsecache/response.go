@@ -12,6 +12,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/internal/encoding"
 )
@@ -24,7 +25,7 @@ type Response struct {
 	ValidUntil time.Time                // zero for no bound
 	MadeFrom   *dependency.Dependencies // nil if no change makes the response invalid
 
-	key             string        // in the Cache that has the response; empty for none
+	key             *cachekey.Key // in the Cache that has the response; nil for none
 	attachment      any           // what its maker has to know of it
 	attachmentBytes int           // of that, in bytes
 	header          []headerField // the header that belongs to the body
@@ -37,11 +38,11 @@ type Response struct {
 // holder is where a response is held.
 type holder struct {
 	cache *Cache
-	name  string
+	name  cachekey.Key
 }
 
 // HeldBy sets the entry of a cache whose size includes that of the response, which grows with the first compressed body of a kind.
-func (a *Response) HeldBy(cache *Cache, name string) { a.holder.Store(&holder{cache, name}) }
+func (a *Response) HeldBy(cache *Cache, name cachekey.Key) { a.holder.Store(&holder{cache, name}) }
 
 // compressedBody is created for the first client that accepts it.
 type compressedBody struct {
@@ -87,8 +88,8 @@ func newForm(body []byte, tag string, more ...headerField) representation {
 	return representation{body, append([]headerField{newHeaderField("Etag", tag), newHeaderField("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
 
-// Key returns the key of the response in its Cache; empty if it is in none.
-func (a *Response) Key() string { return a.key }
+// Key returns the key of the response in its Cache; nil if it is in none.
+func (a *Response) Key() *cachekey.Key { return a.key }
 
 // Attach keeps a value of a size in bytes with the response, for its builder.
 func (a *Response) Attach(beside any, size int) *Response {

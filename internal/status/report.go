@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -21,6 +22,8 @@ type Report struct {
 	Jobs      []Job     `json:"jobs"`     // unfinished, of all servers
 	Catalogs  []Catalog `json:"catalogs"` // with a served release
 	Problems  []string  `json:"problems"` // what to look at first
+
+	FailedWrites map[string]float64 `json:"failed_writes"` // in Seconds, by cause; without those that are 0
 }
 
 // Server is the process.
@@ -122,6 +125,12 @@ func NewReport(before, now *Snapshot) *Report {
 	r.Busiest = slices.DeleteFunc(r.Busiest, func(l Latency) bool { return l.PerSecond == 0 })
 	r.Busiest = r.Busiest[:min(len(r.Busiest), maxBusiest)]
 	r.Caches = caches(before, now)
+	failed := before.sums("portico_database_failed_writes_total", "cause")
+	r.FailedWrites = now.sums("portico_database_failed_writes_total", "cause")
+	for cause, n := range r.FailedWrites {
+		r.FailedWrites[cause] = max(n-failed[cause], 0)
+	}
+	maps.DeleteFunc(r.FailedWrites, func(_ string, n float64) bool { return n == 0 })
 	r.addDatabase(before, now)
 	r.addProblems()
 	return r
@@ -174,6 +183,11 @@ func (r *Report) addDatabase(before, now *Snapshot) {
 	}
 }
 
+// writeCauses are sentences about the causes of portico_database_failed_writes_total.
+var writeCauses = map[string]string{
+	"full": "the disk of the database is full", "read_only": "the database is read-only", "connection": "the database does not respond",
+}
+
 // addProblems names what those on call look at first.
 func (r *Report) addProblems() {
 	problem := func(when bool, text string) {
@@ -182,6 +196,13 @@ func (r *Report) addProblems() {
 		}
 	}
 	problem(!r.Server.DatabaseUp, "The database does not respond.")
+	for _, cause := range slices.Sorted(maps.Keys(r.FailedWrites)) {
+		since := fmt.Sprintf("in the last %.0f s", r.Seconds)
+		if r.SinceBoot {
+			since = "since the start"
+		}
+		problem(true, fmt.Sprintf("%.0f writes failed %s: %s.", r.FailedWrites[cause], since, cmp.Or(writeCauses[cause], cause)))
+	}
 	problem(r.Requests.ByStatus["5xx"] > 0 && !r.SinceBoot, "Requests fail with status 5xx.")
 	problem(r.Requests.Refused > 0 && !r.SinceBoot, "Requests were refused, because the server is overloaded.")
 	problem(r.Requests.Waiting > 0, "Requests wait to run.")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 )
@@ -19,7 +20,7 @@ type Changes struct {
 func (c *Changes) Cursor(event int) string { return positionOf(c.Events[event]).cursor() }
 
 // feedList names the cursors of the feed.
-var feedList = store.ListName("changes")
+var feedList = store.ListName(cachekey.New("changes"))
 
 // position is a place in the feed: the number of an event, and its time in microseconds, by which a cursor notices
 // that the database was restored. 0 and 0 are before the first event.

@@ -36,13 +36,14 @@ const (
 	KeyProduct  KeyKind = "product"
 	KeyFile     KeyKind = "file"
 	KeyNode     KeyKind = "node"
-	KeySKU      KeyKind = "sku"           // of a product
-	KeySlug     KeyKind = "slug"          // of a product
-	KeyNodeSlug KeyKind = "slug of node"  // of a node, with its hierarchy
-	KeyModifier KeyKind = "modifier name" // of a price modifier
-	KeyChild    KeyKind = "child"         // the id of a product that has a child
-	KeyOption   KeyKind = "option"        // OptionKey: an option of a parent's variations
-	KeyParent   KeyKind = "parent"        // the id of a product that is a parent
+	KeySKU      KeyKind = "sku"               // of a product
+	KeySlug     KeyKind = "slug"              // of a product
+	KeyNodeSlug KeyKind = "slug of node"      // of a node, with its hierarchy
+	KeyTarget   KeyKind = "node or hierarchy" // the id of one
+	KeyModifier KeyKind = "modifier name"     // of a price modifier
+	KeyChild    KeyKind = "child"             // the id of a product that has a child
+	KeyOption   KeyKind = "option"            // OptionKey: an option of a parent's variations
+	KeyParent   KeyKind = "parent"            // the id of a product that is a parent
 
 	KeyOptionCount KeyKind = "number of options" // OptionCountKey: a parent's number of variations
 	KeyVariant     KeyKind = "options"           // OptionKey: a parent and the options of a child, which no other has

@@ -3,7 +3,14 @@
 // writes it. It knows no particular resource. It may import store and store/db.
 package authoring
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"portico/store"
+	"portico/store/db"
+)
 
 // A Kind describes how a type of resource is read, written and exported. Each is defined
 // with its resource; package exchange lists them all.
@@ -15,6 +22,7 @@ type Kind struct {
 	Delete func(context.Context, *Writer, []string) (deleted []string, err error) // deletes by id and returns the ids of those that existed. Nil if an import cannot delete
 	Export func(context.Context, *Exporter) error                                 // exports all, in an order that import keeps
 	Whole  *Table                                                                 // the table, if it stores the whole source by id, so that equal lines can be skipped
+	Column string                                                                 // of the table, an expression of the id. Empty for id
 
 	Most      int    // how many a shop may have; 0 for no limit. An import checks it before it writes
 	After     string // kind to import first; empty for none
@@ -26,4 +34,20 @@ type Kind struct {
 	Line    func(context.Context, *Exporter) error // nil to use Export
 	Ledger  bool                                   // entries are themselves a record: only their number is recorded
 	Secrets []string                               // members whose values it masks
+}
+
+// Table is the table that has a row for each resource of the kind.
+func (k Kind) Table() string {
+	if k.Whole != nil {
+		return k.Whole.Name
+	}
+	return k.Name
+}
+
+// Lock locks the stored resources with some ids until the write ends.
+func (w *Writer) Lock(ctx context.Context, k Kind, ids []string) error {
+	column := cmp.Or(k.Column, "id")
+	_, err := db.CollectIn(ctx, w.Session, db.Scalar[string], slices.Sorted(slices.Values(store.ValidIDs(ids))),
+		`SELECT `+column+` FROM `+k.Table()+` WHERE `+column+` IN ($in) ORDER BY `+column+w.ForUpdate(k.Table()))
+	return err
 }

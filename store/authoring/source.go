@@ -120,6 +120,20 @@ func (f *Validator) Text(member, text string, most int) {
 	if found := misread(text); found != "" {
 		f.Warn(member, "has %q, which another encoding made of a letter; save the file as UTF-8 and correct it, got %q", found, store.Abbreviate(text))
 	}
+	if slices.Contains(spreadsheetErrors, strings.TrimSpace(text)) {
+		f.Warn(member, "is an error of a spreadsheet; correct the formula of the cell, got %q", store.Abbreviate(text))
+	}
+	if at := strings.IndexFunc(text, isUnprintable); at >= 0 {
+		f.Warn(member, "has the control character %+q, which pages do not show; remove it, got %q", []rune(text[at:])[0], store.Abbreviate(text))
+	}
+}
+
+// spreadsheetErrors are what spreadsheets write in the place of a value that a formula failed to find.
+var spreadsheetErrors = []string{"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#ERROR!", "#NV", "#BEZUG!", "#WERT!"}
+
+// isUnprintable reports whether a character is a control character that texts do not need.
+func isUnprintable(c rune) bool {
+	return unicode.IsControl(c) && c != '\n' && c != '\r' && c != '\t'
 }
 
 // misread returns characters of a text that show that UTF-8 was read as another encoding, or the reverse, before;
@@ -167,7 +181,10 @@ func (f *Validator) Time(member string, text *string) {
 		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, got %q", store.Abbreviate(*text))
 		return
 	}
-	if len(*text) > len("2012-05-30") && !hasZone(*text) {
+	switch {
+	case len(*text) <= len("2012-05-30"):
+		f.Warn(member, "is a date without a time, and counts as 00:00 of that day in UTC; write %sT00:00:00Z", *text)
+	case !hasZone(*text):
 		f.Warn(member, "has no time zone, and counts as UTC; write %sZ", strings.Replace(*text, " ", "T", 1))
 	}
 	var canonical [len("2012-05-30T00:00:00.000Z")]byte
@@ -202,7 +219,7 @@ func (f *Validator) KnownCurrency(member, code string) {
 }
 
 func (f *Validator) currencyForm(member, code string) bool {
-	if len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+	if store.IsCurrencyCode(code) {
 		return true
 	}
 	f.Add(member, "must be a three-letter currency code such as USD, got %q", store.Abbreviate(code))

@@ -50,6 +50,7 @@ type Input struct {
 	Lines []LineInput
 	Codes []string
 	User  string // who would use the codes; empty if unknown
+	Stock bool   // lines that the stock does not allow have a Problem
 }
 
 // ProblemReason is why a line has no price.
@@ -60,6 +61,8 @@ const (
 	NoPrice              ProblemReason = "no_price" // in the shopper's currency
 	VariantRequired      ProblemReason = "variant_required"
 	InvalidConfiguration ProblemReason = "invalid_configuration"
+	OutOfStock           ProblemReason = "out_of_stock"
+	InsufficientStock    ProblemReason = "insufficient_stock"
 )
 
 // Problem is why a line has no price.
@@ -123,7 +126,7 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	p, err := s.price(ctx, v, in.Lines)
+	p, err := s.price(ctx, v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +149,10 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 		} else if c != nil {
 			applied[c.ID] = true
 		}
-		check := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
+		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
+		if err != nil {
+			return nil, err
+		}
 		if check.Valid() {
 			offers = append(offers, p.offer(v, check)...)
 			p.CodesUnused = append(p.CodesUnused, check.Code.Code)
@@ -154,30 +160,33 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 			p.CodesRefused = append(p.CodesRefused, RefusedCode{text, check.Refusals})
 		}
 	}
-	if err := p.charge(ctx, offers); err != nil {
+	if err := p.apply(v, offers); err != nil {
 		return nil, err
 	}
-	p.apply(v, offers)
 	promotions := make([]*rule.Promotion, automatic)
 	for i := range promotions {
 		promotions[i] = offers[i].Promotion
 	}
-	if next, missing := discount.Next(p.priced, promotions, v.Currency); next >= 0 {
+	next, missing, err := p.cart.Next(promotions)
+	if err != nil {
+		return nil, err
+	}
+	if next >= 0 {
 		p.Next = &NextPromotion{NewPublicPromotion(v, promotions[next]), v.Money(missing)}
 	}
 	return &p.Preview, nil
 }
 
-// CheckCodeInCart checks a code for a cart, with the amount that it takes off there. The units and the
-// value of the use are those of the cart. It returns INVALID or UNPROCESSABLE for an invalid use or cart.
-func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, lines []LineInput) (*redeem.CodeCheck, error) {
+// CheckCodeInCart checks a code for a cart without codes, with the amount that it takes off there. The units and
+// the value of the use are those of the cart. It returns INVALID or UNPROCESSABLE for an invalid use or cart.
+func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, in Input) (*redeem.CodeCheck, error) {
 	if err := use.Validate(0); err != nil {
 		return nil, err
 	}
-	if err := (Input{Lines: lines}).validate(); err != nil {
+	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	p, err := s.price(ctx, v, lines)
+	p, err := s.price(ctx, v, in)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +194,9 @@ func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use 
 	if err != nil {
 		return nil, err
 	}
-	check := p.check(v, found[0], use)
-	if !check.Valid() {
-		return check, nil
+	check, err := p.check(v, found[0], use)
+	if err != nil || !check.Valid() {
+		return check, err
 	}
 	offers, err := s.offers(ctx, v)
 	if err != nil {
@@ -195,10 +204,11 @@ func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use 
 	}
 	off, applications := int64(0), 0
 	offers = append(offers, p.offer(v, check)...)
-	if err := p.charge(ctx, offers); err != nil {
+	discounts, err := p.cart.Apply(offers)
+	if err != nil {
 		return nil, err
 	}
-	for _, d := range discount.Apply(p.priced, offers, v.Currency) {
+	for _, d := range discounts {
 		if offers[d.Offer].Promotion.ID == check.Promotion.ID {
 			off, applications = d.Minor, d.Applications
 		}
@@ -242,10 +252,12 @@ type pricedCart struct {
 	Preview
 	priced []discount.Line // lines with a price
 	place  []int           // of each in Lines
+	cart   *discount.Cart  // of priced; charges its work to the allowance of the context
 }
 
 // price prices the lines.
-func (s *CartService) price(ctx context.Context, v *release.View, lines []LineInput) (*pricedCart, error) {
+func (s *CartService) price(ctx context.Context, v *release.View, in Input) (*pricedCart, error) {
+	lines := in.Lines
 	configurations := make([]release.Configuration, len(lines))
 	for i, line := range lines {
 		configurations[i] = release.Configuration{ProductID: line.ProductID, Choices: line.Configuration}
@@ -254,13 +266,22 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 	if err != nil {
 		return nil, err
 	}
+	var stock *stockLeft
+	if in.Stock {
+		if stock, err = stockOf(ctx, v, lines, products); err != nil {
+			return nil, err
+		}
+	}
 	p := &pricedCart{Preview: Preview{Lines: make([]Line, len(lines))}}
 	subtotal, withTax := int64(0), 0
 	for i, line := range lines {
 		p.Lines[i] = Line{ProductID: line.ProductID, Product: products[i].Product, Quantity: line.Quantity}
 		unit := products[i].UnitPrice(line.Quantity)
 		if unit == nil || products[i].Product.BaseProduct() {
-			p.Lines[i].Problem = problemOf(products[i], v.Currency)
+			p.Lines[i].Problem = problemOf(products[i], v.RequestedCurrency())
+			continue
+		}
+		if p.Lines[i].Problem = stock.take(line); p.Lines[i].Problem != nil {
 			continue
 		}
 		high, price := bits.Mul64(uint64(unit.Minor), uint64(line.Quantity))
@@ -280,6 +301,7 @@ func (s *CartService) price(ctx context.Context, v *release.View, lines []LineIn
 		p.IncludesTax = &includes
 	}
 	p.Subtotal, p.Total = v.Money(subtotal), v.Money(subtotal)
+	p.cart = discount.NewCart(p.priced, v.Currency, func(steps int) error { return store.ChargeSteps(ctx, steps) })
 	return p, nil
 }
 
@@ -312,12 +334,16 @@ func (s *CartService) offers(ctx context.Context, v *release.View) (offers []dis
 }
 
 // check checks a code for the cart.
-func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) *redeem.CodeCheck {
+func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) (*redeem.CodeCheck, error) {
 	use.CartValue = &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
 	if found.Promotion != nil {
-		use.Units = min(discount.Units(p.priced, found.Promotion, v.Currency), redeem.MaxCodeUnits)
+		units, err := p.cart.Units(found.Promotion)
+		if err != nil {
+			return nil, err
+		}
+		use.Units = min(units, redeem.MaxCodeUnits)
 	}
-	return found.Check(use, v.Now())
+	return found.Check(use, v.Now()), nil
 }
 
 // offer returns the offer of an accepted code; none if its promotion is not for the view's catalog.
@@ -332,22 +358,18 @@ func (p *pricedCart) offer(v *release.View, check *redeem.CodeCheck) []discount.
 	return []discount.Offer{o}
 }
 
-// bytesOfOffer is what applying an offer to a line takes in memory, with all orders that are tried.
-const bytesOfOffer = 512
-
-// charge charges the work of applying offers to the allowance of the context.
-func (p *pricedCart) charge(ctx context.Context, offers []discount.Offer) error {
-	return store.Charge(ctx, bytesOfOffer*len(p.priced)*len(offers))
-}
-
 // apply sets the discounts and what depends on them.
-func (p *pricedCart) apply(v *release.View, offers []discount.Offer) {
+func (p *pricedCart) apply(v *release.View, offers []discount.Offer) error {
+	discounts, err := p.cart.Apply(offers)
+	if err != nil {
+		return err
+	}
 	subtotal := discount.Subtotal(p.priced)
 	total, left := subtotal, make([]int64, len(p.priced))
 	for i, line := range p.priced {
 		left[i] = line.Unit * int64(line.Quantity)
 	}
-	for _, d := range discount.Apply(p.priced, offers, v.Currency) {
+	for _, d := range discounts {
 		offer := offers[d.Offer]
 		made := Discount{Promotion: NewPublicPromotion(v, offer.Promotion), Amount: v.Money(d.Minor), Applications: d.Applications}
 		if offer.Code != "" {
@@ -365,4 +387,5 @@ func (p *pricedCart) apply(v *release.View, offers []discount.Offer) {
 		p.Lines[p.place[i]].Total = v.Money(minor)
 	}
 	p.Total = v.Money(total)
+	return nil
 }

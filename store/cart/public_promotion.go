@@ -2,6 +2,7 @@ package cart
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"portico/store"
@@ -53,6 +54,9 @@ func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	return public
 }
 
+// stepsOfTarget are the steps of comparing a product with the targets and conditions of a promotion.
+const stepsOfTarget = 16
+
 // ProductPromotions returns the active automatic promotions that target each product of a view, those
 // that end first, in one statement. Promotions of the whole cart target no product.
 func (s *CartService) ProductPromotions(ctx context.Context, v *release.View, products []*release.Product) ([][]*PublicPromotion, error) {
@@ -62,16 +66,17 @@ func (s *CartService) ProductPromotions(ctx context.Context, v *release.View, pr
 	}
 	type target struct {
 		*rule.Promotion
-		public *PublicPromotion
-		all    bool
-		skus   map[string]bool
+		public    *PublicPromotion
+		all       bool
+		skus      map[string]bool
+		exclusion rule.Exclusion
 	}
 	var targets []target
 	for _, p := range active {
 		if _, ok := p.MinimumIn(v.Currency); !ok || !p.GivesIn(v.Currency) || !p.HasItems() {
 			continue
 		}
-		t := target{p, NewPublicPromotion(v, p), p.TargetsAll(), map[string]bool{}}
+		t := target{p, NewPublicPromotion(v, p), p.TargetsAll(), map[string]bool{}, p.Exclusion()}
 		for _, sku := range p.TargetSKUs() {
 			t.skus[sku] = true
 		}
@@ -82,11 +87,14 @@ func (s *CartService) ProductPromotions(ctx context.Context, v *release.View, pr
 		if lists[i] = []*PublicPromotion{}; product == nil || len(targets) == 0 {
 			continue
 		}
-		sku, extensions := product.SKU(), product.Extensions()
+		sku, fields := product.SKU(), sync.OnceValue(func() rule.ItemFields { return rule.DecodeItemFields(product.Extensions()) })
 		for _, t := range targets {
-			if (t.all || t.skus[sku]) && !t.Excludes(extensions) {
+			if (t.all || t.skus[sku]) && (len(t.exclusion) == 0 || !t.exclusion.Excludes(fields())) {
 				lists[i] = append(lists[i], t.public)
 			}
+		}
+		if err := store.ChargeSteps(ctx, stepsOfTarget*len(targets)); err != nil {
+			return nil, err
 		}
 	}
 	return lists, nil

@@ -53,6 +53,8 @@ func (f *File) Check(fault *authoring.Validator) {
 	fault.Required("link.href", f.Link.Href, 4096)
 	if href := f.Link.Href; href != "" && !IsURL(href) && !strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "data:") {
 		fault.Warn("link.href", "is no address that browsers can load; begin with https://, got %q", store.Abbreviate(href))
+	} else if strings.Contains(href, " ") && !strings.HasPrefix(href, "data:") {
+		fault.Warn("link.href", "has a space, which a URL cannot have; write %%20, got %q", store.Abbreviate(href))
 	}
 	if size := f.Meta.Dimensions; size != nil {
 		fault.Between("meta.dimensions.width", size.Width, 0, store.MaxStock)

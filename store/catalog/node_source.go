@@ -53,6 +53,9 @@ func (h *hierarchySource) Check(f *authoring.Validator) {
 	}
 }
 
+// Keys records that a redirect may lead to the hierarchy.
+func (h *hierarchySource) Keys(k authoring.KeyRecorder) { k.Define(authoring.KeyTarget, h.ID, "id") }
+
 func (n *NodeSource) Key() string { return n.ID }
 
 func (n *NodeSource) Check(f *authoring.Validator) {
@@ -88,6 +91,7 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 
 // Keys records the products of the node, and its slug, which no other node of the hierarchy has.
 func (n *NodeSource) Keys(k authoring.KeyRecorder) {
+	k.Define(authoring.KeyTarget, n.ID, "id")
 	if n.Attributes.Slug != "" {
 		k.Define(authoring.KeyNodeSlug, n.Relationships.Hierarchy.ID()+" "+n.Attributes.Slug, "attributes.slug")
 	}

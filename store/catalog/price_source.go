@@ -77,8 +77,14 @@ func (p *PriceSource) Check(f *authoring.Validator) {
 	if len(p.Attributes.Currencies) == 0 && len(p.Attributes.Sales) == 0 {
 		f.Rule("attributes.currencies", "is required")
 	}
+	if p.Attributes.Currencies == nil {
+		p.Attributes.Currencies = map[string]AmountPrice{}
+	}
 	checkAmounts(f, "attributes.currencies", p.Attributes.Currencies)
 	for name, sale := range p.Attributes.Sales {
+		if sale.Currencies == nil {
+			sale.Currencies = map[string]AmountPrice{}
+		}
 		member := "attributes.sales." + name
 		sale.Schedule.check(f, member+".schedule")
 		checkAmounts(f, member+".currencies", sale.Currencies)

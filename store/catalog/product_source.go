@@ -165,6 +165,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	if len(a.Options) > 0 && p.parentID() == "" {
 		f.Warn("attributes.options", "have no effect without a parent; set relationships.parent too")
 	}
+	if a.BaseProduct && p.parentID() != "" {
+		f.Warn("attributes.base_product", "is true, but the product has the parent %q, and a variant has no variants of its own; attach them to that parent", store.Abbreviate(p.parentID()))
+	}
 	if p.ID != "" && p.parentID() == p.ID {
 		f.Add("relationships.parent.data.id", "must be another product")
 	}
@@ -196,9 +199,9 @@ func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 	for i, modifier := range a.PriceModifiers {
 		k.Use(authoring.KeyModifier, modifier, "attributes.price_modifiers.*", i)
 	}
-	for _, v := range a.Variations {
+	for i, v := range a.Variations {
 		for _, option := range v.Options {
-			k.Define(authoring.KeyOption, authoring.OptionKey(p.ID, option.ID), "attributes.variations")
+			k.Define(authoring.KeyOption, authoring.OptionKey(p.ID, option.ID), "attributes.variations."+strconv.Itoa(i))
 		}
 	}
 	for kind, ids := range r.Related {

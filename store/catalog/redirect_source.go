@@ -67,7 +67,11 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 // Keys implements authoring.KeyedSource.
 func (r *RedirectSource) Keys(k authoring.KeyRecorder) {
 	if target := r.Relationships.Target; target != nil {
-		k.Use(authoring.KeyKind(target.Data.Type), target.Data.ID, "relationships.target.data.id", 0)
+		kind := authoring.KeyTarget
+		if target.Data.Type == RedirectProduct {
+			kind = authoring.KeyProduct
+		}
+		k.Use(kind, target.Data.ID, "relationships.target.data.id", 0)
 	}
 }
 

@@ -6,19 +6,16 @@ import (
 	"os"
 )
 
-// Backup writes a consistent copy of the database to a new file while reads and
-// writes continue. Secrets stay sealed. It removes the file on failure, and
-// returns UNPROCESSABLE on PostgreSQL, which has its own tools.
-func (s *DB) Backup(ctx context.Context, path string) error {
-	if err := s.fileGuard.check(); err != nil {
-		return err
-	}
-	err := s.dialect.backup(ctx, s.config, path)
+// Backup writes a consistent copy of a database to a new file while servers read and write. The database may have
+// an older schema, and is not migrated. Secrets stay sealed. After an error the caller removes
+// the file. It returns UNPROCESSABLE on PostgreSQL, which has its own tools.
+func Backup(ctx context.Context, databaseURL, path string) error {
+	config := Config{URL: databaseURL, Schema: MigrateSchema}
+	engine, err := dialectOf(databaseURL)
 	if err == nil {
-		err = s.fileGuard.check()
+		err = engine.backup(ctx, config, path)
 	}
 	if err != nil {
-		_ = os.Remove(path)
 		return err
 	}
 	file, err := os.Open(path)

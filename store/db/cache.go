@@ -7,6 +7,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"github.com/maypok86/otter/v2/stats"
 
+	"portico/internal/cachekey"
 	"portico/store"
 )
 
@@ -20,9 +21,9 @@ const defaultCacheBytes = 256 << 20
 // Entries never become stale; they are evicted only to stay within the budget.
 type CacheKey struct {
 	Release ReleaseIdentity
-	Kind    byte   // one of the cache kinds
-	Name    string // a list, or a view's language and currency
-	Sort    store.SortBy
+	Kind    byte         // one of the cache kinds
+	Name    cachekey.Key // a list, or a view's language and currency
+	Sort    store.Sort
 	Number  int // ordinal or chunk
 }
 
@@ -49,7 +50,7 @@ func newCache(config Config) *Cache {
 		MaximumWeight: budget,
 		StatsRecorder: stats.NewCounter(),
 		Weigher: func(key CacheKey, value Sized) uint32 {
-			return uint32(min(len(key.Name)+entryOverhead+value.Size(), 1<<31))
+			return uint32(min(key.Name.Size()+entryOverhead+value.Size(), 1<<31))
 		},
 	})}
 }
@@ -103,17 +104,18 @@ func (c *Cache) clear() {
 func Fetch[T Sized](c *Cache, key CacheKey, names []string, read func(names []string) (map[string]T, error)) (map[string]T, error) {
 	found := make(map[string]T, len(names))
 	var missing []string
-	for _, key.Name = range names {
+	for _, name := range names {
+		key.Name = cachekey.New(name)
 		if kept, ok := Cached[T](c, key); ok {
-			found[key.Name] = kept
+			found[name] = kept
 		} else {
-			missing = append(missing, key.Name)
+			missing = append(missing, name)
 		}
 	}
 	err := store.Chunked(store.Unique(missing), 512, func(names []string) error {
 		fresh, err := read(names)
 		for name, value := range fresh {
-			found[name], key.Name = value, strings.Clone(name) // it may be a part of a long text
+			found[name], key.Name = value, cachekey.New(strings.Clone(name)) // it may be a part of a long text
 			c.Set(key, value)
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/cachekey"
 	"portico/store/db"
 )
 
@@ -46,7 +47,8 @@ func TestCacheChargesMemory(t *testing.T) { // not in parallel: others allocate 
 			heapBefore, chargeBefore := measured()
 			for i := range 5_000 {
 				key, kept := db.CacheKey{Kind: 'k'}, db.Sized(nil)
-				key.Name, kept = value(i)
+				name, value := value(i)
+				key.Name, kept = cachekey.New(name), value
 				cache.Set(key, kept)
 			}
 			heap, charge := measured()

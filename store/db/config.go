@@ -11,6 +11,7 @@ import (
 type Config struct {
 	URL         string           // file:portico.db or postgres://user@host:5432/database
 	ReadURL     string           // PostgreSQL only: a standby to read releases from; empty for none
+	Schema      SchemaMode       // what Open may do to the schema; the default creates and migrates it
 	Readers     int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous string           // SQLite only: FULL (the default), NORMAL or OFF
 	LogPages    int              // SQLite only: pages of the write-ahead log above which each commit copies it and snapshots are renewed; 0 means 16,000

@@ -32,8 +32,9 @@ type DB struct {
 	identityGuard *identityGuard
 	keyedTables   []string // tables with a primary key when the database was opened
 
-	readOnly atomic.Bool // last known state
-	Cache    *Cache      // nil if disabled
+	readOnly     atomic.Bool // last known state
+	failedWrites failedWrites
+	Cache        *Cache // nil if disabled
 
 	queue                chan *queuedWrite
 	pauses               chan func() // run by the writer between two groups
@@ -50,6 +51,7 @@ type DB struct {
 	pace        pollPace // of the poll loop
 
 	listening     atomic.Bool   // notifications of other servers arrive
+	echoTimeout   time.Duration // for receiving one's own, once it was sent
 	announcements chan struct{} // receives when this process wrote something that others poll for
 	id            string        // of this process, among those that use the database
 

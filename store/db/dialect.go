@@ -28,8 +28,13 @@ type dialect interface {
 	// damage is a query that selects a text for each damaged page or index.
 	damage() string
 
-	// hasTable is a query that counts the tables of a name.
-	hasTable() string
+	// tables is a query for the names of all tables and views, without those of extensions. On SQLite it also
+	// returns the application_id of another application.
+	tables() string
+
+	// mark are statements that mark the database as Portico's, at a version of the schema; empty if
+	// the mark in store_meta is all.
+	mark(version int) string
 
 	// columns is a query for table, name and type of each column that can be written, without the
 	// migrator's, in the order of their tables and places.

@@ -59,7 +59,9 @@ func (s *DB) writeError(err error) error {
 	case s.isRetryable(err) && s.dialect.classify(err) != kindTxEnded:
 		return &store.Error{Code: store.Conflict, Detail: "Other writes kept changing the same rows. Nothing was written; retry."}
 	}
-	return s.databaseError(err)
+	err = s.databaseError(err)
+	s.failedWrites.record(err)
+	return err
 }
 
 // ErrRetryWrite makes Update run a write again because another one came first.

@@ -43,8 +43,17 @@ func Explain(err error) (sentence string, ok bool) {
 	var config *pgconn.ParseConfigError
 	var failure *pgconn.PgError
 	var connect *pgconn.ConnectError
+	var foreign *foreignError
 	switch {
 	case sentence != "":
+	case errors.As(err, &foreign):
+		sentence = fmt.Sprintf("%s has tables that Portico did not create, such as %s. Nothing was changed. Name an empty database, or one of Portico. If it is a restored copy, its restore is not complete", name, foreign.table)
+	case errors.Is(err, errNoFile):
+		sentence = fmt.Sprintf("the database file %s does not exist. Correct --database-url, or create the database with portico migrate", name)
+	case errors.Is(err, errNoSchema):
+		sentence = fmt.Sprintf("%s is empty: there is no shop in it. Name the database of a shop, or create one with portico migrate", name)
+	case errors.Is(err, errOlder):
+		sentence = fmt.Sprintf("the schema of %s is older than this version of portico needs. Run portico migrate", name)
 	case errors.As(err, &config):
 		sentence = "the database URL is not valid; its form is postgres://user@host:5432/database"
 	case errors.As(err, &failure):
@@ -70,7 +79,7 @@ func explainSQLite(code int, name string) string {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Sprintf("another process holds a lock on %s; stop it, or run the command again later", name)
 	case sqlite3.SQLITE_IOERR:
-		return fmt.Sprintf("%s cannot be read or written; check its disk", name)
+		return fmt.Sprintf("%s cannot be read or written; check its disk, which may be full", name)
 	}
 	return ""
 }

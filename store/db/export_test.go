@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"time"
 )
 
@@ -26,6 +27,36 @@ func (s *DB) SetIdle(after, every time.Duration) {
 	s.pace.idleAfter, s.pace.idleEvery = after, every
 	s.IdleWithoutRequests()
 }
+
+// EchoWithin sets how soon a notification that was sent must arrive, and runs before before one is sent. Call it before
+// Follow.
+func (s *DB) EchoWithin(timeout time.Duration, before func()) {
+	s.echoTimeout = timeout
+	listen := s.pools.listen
+	s.pools.listen = func(ctx context.Context) (listener, error) { before(); return listen(ctx) }
+}
+
+// HoldReaders takes all connections for reads, which notifications use too, until release is called.
+func (s *DB) HoldReaders(ctx context.Context) (release func(), err error) {
+	var held []*sql.Conn
+	release = func() {
+		for _, conn := range held {
+			_ = conn.Close()
+		}
+	}
+	for range s.read.Stats().MaxOpenConnections + s.config.Readers {
+		conn, err := s.read.Conn(ctx)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, conn)
+	}
+	return release, nil
+}
+
+// Listening reports whether notifications of other servers arrive.
+func (s *DB) Listening() bool { return s.listening.Load() }
 
 // Idle reports whether the next poll is one of an idle server.
 func (s *DB) Idle() bool { return s.polls.idle.Load() }

@@ -35,7 +35,6 @@ func fileReplaced(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, os.Rename(other, path))
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
 		require.ErrorContains(t, s.Ping(t.Context()), "moved or replaced")
-		require.ErrorContains(t, s.Backup(t.Context(), filepath.Join(t.TempDir(), "backup.db")), "moved or replaced")
 		storetest.Eventually(t, true, func() bool {
 			_, err := s.Stocks(t.Context(), store.ListQuery{})
 			return store.HasCode(err, store.Unavailable)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 )
 
@@ -17,7 +18,7 @@ import (
 type Listing[T any] struct {
 	Name, Columns, Table, ID string
 	TimePrefix               string // of the time columns, where the table is a join
-	CounterName              string // counter with the total of the unfiltered list, whose rows are never deleted; empty if none
+	CounterName              string // counter with the total of the unfiltered list; empty if none
 	TotalSQL                 string // query for the stored total of the list without ranges, by the values of Within; empty to count rows
 	CountTable               string // table whose rows are counted, where Table joins others; empty means Table
 	Conditions               []Condition
@@ -32,11 +33,20 @@ type Condition struct {
 	Clause string
 	Values []any
 	// CursorName identifies the condition in cursors if its values change between requests,
-	// as a time does. If empty, Clause and Values do.
-	CursorName string
+	// as a time does. If zero, Clause and Values do.
+	CursorName cachekey.Key
 }
 
-func (w Condition) cursorName() string { return cmp.Or(w.CursorName, fmt.Sprint(w.Clause, w.Values)) }
+func (w Condition) key() cachekey.Key {
+	if w.CursorName != (cachekey.Key{}) {
+		return w.CursorName
+	}
+	parts := []string{w.Clause}
+	for _, value := range w.Values {
+		parts = append(parts, fmt.Sprintf("%T", value), fmt.Sprint(value))
+	}
+	return cachekey.New(parts...)
+}
 
 // Order returns the sort columns; the id is last.
 func (l Listing[T]) Order(sort store.Sort) []string {
@@ -68,17 +78,8 @@ func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery
 	if err != nil {
 		return nil, err
 	}
-	offset := b.Offset
-	if len(condition) == 0 && l.CounterName != "" && query.Sort == (store.Sort{}) && offset >= bookmarkEvery {
-		var from string
-		if from, offset, err = findBookmark(ctx, s, l, l.total(s, nil), offset); err != nil {
-			return nil, err
-		}
-		bound = append(bound, from)
-		condition = append(condition, l.ID+" >= $1")
-	}
 	rows, err := Collect(ctx, s.Reader, l.Scan, l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound)),
-		append(bound, b.Limit+1, offset)...)
+		append(bound, b.Limit+1, b.Offset)...)
 	if err != nil {
 		return nil, err
 	}
@@ -177,45 +178,6 @@ func (l Listing[T]) pageConditions(query store.ListQuery, bound []any) (conditio
 	return conditions, bound, nil
 }
 
-// cachedBookmarks is the cache kind of bookmarks, by table and length.
-const cachedBookmarks = 'm'
-
-// bookmarkEvery is the number of rows between two bookmarks.
-const bookmarkEvery = 500
-
-// bookmarks are the ids of every 500th row of a list by id, up to the largest offset.
-// They are valid while the list has the same length, because rows are only added.
-type bookmarks []string
-
-// Size is about the memory in bytes.
-func (l bookmarks) Size() int { return 40 * len(l) }
-
-// findBookmark returns the last bookmark before offset and the rest to skip, so that a
-// large offset reads no more rows than a small one.
-func findBookmark[T any](ctx context.Context, s *DB, l Listing[T], total func(context.Context) (int, error), offset int) (from string, rest int, err error) {
-	n, err := total(ctx)
-	if err != nil {
-		return "", 0, err
-	}
-	key := CacheKey{Kind: cachedBookmarks, Name: l.Table, Number: n}
-	marks, ok := Cached[bookmarks](s.Cache, key)
-	if !ok {
-		if marks, err = Collect(ctx, s.Reader, Scalar[string], `
-			SELECT `+l.ID+` FROM (
-			    SELECT `+l.ID+`, ROW_NUMBER() OVER (ORDER BY `+l.ID+`) AS place FROM `+l.Table+`
-			    ORDER BY `+l.ID+` LIMIT $1) AS listed
-			WHERE place % $2 = 1 ORDER BY place`, store.MaxOffset+1, bookmarkEvery); err != nil {
-			return "", 0, err
-		}
-		s.Cache.Set(key, marks)
-	}
-	if len(marks) == 0 {
-		return "", offset, nil
-	}
-	at := min(offset/bookmarkEvery, len(marks)-1)
-	return marks[at], offset - at*bookmarkEvery, nil
-}
-
 // Where returns the conditions of a list, whose parameters follow args, and the values of all parameters.
 func (l Listing[T]) Where(ranges []store.Range, args []any) (where []string, all []any) {
 	for _, w := range l.Conditions {
@@ -238,15 +200,8 @@ func (l Listing[T]) Where(ranges []store.Range, args []any) (where []string, all
 
 // CursorName returns the name of the list in its cursors.
 func (l Listing[T]) CursorName(query store.ListQuery) string {
-	return store.ListName(append([]string{l.Name, query.Sort.String()}, l.cursorNames(query.Ranges)...)...)
-}
-
-// cursorNames are the parts of that name that filter the table.
-func (l Listing[T]) cursorNames(ranges []store.Range) (names []string) {
-	for _, w := range l.Conditions {
-		names = append(names, w.cursorName())
-	}
-	return append(names, store.RangeNames(ranges)...)
+	return store.ListName(cachekey.New("rows"), cachekey.New(l.Name), query.Sort.Key(),
+		cachekey.Each(l.Conditions, Condition.key), cachekey.Each(query.Ranges, store.Range.Key))
 }
 
 // SQL is the query of a page. Its last two parameters are limit and offset.

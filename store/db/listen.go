@@ -17,11 +17,10 @@ import (
 // a lock until its transaction has committed, which would let one write commit at a time.
 
 const (
-	announceGap     = hastenGap              // least time between two notifications of a process
-	announceTimeout = time.Second            // for sending one
-	echoTimeout     = 2 * time.Second        // for receiving one's own
-	minListenPause  = 250 * time.Millisecond // before connecting again; doubles
-	maxListenPause  = time.Minute
+	announceGap    = hastenGap              // least time between two notifications of a process
+	echoTimeout    = 2 * time.Second        // for receiving one's own, once it was sent
+	minListenPause = 250 * time.Millisecond // before connecting again; doubles
+	maxListenPause = time.Minute
 )
 
 // announce tells other servers that there is something to poll.
@@ -37,11 +36,11 @@ func (s *DB) sendAnnouncements(ctx context.Context) {
 	for {
 		select {
 		case <-s.announcements:
-			s.notify(s.id)
+			_ = s.notify(s.id)
 		case <-ctx.Done():
 			select { // the last one, of a command that ends after its write
 			case <-s.announcements:
-				s.notify(s.id)
+				_ = s.notify(s.id)
 			default:
 			}
 			return
@@ -53,11 +52,12 @@ func (s *DB) sendAnnouncements(ctx context.Context) {
 	}
 }
 
-// notify sends a notification. It ignores errors: the others poll.
-func (s *DB) notify(sender string) {
-	ctx, cancel := context.WithTimeout(context.Background(), announceTimeout)
+// notify sends a notification. If it cannot, the others poll.
+func (s *DB) notify(sender string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeouts.Connection)
 	defer cancel()
-	_, _ = s.read.ExecContext(ctx, s.dialect.notify(), sender)
+	_, err := s.read.ExecContext(ctx, s.dialect.notify(), sender)
+	return err
 }
 
 // errNoEcho means that the connection does not receive notifications.
@@ -95,16 +95,23 @@ func (s *DB) listenOnce(ctx context.Context) error {
 	}
 	defer l.Close()
 	echo := s.id + " " + store.NewID()
+	waiting, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	sent := make(chan struct{})
-	go func() { defer close(sent); s.notify(echo) }() // by another connection, as other servers do
+	go func() { // by another connection, as other servers do; a distant database takes several round trips to connect
+		defer close(sent)
+		if err := s.notify(echo); err != nil {
+			end(fmt.Errorf("send a notification: %w", err))
+			return
+		}
+		time.AfterFunc(s.echoTimeout, func() { end(errNoEcho) })
+	}()
 	defer func() { <-sent }()
-	waiting, end := context.WithTimeoutCause(ctx, echoTimeout, errNoEcho)
-	defer end()
 	for {
 		sender, err := l.Wait(waiting)
 		switch {
 		case err != nil && ctx.Err() == nil && waiting.Err() != nil:
-			return fmt.Errorf("%w: %w", errNoEcho, err)
+			return fmt.Errorf("%w: %w", context.Cause(waiting), err)
 		case err != nil:
 			return err
 		case sender == echo:

@@ -2,9 +2,12 @@ package db_test
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
@@ -71,6 +74,33 @@ func TestServerWithoutNotificationsPolls(t *testing.T) {
 			require.NoError(t, other.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return other.BumpTopic(ctx, t, db.TopicSettings) }))
 			require.Equal(t, db.TopicSettings, <-noticed)
 		}
+	})
+}
+
+// TestSlowNotifications: the time that a notification takes to arrive begins when it was sent. A distant server, where
+// connecting takes longer than that, does not think that notifications are lost.
+func TestSlowNotifications(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.PostgresOnly(t, backend)
+		var log storetest.LogBuffer
+		const echo = 100 * time.Millisecond
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 2, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = d.Close() })
+		var first sync.Once
+		released := make(chan struct{})
+		d.EchoWithin(echo, func() {
+			first.Do(func() {
+				release, err := d.HoldReaders(t.Context())
+				assert.NoError(t, err)
+				time.AfterFunc(3*echo, func() { release(); close(released) })
+			})
+		})
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+		<-released
+		storetest.Eventually(t, true, d.Listening)
+		require.NotContains(t, log.String(), "notifications do not arrive")
 	})
 }
 

@@ -20,15 +20,15 @@ var MigrationFiles embed.FS
 // Migrations lists the embedded files in order. 0001_x.sql is version 1.
 func Migrations() ([]string, error) { return fs.Glob(MigrationFiles, "migrations/*.sql") }
 
-// migrate updates the schema to this binary's version. It returns an error and changes
-// nothing if the schema needs a newer binary. Several processes may call it at once:
+// migrate updates the schema to this binary's version, as Config.Schema allows. It returns an error and changes
+// nothing if the schema needs a newer binary, or has tables of another application. Several processes may call it at once:
 // one migrates, the others wait.
 func (s *DB) migrate(ctx context.Context) error {
 	files, err := Migrations()
 	if err != nil {
 		return err
 	}
-	applied, err := s.refuseNewer(ctx, s.write, len(files))
+	applied, err := s.checkSchema(ctx, s.write, len(files))
 	if err != nil || applied >= len(files) {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	if applied, err = s.refuseNewer(ctx, s.write, len(files)); err != nil { // another process may have migrated
+	if applied, err = s.checkSchema(ctx, s.write, len(files)); err != nil { // another process may have migrated
 		return err
 	}
 	var list []*goose.Migration
@@ -53,7 +53,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		if isCodeCase(name) && applied == 0 {
 			script += newShopIgnoresCase(i + 1)
 		}
-		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(script)}, nil))
+		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(script, i+1)}, nil))
 	}
 	engine, options, err := s.dialect.goose(s.config)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *DB) migrate(ctx context.Context) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	_, err = s.refuseNewer(ctx, s.write, len(files))
+	_, err = s.checkSchema(ctx, s.write, len(files))
 	return err
 }
 
@@ -91,10 +91,10 @@ func (t *Tx) RequireCodeCase(ctx context.Context) error {
 	return err
 }
 
-// migration runs one file, statement by statement.
-func (s *DB) migration(text string) func(context.Context, *sql.Tx) error {
+// migration runs one file, statement by statement, and marks the database.
+func (s *DB) migration(text string, version int) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, transaction *sql.Tx) error {
-		for _, statement := range strings.Split(s.dialect.ddl(text), ";\n") {
+		for _, statement := range strings.Split(s.dialect.ddl(text)+s.dialect.mark(version), ";\n") {
 			if strings.TrimSpace(statement) == "" {
 				continue
 			}
@@ -104,27 +104,4 @@ func (s *DB) migration(text string) func(context.Context, *sql.Tx) error {
 		}
 		return nil
 	}
-}
-
-// refuseNewer returns the number of applied migrations, or an error if the schema
-// needs a newer binary. A database without the table has no schema yet.
-func (s *DB) refuseNewer(ctx context.Context, from *sql.DB, version int) (applied int, err error) {
-	var tables int
-	if err := from.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
-		return 0, fmt.Errorf("look for the schema: %w", err)
-	}
-	if tables == 0 {
-		return 0, nil
-	}
-	var text string
-	if err := from.QueryRowContext(ctx, `
-		SELECT value, (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version)
-		FROM store_meta WHERE name = 'min_binary'`).Scan(&text, &applied); err != nil {
-		return 0, fmt.Errorf("read the schema's version: %w", err)
-	}
-	least, err := strconv.Atoi(text)
-	if err != nil || least > version {
-		return 0, fmt.Errorf("the database needs a newer portico: its schema requires version %s, this binary has %d; nothing was changed", text, version)
-	}
-	return applied, nil
 }

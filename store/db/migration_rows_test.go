@@ -15,6 +15,7 @@ import (
 
 // addedSinceRows are the tables, columns and indexes of later migrations.
 var addedSinceRows = []string{
+	`INDEX product_by_sku_in_any_case`,
 	`TABLE sweep`,
 	`promotion.codes`,
 	`stock.lines`,

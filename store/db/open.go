@@ -10,7 +10,7 @@ import (
 	"portico/store"
 )
 
-// Open connects, migrates the schema and starts the writer. Call Close when done.
+// Open connects, creates or migrates the schema as config allows, and starts the writer. Call Close when done.
 func Open(ctx context.Context, config Config) (*DB, error) {
 	engine, err := dialectOf(config.URL)
 	if err != nil {
@@ -19,7 +19,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s := &DB{
 		config: config, dialect: engine, Log: config.Log, clock: config.Clock, Cache: newCache(config), keys: newKeyQuota(config),
 		queue: make(chan *queuedWrite, maxGroup), pauses: make(chan func()), closing: make(chan struct{}),
-		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(),
+		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(), echoTimeout: echoTimeout,
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -45,13 +45,11 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.poller = s.Reader
 	s.Reader.identityGuard = s.identityGuard
 	s.readOnly.Store(true) // until checked
-	err = errors.Join(s.checkReadOnly(ctx), s.migrate(ctx), s.readIdentity(ctx))
-	if err == nil {
-		err = s.openStandby(ctx)
-	}
-	if err != nil {
-		s.closer.Close()
-		return nil, newOpenError(engine.describe(config), err)
+	for _, step := range []func(context.Context) error{s.checkReadOnly, s.migrate, s.readIdentity, s.openStandby} {
+		if err := step(ctx); err != nil {
+			s.closer.Close()
+			return nil, newOpenError(engine.describe(config), err)
+		}
 	}
 	if engine.singleWriter() {
 		s.checkpointer.log, s.checkpointer.written = Session{conn: s.checkpoints, classify: s.readError}, make(chan struct{}, 1)

@@ -266,12 +266,12 @@ func (s *DB) checkComplete(ctx context.Context) (found string, err error) {
 	if err != nil {
 		return "", err
 	}
-	applied, err := s.refuseNewer(ctx, s.read, len(files))
+	state, err := readSchema(ctx, s.poller, s.dialect)
+	if err == nil {
+		err = KeepSchema.check(state, len(files))
+	}
 	if err != nil {
 		return "", err
-	}
-	if applied < len(files) {
-		return "", fmt.Errorf("its schema is of an older version (%d of %d migrations); run portico migrate", applied, len(files))
 	}
 	if _, err := ReadSettings(ctx, s.poller); err != nil {
 		return "", err

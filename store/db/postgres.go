@@ -151,9 +151,14 @@ func (postgresDialect) damage() string {
 	return `SELECT CAST(CAST(indexrelid AS regclass) AS TEXT) FROM pg_index WHERE NOT indisvalid`
 }
 
-func (postgresDialect) hasTable() string {
-	return `SELECT CAST(to_regclass($1) IS NOT NULL AS INT)`
+func (postgresDialect) tables() string {
+	return `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+		  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = CAST('pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e')
+		ORDER BY c.relname COLLATE "C"`
 }
+
+func (postgresDialect) mark(int) string { return "" }
 
 func (postgresDialect) columns() string {
 	return `SELECT c.table_name, c.column_name, c.data_type FROM information_schema.columns c

@@ -54,7 +54,7 @@ func sqliteDSN(config Config, pragmas ...string) string {
 	return "file:" + (&url.URL{Path: config.sqliteFile()}).EscapedPath() + "?" + values.Encode()
 }
 
-func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
+func (d sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	path := config.sqliteFile()
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
 		return pools{}, errors.New("the database must be a file, for example file:portico.db; in-memory databases are not supported")
@@ -64,6 +64,9 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if err := d.checkFile(ctx, config); err != nil {
+		return pools{}, err
 	}
 	if err := cmp.Or(createPrivateFile(path, config.Log), registerVisits()); err != nil {
 		return pools{}, err
@@ -166,8 +169,16 @@ func (sqliteDialect) damage() string {
 	return `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`
 }
 
-func (sqliteDialect) hasTable() string {
-	return `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
+func (sqliteDialect) tables() string {
+	return fmt.Sprintf(`SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'
+		UNION ALL SELECT 'those of application_id ' || application_id FROM pragma_application_id WHERE application_id NOT IN (0, %d) ORDER BY 1`, applicationID)
+}
+
+// applicationID is in the header of a file, at offset 68, where the command file and SQLite's own tools show it: Ptco in ASCII.
+const applicationID = 0x5074636f
+
+func (sqliteDialect) mark(version int) string {
+	return fmt.Sprintf("PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n", applicationID, version)
 }
 
 func (sqliteDialect) columns() string {
@@ -232,8 +243,15 @@ func (sqliteDialect) explain(query string) string      { return "EXPLAIN QUERY P
 
 // backup opens a connection of its own that may write: VACUUM INTO on a read-only one
 // leaves an empty file without an error.
-func (sqliteDialect) backup(ctx context.Context, config Config, path string) error {
-	db, err := sql.Open("sqlite", sqliteDSN(config))
+func (d sqliteDialect) backup(ctx context.Context, config Config, path string) error {
+	if err := d.checkFile(ctx, config); err != nil {
+		return newOpenError(d.describe(config), err)
+	}
+	guard := newFileGuard(config.sqliteFile())
+	db, err := openFile(guard, sqliteDSN(config))
+	if err == nil {
+		err = guard.remember()
+	}
 	if err != nil {
 		return err
 	}
@@ -244,7 +262,7 @@ func (sqliteDialect) backup(ctx context.Context, config Config, path string) err
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
 		return err
 	}
-	return checkBackup(ctx, db, path)
+	return cmp.Or(checkBackup(ctx, db, path), guard.check())
 }
 
 // checkBackup verifies that the copy is sound and that no table lost all its rows.
@@ -277,11 +295,27 @@ func checkBackup(ctx context.Context, original *sql.DB, path string) error {
 
 func (sqliteDialect) describe(config Config) string { return "SQLite " + config.sqliteFile() }
 
-// OpenReadOnly calls fn with a read-only session on an existing SQLite database, without
-// migrating it, so any table may be missing. It does not call fn if the file is
-// missing or empty.
-func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) error) error {
-	path, _ := SQLiteFile(databaseURL)
+// checkFile checks what the file holds before it is opened for writes, which creates it, or switches it to a
+// write-ahead log.
+func (d sqliteDialect) checkFile(ctx context.Context, config Config) error {
+	files, err := Migrations()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(config.sqliteFile()); errors.Is(err, fs.ErrNotExist) && config.Schema != CreateSchema {
+		return errNoFile
+	}
+	var state schemaState
+	err = d.inspect(ctx, config.sqliteFile(), func(_ Session, found schemaState) error { state = found; return nil })
+	if err == nil {
+		err = config.Schema.check(state, len(files))
+	}
+	return err
+}
+
+// inspect calls fn with a session on an existing file, and its schema. It changes nothing, not even the files
+// beside it. It does not call fn if the file is missing or empty.
+func (d sqliteDialect) inspect(ctx context.Context, path string, fn func(Session, schemaState) error) error {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -290,15 +324,33 @@ func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) erro
 	case info.Size() == 0:
 		return nil
 	}
-	pool, err := openFile(newFileGuard(path), sqliteDSN(Config{URL: databaseURL}, "query_only(1)"))
+	mode := "mode=ro"
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		mode += "&immutable=1" // else SQLite creates a log beside a file that had one
+	}
+	pool, err := openFile(newFileGuard(path), "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+mode+"&_pragma=busy_timeout(5000)&_pragma=query_only(1)")
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
 	if err := retryBusy(ctx, pool.PingContext); err != nil {
-		return newOpenError(path, err)
+		return err
 	}
-	if err := fn(Session{conn: pool, classify: func(err error) error { return err }}); err != nil {
+	in := Session{conn: pool, classify: func(err error) error { return err }}
+	state, err := readSchema(ctx, in, d)
+	if err != nil {
+		return err
+	}
+	return fn(in, state)
+}
+
+// OpenReadOnly calls fn with a read-only session on an existing SQLite database, without
+// migrating it, so any table may be missing. It does not call fn if the file is
+// missing or empty, and returns an error for a file of another application.
+func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) error) error {
+	path, _ := SQLiteFile(databaseURL)
+	err := sqliteDialect{}.inspect(ctx, path, func(in Session, _ schemaState) error { return fn(in) })
+	if err != nil {
 		return newOpenError(path, err)
 	}
 	return nil

@@ -311,6 +311,7 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
 		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
+		require.ErrorIs(t, s.WriteTrouble(), store.ErrReadOnly)
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
 		next := backend.Open(t, func(config *shop.Config) { config.Timeouts.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "a server that starts now knows it too")

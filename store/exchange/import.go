@@ -10,7 +10,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"portico/store"
@@ -28,18 +27,9 @@ func (r *ImportReport) recordIgnored(d decodedLine) {
 		}
 		name := store.Abbreviate(d.kind)
 		if d.source != nil {
-			path := slices.Clone(passed.Path)
-			for i, part := range path {
-				if strings.Trim(part, "0123456789") == "" {
-					path[i] = "*"
-				}
-			}
-			name += " " + strings.Join(path, ".")
+			name += " " + starred(passed.Path)
 		}
-		if _, known := r.IgnoredCount[name]; !known && len(r.IgnoredCount) >= maxIgnoredNames {
-			name = "others"
-		}
-		r.IgnoredCount[name]++
+		countName(r.IgnoredCount, name)
 	}
 }
 
@@ -49,7 +39,9 @@ func (r *ImportReport) warn(warning ImportError, options ImportOptions, add func
 		add(warning)
 		return
 	}
-	if r.WarningCount++; len(r.Warnings) < MaxWarnings {
+	r.WarningCount++
+	kind := warning.Kind()
+	if countName(r.WarningKinds, kind); len(r.Warnings) < MaxWarnings && r.WarningKinds[kind] <= maxWarningsOfKind {
 		r.Warnings = append(r.Warnings, warning)
 	}
 	if options.Found != nil {
@@ -120,7 +112,7 @@ func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *
 	for _, wanted := range passes {
 		var waiting []decodedLine
 		write := func() error {
-			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept, limit)
+			changed, left, err := s.importBatch(ctx, actor, waiting, c, limit)
 			waiting = nil
 			report.Changed += changed
 			for kind, n := range left {
@@ -163,6 +155,7 @@ func (s *ExchangeService) linesAtOnce(ctx context.Context, options ImportOptions
 // checkedImport is an import whose lines are valid.
 type checkedImport struct {
 	open      func() (io.ReadCloser, error) // the lines, merged if the import merges
+	merger    *lineMerger                   // nil if it does not
 	close     func()
 	decoder   *lineDecoder
 	same      *unchangedLines
@@ -173,6 +166,9 @@ type checkedImport struct {
 }
 
 func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do func([]decodedLine) error) error {
+	if c.merger != nil {
+		options.LineBytes = c.merger.lineBytes()
+	}
 	return eachBatch(ctx, c.open, options, c.decoder, do)
 }
 
@@ -182,14 +178,15 @@ func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, op
 		return nil, err
 	}
 	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(),
-		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}}}
+		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}, WarningKinds: map[string]int{}}}
 	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {
 		return nil, err
 	}
 	if options.Merge || options.Row != nil {
-		if c.open, c.close, err = s.mergedLines(ctx, c.decoder, open, options); err != nil {
+		if c.merger, err = s.mergeLines(ctx, c.decoder, open, options); err != nil {
 			return nil, err
 		}
+		c.open, c.close = c.merger.open, c.merger.remove
 	}
 	if err := s.checkLines(ctx, c, options); err != nil {
 		c.close()
@@ -216,7 +213,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if err != nil {
 		return err
 	}
-	keys := newKeyChecker(known, "files", maxSimilarSKUs)
+	keys := newKeyChecker(known, "files")
 	if c.codeCase, err = newCodeCaseChecker(ctx, s.db, options.Settings || !c.kept.settings); err != nil {
 		return err
 	}
@@ -303,7 +300,15 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	}
 	report.Skipped["stock_transaction"] = c.kept.ledger.skipped
 	if faults.Count > 0 {
-		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int { return a.Line - b.Line })
+		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int {
+			if a.Missing != b.Missing {
+				if a.Missing {
+					return 1
+				}
+				return -1
+			}
+			return a.Line - b.Line
+		})
 		faults.Warnings = report.WarningCount
 		return faults
 	}

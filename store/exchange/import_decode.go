@@ -25,6 +25,7 @@ type lineDecoder struct {
 
 	skip    func(line int) bool // lines to skip; nil for none
 	row     func(line int) SheetRow
+	merged  bool                 // the lines are those of a lineMerger
 	skipped map[string]bool      // types whose lines are left alone
 	warned  map[int]store.Errors // warnings of lines that a merge has found
 }
@@ -50,6 +51,7 @@ type decodedLine struct {
 	deletes  string           // the id of the resource to delete; empty for none
 	skipped  bool             // the type is left alone
 	row      SheetRow
+	patch    *linePatch // nil if the line was not merged
 	errs     store.Errors
 	warnings store.Errors
 	ignored  store.Errors // what a lenient import skips: the type, or members
@@ -223,6 +225,10 @@ func newStrictReader(line []byte, into authoring.Source) *json.Decoder {
 func (d *lineDecoder) batch(first int, lines [][]byte) []decodedLine {
 	batch := make([]decodedLine, 0, len(lines))
 	for i, line := range lines {
+		var patch *linePatch
+		if d.merged {
+			line, patch = cutPatch(line)
+		}
 		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.maxBytes {
 			batch = append(batch, decodedLine{line: first + i, errs: store.Errors{store.Unprocessablef(nil, "The line is longer than %d bytes; shorten its texts and lists, or raise --line-bytes.", d.maxBytes)}})
 			continue
@@ -240,7 +246,7 @@ func (d *lineDecoder) batch(first int, lines [][]byte) []decodedLine {
 			continue
 		}
 		result := d.decode(line)
-		result.line, result.row = first+i, row
+		result.line, result.row, result.patch = first+i, row, patch
 		result.warnings = append(result.warnings, d.warned[result.line]...)
 		batch = append(batch, result)
 	}

@@ -545,3 +545,21 @@ func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "an invalid known member is still an error")
 	}
 }
+
+// TestImportErrorsComeAfterTheirCause checks that a reference to a resource whose own line is wrong comes after that line's
+// error, wherever both lines are.
+func TestImportErrorsComeAfterTheirCause(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(
+			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`,
+			`{"type":"product","id":"mug","attributes":{"name":"Mug","sku":"MUG","status":"alive"}}`,
+			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}`)), exchange.ImportOptions{})
+		var found []string
+		for _, e := range storetest.ImportErrors(t, err) {
+			found = append(found, fmt.Sprint(e.Line, " ", strings.Join(e.Err.Path, ".")))
+		}
+		require.Equal(t, []string{"2 attributes.status", "3 ", "1 relationships.hierarchy.data.id"}, found)
+	})
+}

@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"portico/store"
 )
@@ -67,11 +69,12 @@ type ImportReport struct {
 	Skipped   map[string]int // resources that differ from existing ones and were skipped, by type
 	Left      map[string]int // lines of the types in ImportOptions.Skip, by type
 
-	// Likely mistakes by line, the first MaxWarnings of WarningCount: references to what is
-	// neither in the file nor in the store, keys that two resources have, and more. The
-	// lines were written all the same.
+	// Likely mistakes by line: references to what is neither in the file nor in the store, keys that two
+	// resources have, and more. The lines were written all the same. Warnings lists the first
+	// maxWarningsOfKind of each kind, at most MaxWarnings; WarningKinds counts all by ImportError.Kind.
 	Warnings     []ImportError
 	WarningCount int
+	WarningKinds map[string]int
 
 	// What a lenient import skipped: resources of unknown types, and unknown members.
 	// Ignored lists the first MaxIgnored; IgnoredCount counts all by type, or by type and
@@ -86,15 +89,46 @@ type Replacement struct {
 	Deleted, All int // All are those of the store
 }
 
-// MaxWarnings bounds ImportReport.Warnings.
-const MaxWarnings = 20
+// MaxWarnings and maxWarningsOfKind bound ImportReport.Warnings.
+const (
+	MaxWarnings       = 20
+	maxWarningsOfKind = 3
+)
 
-// MaxIgnored bounds ImportReport.Passed, and maxIgnoredNames the names in IgnoredCount; others
+// MaxIgnored bounds ImportReport.Ignored, and maxCounts the names in IgnoredCount and WarningKinds; others
 // are counted together.
 const (
-	MaxIgnored      = 20
-	maxIgnoredNames = 1000
+	MaxIgnored = 20
+	maxCounts  = 1000
 )
+
+// countName adds one to the count of a name.
+func countName(counts map[string]int, name string) {
+	if _, known := counts[name]; !known && len(counts) >= maxCounts {
+		name = "others"
+	}
+	counts[name]++
+}
+
+// starred returns a path with dots, and * for the positions in lists.
+func starred(path []string) string {
+	path = slices.Clone(path)
+	for i, part := range path {
+		if strings.Trim(part, "0123456789") == "" {
+			path[i] = "*"
+		}
+	}
+	return strings.Join(path, ".")
+}
+
+// Kind is the type, the member and the beginning of the text, which errors of the same kind share whatever value each is about.
+func (f ImportError) Kind() string {
+	text := f.Err.Detail
+	if at := strings.IndexAny(text, `"0123456789`); at > 0 {
+		text = text[:at]
+	}
+	return f.Type + " " + starred(f.Err.Path) + " " + text
+}
 
 // ImportError is an error in a line.
 type ImportError struct {
@@ -102,6 +136,10 @@ type ImportError struct {
 	Type  string       // of the resource, if known
 	Err   *store.Error // Path is the member as in the file
 	Other int          // an earlier line that the error is about; 0 for none
+
+	// Missing is true if the member refers to what neither the files nor the store have. The line that
+	// has it may be wrong, so these errors come last.
+	Missing bool
 }
 
 func (f ImportError) Error() string {
@@ -111,7 +149,7 @@ func (f ImportError) Error() string {
 	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
 }
 
-// ImportErrors are the errors of a file by line, at most MaxImportErrors. Nothing was
+// ImportErrors are the errors of a file by line, at most MaxImportErrors; those that are Missing come last. Nothing was
 // written.
 type ImportErrors struct {
 	Errors   []ImportError

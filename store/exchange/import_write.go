@@ -15,27 +15,31 @@ import (
 
 // importBatch writes a batch in one transaction. It returns the number of new or changed
 // resources, and of skipped ones by type.
-func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
+func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, c *checkedImport, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {
 		return 0, nil, nil
 	}
-	changed, left, err = s.writeBatch(ctx, actor, batch, kept, limit, false)
+	changed, left, err = s.writeBatch(ctx, actor, batch, c, limit, false)
 	if errors.Is(err, authoring.ErrOneByOne) { // find the failing row
-		changed, left, err = s.writeBatch(ctx, actor, batch, kept, limit, true)
+		changed, left, err = s.writeBatch(ctx, actor, batch, c, limit, true)
 	}
 	return changed, left, err
 }
 
-func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
+func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, checked []decodedLine, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
 	err = s.writeAll(ctx, actor, limit, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
+		batch, err := c.merger.current(ctx, w, checked)
+		if err != nil {
+			return err
+		}
 		if err := catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(batch)); err != nil {
 			return err
 		}
 		for name, sources := range sourcesByKind(batch) {
 			kind := kindByName(name)
 			all := len(sources)
-			sources, err := kept.writable(ctx, w, name, sources)
+			sources, err := c.kept.writable(ctx, w, name, sources)
 			if err != nil {
 				return err
 			}

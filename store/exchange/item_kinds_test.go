@@ -184,7 +184,7 @@ func TestSetRedirects(t *testing.T) {
 		runItemSteps(t, s, []itemStep{
 			{"by its path", set(&item{From: new("/old/"), To: new("newer")}), `r updated to:"new"->"newer"`},
 			{"to a product", set(&item{From: new("old"), ProductID: new("mug")}), `r updated to:"newer"-> target:->"mug"`},
-			{"to an unknown node", set(&item{ID: new("r"), NodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.node_id refers to a node that is neither in the items nor in the store: "none".`},
+			{"to an unknown node", set(&item{ID: new("r"), NodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.node_id refers to a node or hierarchy that is neither in the items nor in the store: "none".`},
 			{"to a URL", set(&item{ID: new("r"), To: new("https://other.example/mug")}), `r updated to:->"https://other.example/mug" target:"none"->`},
 			{"new ones", set(&item{ID: new("a"), From: new("a"), To: new("b")}, &item{ID: new("b"), From: new("b"), To: new("c")}), "a created\nb created"},
 			{"a loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}), "items.0.to leads back to itself, over 3 redirects"},
@@ -260,7 +260,7 @@ func TestPriceItemSteps(t *testing.T) {
 			}, "items.0.amounts would leave the sale without amounts; send remove: true to remove it"},
 			{"a new sale without amounts", sales(&sale{SKU: "SKU-MUG", Name: "winter", ValidTo: new(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))}), "items.0.amounts is required for a new sale"},
 			{"of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer"}), "items.0.amounts is required for a new sale"},
-			{"all amounts of a price with a sale", nulled("items.0.amounts"), `p-SKU-MUG updated amounts:{"USD":{"amount":100,"includes_tax":false}}->`},
+			{"all amounts of a price with a sale", nulled("items.0.amounts"), `p-SKU-MUG updated amounts.USD:{"amount":100,"includes_tax":false}->`},
 			{"an unknown sale removed", sales(&sale{SKU: "SKU-MUG", Name: "winter", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "winter"`},
 			{"a sale removed of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer", Remove: true}), `items.0 is no sale of the price, so it cannot be removed: "summer"`},
 			{"the last sale of a price without amounts", sales(&sale{SKU: "SKU-MUG", Name: "summer", Remove: true}), "items.0.remove would leave the price without amounts and sales; delete it with pricesDelete"},

@@ -229,6 +229,31 @@ func TestItemErrors(t *testing.T) {
 	})
 }
 
+// TestItemsWarnOfWhatTheyChange checks that a mutation warns of the members that its items name and of what follows from
+// them, and not of mistakes that the product had before.
+func TestItemsWarnOfWhatTheyChange(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		const variations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0}]}]`
+		storetest.Import(t, s, storetest.JoinLines(product("parent", variations, ``),
+			product("mug", `,"upc_ean":"4006381333932"`, `"main_image":{"data":{"type":"file","id":"none"}}`)))
+		warned := func(item *exchange.ProductItemInput) (paths []string) {
+			item.ID = new("mug")
+			result, err := s.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{item}, nil, true)
+			require.NoError(t, err)
+			for _, warning := range result.Warnings {
+				paths = append(paths, strings.Join(warning.Path, "."))
+			}
+			return paths
+		}
+		require.Empty(t, warned(&exchange.ProductItemInput{Description: new("New")}))
+		require.Equal(t, []string{"items.0.main_image_id"}, warned(&exchange.ProductItemInput{Description: new("New"), MainImageID: new("none")}), "named, though unchanged")
+		require.Equal(t, []string{"items.0.upc_ean"}, warned(&exchange.ProductItemInput{UpcEan: new("4006381333933")}))
+		require.Equal(t, []string{"items.0.option_ids"}, warned(&exchange.ProductItemInput{ParentID: new("parent")}), "follows from the parent")
+	})
+}
+
 func TestUpsertPrices(t *testing.T) {
 	t.Parallel()
 	type amounts = []*exchange.PriceAmountInput

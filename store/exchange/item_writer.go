@@ -18,7 +18,6 @@ import (
 const (
 	MaxItems         = 1000
 	maxItemBytes     = 16 << 20 // of the stored resources together
-	maxItemSKUs      = 3        // SKUs to look for in any case; each takes a scan
 	maxItemChanges   = 100      // listed changes of an item
 	maxChangesLength = 1 << 18  // bytes of all listed values
 )
@@ -88,8 +87,9 @@ type itemWrite struct {
 	ids     []string         // of the resources, in the order of their first items
 	items   map[string][]int // by id
 	stored  map[string][]byte
-	batch   []decodedLine // by resource; line counts them from 1
-	removed []string      // ids
+	patches map[string][][]byte // of the items, by id
+	batch   []decodedLine       // by resource; line counts them from 1
+	removed []string            // ids
 	faults  store.Errors
 }
 
@@ -103,7 +103,7 @@ func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
-		w := &itemWrite{itemSet: set, Writer: &authoring.Writer{Tx: t, DB: s.db}, decoder: newLineDecoder(ImportOptions{}), items: map[string][]int{}, stored: map[string][]byte{}}
+		w := &itemWrite{itemSet: set, Writer: &authoring.Writer{Tx: t, DB: s.db}, decoder: newLineDecoder(ImportOptions{}), items: map[string][]int{}, stored: map[string][]byte{}, patches: map[string][][]byte{}}
 		// Mutations of items run one at a time, so that none merges onto what another replaces.
 		if _, err := w.Sequence(ctx, 1); err != nil {
 			return nil, err
@@ -171,12 +171,11 @@ func (w *itemWrite) read(ctx context.Context) error {
 	if len(w.faults) > 0 {
 		return itemErrors("items", w.faults)
 	}
-	valid := slices.Sorted(slices.Values(store.ValidIDs(w.ids)))
-	if _, err := db.CollectIn(ctx, w.Session, db.Scalar[string], valid, `SELECT id FROM `+w.table()+` WHERE id IN ($in) ORDER BY id`+w.ForUpdate(w.table())); err != nil {
+	if err := w.Lock(ctx, w.kind, w.ids); err != nil {
 		return err
 	}
 	size := 0
-	if err := eachStored(ctx, w.Session, w.kind, valid, func(d decodedLine, line []byte) {
+	if err := eachStored(ctx, w.Session, w.kind, store.ValidIDs(w.ids), func(d decodedLine, line []byte) {
 		if size += len(line); size <= maxItemBytes {
 			w.stored[d.source.Key()] = slices.Clone(line)
 		}
@@ -201,7 +200,9 @@ func (w *itemWrite) read(ctx context.Context) error {
 			for _, fault := range patch.faults {
 				w.faults, wrong = append(w.faults, fault.At(strconv.Itoa(i)).At("items")), true
 			}
-			line = mergedLine(w.decoder, w.Now, line, patch.line(w.kind.Name, id), true)
+			changes := patch.line(w.kind.Name, id)
+			w.patches[id] = append(w.patches[id], changes)
+			line = mergedLine(w.decoder, w.Now, line, changes, true)
 		}
 		d := w.decoder.decode(line)
 		if d.line = n + 1; wrong {
@@ -213,14 +214,6 @@ func (w *itemWrite) read(ctx context.Context) error {
 		w.batch = append(w.batch, d)
 	}
 	return nil
-}
-
-// table is the table of the kind.
-func (w *itemWrite) table() string {
-	if w.kind.Whole != nil {
-		return w.kind.Whole.Name
-	}
-	return w.kind.Name
 }
 
 // check returns every error of the merged lines.
@@ -271,7 +264,7 @@ func (w *itemWrite) checkNumber(ctx context.Context) error {
 	if w.kind.Most == 0 {
 		return nil
 	}
-	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.table())
+	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.kind.Table())
 	if count += len(w.ids) - len(w.stored) - len(w.removed); count > w.kind.Most {
 		w.faults = append(w.faults, store.Unprocessablef([]string{"items"}, "would make %d of the type %s, and a shop has at most %d; remove some first", count, w.kind.Name, w.kind.Most))
 	}
@@ -358,31 +351,84 @@ func shownValue(raw json.RawMessage) *string {
 	return &text
 }
 
-// warn adds likely mistakes to the result.
+// warn adds likely mistakes to the result: those of members that the items name, and those that the stored resources did not
+// have before.
 func (w *itemWrite) warn(ctx context.Context, result *ItemsWritten) error {
-	known, err := newKeyStore(ctx, w.Session)
-	if err != nil {
+	unchanged := func(line int) bool { return result.Items[line-1].Outcome == ItemUnchanged }
+	found, err := w.likelyMistakes(ctx, w.batch, unchanged)
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	keys := newKeyChecker(known, "items", maxItemSKUs)
-	unchanged := func(line int) bool { return result.Items[line-1].Outcome == ItemUnchanged }
-	add := func(warning ImportError) {
-		if len(result.Warnings) < MaxWarnings && !unchanged(warning.Line) {
+	var before []decodedLine
+	for n, id := range w.ids {
+		if stored := w.stored[id]; stored != nil && w.batch[n].source != nil && !unchanged(n+1) {
+			d := w.decoder.decode(stored)
+			if d.line = n + 1; w.accept != nil {
+				w.accept(&d)
+			}
+			before = append(before, d)
+		}
+	}
+	standing := map[string]bool{}
+	if len(before) > 0 {
+		had, err := w.likelyMistakes(ctx, before, unchanged)
+		if err != nil {
+			return err
+		}
+		for _, warning := range had {
+			standing[warning.Error()] = true
+		}
+	}
+	for _, warning := range found {
+		if len(result.Warnings) < MaxWarnings && (!standing[warning.Error()] || w.names(w.ids[warning.Line-1], warning.Err.Path)) {
 			result.Warnings = append(result.Warnings, w.placed(warning))
 		}
 	}
+	return nil
+}
+
+// names reports whether an item of a resource names a member of its line, or what the member is part of.
+func (w *itemWrite) names(id string, path []string) bool {
+	return slices.ContainsFunc(w.patches[id], func(patch []byte) bool {
+		for _, name := range path {
+			_, members := store.ObjectMembers(patch)
+			if members == nil {
+				return true
+			}
+			below, named := members[name]
+			if !named {
+				return false
+			}
+			patch = below
+		}
+		return true
+	})
+}
+
+// likelyMistakes returns those of lines, but for unchanged ones.
+func (w *itemWrite) likelyMistakes(ctx context.Context, batch []decodedLine, unchanged func(line int) bool) (list []ImportError, err error) {
+	known, err := newKeyStore(ctx, w.Session)
+	if err != nil {
+		return nil, err
+	}
+	keys := newKeyChecker(known, "items")
+	add := func(warning ImportError) {
+		if !unchanged(warning.Line) {
+			list = append(list, warning)
+		}
+	}
 	if w.mistakes != nil {
-		mistakes, err := w.mistakes(ctx, w.Session, w.batch)
+		mistakes, err := w.mistakes(ctx, w.Session, batch)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, mistake := range mistakes {
 			add(mistake)
 		}
 	}
-	if err := keys.add(ctx, w.Session, w.batch, unchanged); err != nil || !keys.finish() {
-		return err
+	if err := keys.add(ctx, w.Session, batch, unchanged); err != nil || !keys.finish() {
+		return list, err
 	}
-	batches := func(do func([]decodedLine) error) error { return do(w.batch) }
-	return keys.warn(ctx, batches, w.Session, add)
+	batches := func(do func([]decodedLine) error) error { return do(batch) }
+	return list, keys.warn(ctx, batches, w.Session, add)
 }

@@ -18,19 +18,21 @@ import (
 // there is anything to warn of.
 type keyChecker struct {
 	lines    string // what holds the lines: files or items
-	similar  int    // the most SKUs to look for in any case in the store
 	seed     maphash.Seed
 	store    *keyStore
 	defined  map[uint64]struct{} // in the files
 	repeated map[uint64]struct{} // defined by several lines
 	missing  map[uint64]struct{} // used, not in the store, and not in the files so far
-	owners   map[uint64]string   // SKUs and slugs of products of the store: the product's id
+	owners   map[uint64]keyOwner // who has SKUs and slugs in the store
+	options  map[uint64]uint64   // options of parents: their variation, as a hash
+	variants map[uint64][]uint64 // KeyVariant of children with several options that are not all known so far
+	clashing map[uint64]struct{} // KeyVariant of children with two options of one variation
 	warnings int                 // of single lines
 }
 
-func newKeyChecker(s *keyStore, lines string, similar int) *keyChecker {
-	return &keyChecker{lines: lines, similar: similar, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
-		missing: map[uint64]struct{}{}, owners: map[uint64]string{}}
+func newKeyChecker(s *keyStore, lines string) *keyChecker {
+	return &keyChecker{lines: lines, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
+		missing: map[uint64]struct{}{}, owners: map[uint64]keyOwner{}, options: map[uint64]uint64{}, variants: map[uint64][]uint64{}, clashing: map[uint64]struct{}{}}
 }
 
 func (c *keyChecker) hash(kind authoring.KeyKind, value string) uint64 {
@@ -90,24 +92,56 @@ func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine
 		}
 		line.record(d)
 		for _, key := range line.defined {
-			c.define(key.recordedKey, d.row.Continued)
+			c.define(key, d.row.Continued)
 			if owned(key.kind) && !unchanged(d.line) {
 				owners[key.kind] = append(owners[key.kind], key.value)
 			}
 		}
+		var options []uint64
 		for _, key := range line.used {
-			used[c.hash(key.kind, key.value)] = key.recordedKey
+			hash := c.hash(key.kind, key.value)
+			if used[hash] = key.recordedKey; key.kind == authoring.KeyOption {
+				options = append(options, hash)
+			}
+		}
+		for _, key := range line.defined {
+			if key.kind == authoring.KeyVariant && len(options) > 1 {
+				c.variants[c.hash(key.kind, key.value)] = options
+			}
 		}
 	}
 	if err := c.addOwners(ctx, in, owners); err != nil {
 		return err
 	}
-	return c.addMissing(ctx, in, used)
+	if err := c.addMissing(ctx, in, used); err != nil {
+		return err
+	}
+	c.addClashing()
+	return nil
+}
+
+// addClashing finds children with two options of one variation, once all their options are known.
+func (c *keyChecker) addClashing() {
+	for variant, options := range c.variants {
+		var variations []uint64
+		for _, option := range options {
+			if variation, known := c.options[option]; known {
+				variations = append(variations, variation)
+			}
+		}
+		if len(store.Unique(variations)) < len(variations) {
+			c.clashing[variant] = struct{}{}
+		}
+		if len(variations) == len(options) {
+			delete(c.variants, variant)
+		}
+	}
 }
 
 // define records a key that a line defines. continued is true for a further line of the same resource.
-func (c *keyChecker) define(key recordedKey, continued bool) {
+func (c *keyChecker) define(key recordedMember, continued bool) {
 	hash := c.hash(key.kind, key.value)
+	c.note(key)
 	_, before := c.defined[hash]
 	c.defined[hash] = struct{}{}
 	if before && unique(key.kind) && !continued {
@@ -122,14 +156,28 @@ func (c *keyChecker) define(key recordedKey, continued bool) {
 	}
 }
 
-// unique reports whether two lines must not define the same key.
-func unique(kind authoring.KeyKind) bool {
-	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyParent && kind != authoring.KeyOptionCount && kind != authoring.KeyModifier && kind != "stock_transaction"
+// note records the variation of an option.
+func (c *keyChecker) note(key recordedMember) {
+	if key.kind == authoring.KeyOption {
+		c.options[c.hash(key.kind, key.value)] = c.hash(key.kind, key.member)
+	}
 }
 
-// owned reports whether no other product of the store should define the key.
+// unique reports whether two lines must not define the same key.
+func unique(kind authoring.KeyKind) bool {
+	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyParent && kind != authoring.KeyOptionCount && kind != authoring.KeyModifier && kind != authoring.KeyTarget && kind != "stock_transaction"
+}
+
+// owned reports whether no other resource of the store should define the key.
 func owned(kind authoring.KeyKind) bool {
-	return kind == authoring.KeySKU || kind == authoring.KeySlug
+	return kind == authoring.KeySKU || kind == authoring.KeySlug || kind == authoring.KeyNodeSlug
+}
+
+// keyOwner is a resource of the store that has a key.
+type keyOwner struct {
+	kind authoring.KeyKind // product or node
+	id   string
+	key  string // as it is in the store
 }
 
 func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[authoring.KeyKind][]string) error {
@@ -139,7 +187,11 @@ func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[au
 			return err
 		}
 		for _, owner := range owners {
-			c.owners[c.hash(kind, owner.Key)] = owner.Value
+			if hash := c.hash(kind, owner.key); kind == authoring.KeySKU && !slices.Contains(values, owner.key) {
+				c.owners[c.hash(foldedSKU, strings.ToLower(owner.key))] = owner
+			} else {
+				c.owners[hash] = owner
+			}
 		}
 	}
 	return nil
@@ -156,7 +208,7 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uin
 		}
 	}
 	for kind, values := range wanted {
-		found, err := c.store.find(ctx, in, kind, values)
+		found, err := c.store.find(ctx, in, kind, values, c.note)
 		if err != nil {
 			return err
 		}
@@ -177,18 +229,18 @@ func (c *keyChecker) finish() bool {
 		}
 	}
 	for hash, owner := range c.owners {
-		if _, inFiles := c.defined[c.hash(authoring.KeyProduct, owner)]; inFiles {
+		if _, inFiles := c.defined[c.hash(owner.kind, owner.id)]; inFiles {
 			delete(c.owners, hash)
 		}
 	}
-	return c.warnings+len(c.missing)+len(c.repeated)+len(c.owners) > 0
+	c.addClashing()
+	return c.warnings+len(c.missing)+len(c.repeated)+len(c.owners)+len(c.clashing) > 0
 }
 
 // keyWarner makes the warnings of lines, in the order of the files.
 type keyWarner struct {
 	*keyChecker
 	first   map[uint64]definedAt // of repeated keys
-	folded  map[string]bool      // SKUs that were looked for in any case
 	keys    keysOfLine
 	session db.Session
 }
@@ -214,6 +266,9 @@ func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportE
 		} else if warning := w.otherCase(d, key); warning != nil {
 			list = append(list, *warning)
 		}
+		if _, clashes := w.clashing[w.hash(key.kind, key.value)]; clashes {
+			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "has two options of one variation of the parent; choose one of each variation")})
+		}
 	}
 	for _, key := range w.keys.used {
 		if _, missing := w.missing[w.hash(key.kind, key.value)]; !missing {
@@ -224,7 +279,7 @@ func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportE
 			return nil, err
 		}
 		if text != "" {
-			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "%s", text)})
+			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "%s", text), Missing: true})
 		}
 	}
 	return list, nil
@@ -236,8 +291,11 @@ func (w *keyWarner) duplicate(d decodedLine, key recordedMember) *ImportError {
 	warn := func(other int, format string, args ...any) *ImportError {
 		return &ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), format, args...), Other: other}
 	}
-	if owner := w.owners[hash]; owner != "" && owner != d.source.Key() {
-		return warn(0, "is also the %s of the product %q in the store", key.kind, owner)
+	if owner := w.owners[hash]; owner.id != "" && owner.id != d.source.Key() {
+		if key.kind == authoring.KeyNodeSlug {
+			return warn(0, "is also the slug of the node %q in the store", owner.id)
+		}
+		return warn(0, "is also the %s of the product %q in the store", key.kind, owner.id)
 	}
 	if _, repeated := w.repeated[hash]; !repeated {
 		return nil
@@ -258,10 +316,17 @@ func (w *keyWarner) duplicate(d decodedLine, key recordedMember) *ImportError {
 	return warn(before.line, "is also the %s of the product %q", key.kind, before.id)
 }
 
-// otherCase warns of a SKU that differs only in case from that of an earlier line.
+// otherCase warns of a SKU that differs only in case from that of an earlier line, or of a product of the store.
 func (w *keyWarner) otherCase(d decodedLine, key recordedMember) *ImportError {
+	if key.kind != authoring.KeySKU {
+		return nil
+	}
 	hash := w.hash(foldedSKU, strings.ToLower(key.value))
-	if _, repeated := w.repeated[hash]; key.kind != authoring.KeySKU || !repeated {
+	if owner := w.owners[hash]; owner.id != "" && owner.id != d.source.Key() && owner.key != key.value {
+		return &ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(),
+			"is the SKU %q of the product %q in the store in another case; two products must not differ in that alone", store.Abbreviate(owner.key), owner.id)}
+	}
+	if _, repeated := w.repeated[hash]; !repeated {
 		return nil
 	}
 	before, seen := w.first[hash]
@@ -308,30 +373,22 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 	return "refers to a " + string(key.kind) + " that is neither in the " + w.lines + " nor in the store: " + strconv.Quote(shown), nil
 }
 
-// similarSKU describes a SKU that differs only in case; "" if there is none. The store is searched
-// for a bounded number of SKUs, since each takes a scan.
+// similarSKU describes a SKU that differs only in case; "" if there is none.
 func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) {
 	folded := strings.ToLower(sku)
 	if _, inFiles := w.defined[w.hash(foldedSKU, folded)]; inFiles {
 		return "a product of the " + w.lines + " has " + strconv.Quote(store.Abbreviate(sku)) + " in another case", nil
 	}
-	if w.folded[folded] || len(w.folded) >= w.similar {
-		return "", nil
-	}
-	w.folded[folded] = true
-	found, err := w.store.inAnyCase(ctx, w.session, folded)
-	if found != "" {
-		return "a product of the store has " + strconv.Quote(found), err
+	found, err := w.store.owners(ctx, w.session, authoring.KeySKU, []string{sku})
+	if len(found) > 0 {
+		return "a product of the store has " + strconv.Quote(found[0].key), err
 	}
 	return "", err
 }
 
-// maxSimilarSKUs is the most SKUs that an import looks for in any case in the store.
-const maxSimilarSKUs = 50
-
 // warn runs a pass over the files and calls found with each warning.
 func (c *keyChecker) warn(ctx context.Context, batches func(func([]decodedLine) error) error, in db.Session, found func(ImportError)) error {
-	w := &keyWarner{keyChecker: c, first: map[uint64]definedAt{}, folded: map[string]bool{}, session: in}
+	w := &keyWarner{keyChecker: c, first: map[uint64]definedAt{}, session: in}
 	return batches(func(batch []decodedLine) error {
 		for _, d := range batch {
 			list, err := w.warnings(ctx, d)

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 
 // keyStore looks for keys in the store.
 type keyStore struct {
-	empty map[string]bool // tables without rows at the start of the import
+	empty map[string]bool     // tables without rows at the start of the import
+	nodes map[string]keyOwner // of the hierarchies that were read, by KeyNodeSlug
+	trees map[string]bool     // these hierarchies
 }
 
 // keyQuery selects those of $in that resources of the store define.
@@ -22,13 +25,13 @@ type keyQuery struct{ table, sql string }
 var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyProduct: {"product", `SELECT id FROM product WHERE id IN ($in)`},
 	authoring.KeyFile:    {"file", `SELECT id FROM file WHERE id IN ($in)`},
-	authoring.KeyNode:    {"node", `SELECT id FROM node WHERE id IN ($in)`},
+	authoring.KeyTarget:  {"node or hierarchy", `SELECT id FROM (SELECT id FROM node UNION ALL SELECT id FROM hierarchy) AS target WHERE id IN ($in)`},
 	authoring.KeySKU:     {"product", `SELECT sku FROM product WHERE sku IN ($in)`},
 	authoring.KeyChild:   {"product", `SELECT DISTINCT parent_id FROM product WHERE parent_id IN ($in)`},
 }
 
 func newKeyStore(ctx context.Context, in db.Session) (*keyStore, error) {
-	s := &keyStore{empty: map[string]bool{}}
+	s := &keyStore{empty: map[string]bool{}, nodes: map[string]keyOwner{}, trees: map[string]bool{}}
 	for _, table := range []string{"product", "file", "node", "price_modifier"} {
 		_, found, err := db.One(ctx, in, db.Scalar[int], `SELECT 1 FROM `+table+` LIMIT 1`)
 		if err != nil {
@@ -39,13 +42,13 @@ func newKeyStore(ctx context.Context, in db.Session) (*keyStore, error) {
 	return s, nil
 }
 
-// find returns those of values that the store defines.
-func (s *keyStore) find(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string) ([]string, error) {
+// find returns those of values that the store defines. It calls note with those that parents define.
+func (s *keyStore) find(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string, note func(recordedMember)) ([]string, error) {
 	switch query := keyQueries[kind]; {
 	case query.sql != "" && !s.empty[query.table]:
 		return db.CollectIn(ctx, in, db.Scalar[string], store.Unique(values), query.sql)
 	case (kind == authoring.KeyOption || kind == authoring.KeyParent || kind == authoring.KeyOptionCount) && !s.empty["product"]:
-		return s.ofParents(ctx, in, kind, values)
+		return s.ofParents(ctx, in, kind, values, note)
 	case kind == authoring.KeyModifier && !s.empty["price_modifier"]:
 		return s.modifierNames(ctx, in)
 	}
@@ -54,7 +57,7 @@ func (s *keyStore) find(ctx context.Context, in db.Session, kind authoring.KeyKi
 
 // ofParents returns the keys of a kind that the parents in the store define, which are before the first space of
 // keys.
-func (s *keyStore) ofParents(ctx context.Context, in db.Session, kind authoring.KeyKind, keys []string) (found []string, err error) {
+func (s *keyStore) ofParents(ctx context.Context, in db.Session, kind authoring.KeyKind, keys []string, note func(recordedMember)) (found []string, err error) {
 	parents := make([]string, len(keys))
 	for i, key := range keys {
 		parents[i], _, _ = strings.Cut(key, " ")
@@ -71,6 +74,7 @@ func (s *keyStore) ofParents(ctx context.Context, in db.Session, kind authoring.
 		for _, key := range line.defined {
 			if key.kind == kind {
 				found = append(found, key.value)
+				note(key)
 			}
 		}
 	}
@@ -90,21 +94,59 @@ func (s *keyStore) modifierNames(ctx context.Context, in db.Session) (names []st
 	return names, err
 }
 
-// owners returns the products of the store that have one of the SKUs or slugs, by it.
-func (s *keyStore) owners(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string) ([]db.Pair[string, string], error) {
+// owners returns who has one of some SKUs, in any case, or slugs.
+func (s *keyStore) owners(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string) ([]keyOwner, error) {
+	if kind == authoring.KeyNodeSlug {
+		return s.nodeOwners(ctx, in, values)
+	}
 	if s.empty["product"] {
 		return nil, nil
 	}
-	column := string(kind)
-	return db.CollectIn(ctx, in, db.ScanPair[string, string], slices.Compact(slices.Sorted(slices.Values(values))),
-		`SELECT `+column+`, id FROM product WHERE `+column+` IN ($in)`)
+	query := `SELECT slug, id FROM product WHERE slug IN ($in)`
+	if kind == authoring.KeySKU {
+		query = `SELECT sku, id FROM product WHERE lower(sku) IN ($in)`
+		lower := make([]string, len(values))
+		for i, sku := range values {
+			lower[i] = lowerASCII(sku)
+		}
+		values = lower
+	}
+	return db.CollectIn(ctx, in, func(rows *sql.Rows) (o keyOwner, err error) {
+		o.kind = authoring.KeyProduct
+		return o, rows.Scan(&o.key, &o.id)
+	}, slices.Compact(slices.Sorted(slices.Values(values))), query)
 }
 
-// inAnyCase returns a SKU of the store that equals folded in lower case; "" if there is none.
-func (s *keyStore) inAnyCase(ctx context.Context, in db.Session, folded string) (string, error) {
-	if s.empty["product"] {
-		return "", nil
+// lowerASCII is lower of both databases for columns with the collation "C".
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+// nodeOwners returns the nodes that have one of some slugs in their hierarchies, each of which is read once.
+func (s *keyStore) nodeOwners(ctx context.Context, in db.Session, keys []string) (owners []keyOwner, err error) {
+	var trees []string
+	for _, key := range keys {
+		if tree, _, _ := strings.Cut(key, " "); !s.empty["node"] && !s.trees[tree] {
+			s.trees[tree] = true
+			trees = append(trees, tree)
+		}
 	}
-	sku, _, err := db.One(ctx, in, db.Scalar[string], `SELECT sku FROM product WHERE lower(sku) = $1 ORDER BY sku LIMIT 1`, folded)
-	return sku, err
+	_, err = db.CollectIn(ctx, in, func(rows *sql.Rows) (n catalog.NodeSource, err error) {
+		if err = rows.Scan(db.JSON{Into: &n}); err == nil && n.Attributes.Slug != "" {
+			key := n.Relationships.Hierarchy.ID() + " " + n.Attributes.Slug
+			s.nodes[key] = keyOwner{authoring.KeyNode, n.ID, key}
+		}
+		return n, err
+	}, trees, `SELECT body FROM node WHERE hierarchy_id IN ($in)`)
+	for _, key := range keys {
+		if owner, has := s.nodes[key]; has {
+			owners = append(owners, owner)
+		}
+	}
+	return owners, err
 }

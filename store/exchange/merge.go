@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"math"
 	"os"
+	"strconv"
 	"time"
 
 	"portico/store"
@@ -18,8 +20,9 @@ import (
 )
 
 // A lineMerger writes the lines of an import to a temporary file, each merged onto the resource that
-// is stored, so that every later pass sees whole resources. Line numbers stay the same. It keeps 30
-// bytes for each line, for resources that several lines change.
+// is stored, so that every later pass sees whole resources. Line numbers stay the same. What is written
+// is merged anew where the resource changed meanwhile. It keeps 30 bytes for each line, for resources
+// that several lines change.
 type lineMerger struct {
 	db       *db.DB
 	decoder  *lineDecoder
@@ -32,6 +35,38 @@ type lineMerger struct {
 	maxBytes int
 }
 
+// linePatch is a line before it was merged.
+type linePatch struct {
+	before uint64 // hash of the line that it was merged onto; 0 for none
+	text   []byte
+}
+
+// A merged line of the temporary file ends with its patch: patchMark, the hash in patchHash digits, and the text.
+// JSON has no patchMark. A line that was not merged ends with patchMark alone.
+const (
+	patchMark = "\x1e"
+	patchHash = 16
+)
+
+func appendPatch(line []byte, p *linePatch) []byte {
+	line = append(line, patchMark...)
+	if p != nil {
+		line = append(fmt.Appendf(line, "%0*x", patchHash, p.before), p.text...)
+	}
+	return line
+}
+
+// cutPatch returns a line of the temporary file as it was merged, and its patch.
+func cutPatch(line []byte) ([]byte, *linePatch) {
+	at := bytes.LastIndex(line, []byte(patchMark))
+	merged, patch := line[:at], bytes.TrimSuffix(line[at+1:], []byte("\n"))
+	if len(patch) == 0 {
+		return merged, nil
+	}
+	before, _ := strconv.ParseUint(string(patch[:patchHash]), 16, 64)
+	return merged, &linePatch{before, bytes.Clone(patch[patchHash:])}
+}
+
 // linePlace is where a line is in the temporary file.
 type linePlace struct {
 	at   int64
@@ -42,24 +77,33 @@ type linePlace struct {
 // products of a shop.
 const mergeBatch = 200
 
-// mergedLines returns a function that opens the merged lines, and one that deletes them. It adds to
-// decoder the warnings that the merged lines no longer show.
-func (s *ExchangeService) mergedLines(ctx context.Context, decoder *lineDecoder, open func() (io.ReadCloser, error), options ImportOptions) (merged func() (io.ReadCloser, error), remove func(), err error) {
+// mergeLines writes the merged lines, which the caller removes. It adds to decoder the warnings that the
+// merged lines no longer show.
+func (s *ExchangeService) mergeLines(ctx context.Context, decoder *lineDecoder, open func() (io.ReadCloser, error), options ImportOptions) (*lineMerger, error) {
 	file, err := os.CreateTemp("", "portico-merge-*.ndjson")
 	if err != nil {
-		return nil, nil, fmt.Errorf("merge: %w", err)
+		return nil, fmt.Errorf("merge: %w", err)
 	}
-	remove = func() { file.Close(); os.Remove(file.Name()) }
 	m := &lineMerger{db: s.db, decoder: decoder, rowsOnly: !options.Merge, seed: maphash.MakeSeed(), file: file, out: bufio.NewWriterSize(file, 1<<16),
 		places: map[uint64]linePlace{}, maxBytes: cmp.Or(options.LineBytes, defaultLineBytes)}
 	if err := m.run(ctx, open, options); err != nil {
-		remove()
-		return nil, nil, fmt.Errorf("merge: %w", err)
+		m.remove()
+		return nil, fmt.Errorf("merge: %w", err)
 	}
-	return func() (io.ReadCloser, error) {
-		return io.NopCloser(io.NewSectionReader(file, 0, m.written)), nil
-	}, remove, nil
+	decoder.merged = true
+	return m, nil
 }
+
+// open opens the merged lines.
+func (m *lineMerger) open() (io.ReadCloser, error) {
+	return io.NopCloser(io.NewSectionReader(m.file, 0, m.written)), nil
+}
+
+func (m *lineMerger) remove() { m.file.Close(); os.Remove(m.file.Name()) }
+
+// lineBytes is the longest line of the temporary file. Merged lines that are longer than the limit are read whole,
+// since each ends with its patch.
+func (m *lineMerger) lineBytes() int { return math.MaxInt - 1 }
 
 func (m *lineMerger) run(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions) error {
 	from, err := open()
@@ -166,10 +210,8 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 	} else {
 		end = nil
 	}
-	switch {
-	case p.whole:
-		m.places[p.hash] = linePlace{m.written, len(line)}
-	case p.hash != 0:
+	var patch *linePatch
+	if p.hash != 0 && !p.whole {
 		before := stored[partialLine{kind: p.kind, id: p.id}]
 		if place, twice := m.places[p.hash]; twice {
 			if err := m.out.Flush(); err != nil {
@@ -180,18 +222,24 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 				return err
 			}
 		}
-		line = m.merge(before, bytes.TrimPrefix(line, []byte("\ufeff")), p.row)
+		patch = &linePatch{m.hash(before), bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))}
+		line = mergedLine(m.decoder, m.db.Now(), before, patch.text, p.row)
+	}
+	if p.hash != 0 {
 		m.places[p.hash] = linePlace{m.written, len(line)}
 	}
-	m.written += int64(len(line) + len(end))
-	m.out.Write(line) // Flush returns the error
-	_, err := m.out.Write(end)
+	line = append(appendPatch(line, patch), end...)
+	m.written += int64(len(line))
+	_, err := m.out.Write(line)
 	return err
 }
 
-// merge merges a line onto the stored one, nil if there is none.
-func (m *lineMerger) merge(before, line []byte, row bool) []byte {
-	return mergedLine(m.decoder, m.db.Now(), before, line, row)
+// hash identifies a line that others are merged onto; 0 for none.
+func (m *lineMerger) hash(line []byte) uint64 {
+	if line == nil {
+		return 0
+	}
+	return max(1, maphash.Bytes(m.seed, line))
 }
 
 // mergedLine merges a line onto the stored one, nil if there is none. If that changes something, and the

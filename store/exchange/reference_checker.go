@@ -47,7 +47,7 @@ func (r *referenceChecker) add(d decodedLine) {
 		if len(r.wanted[target]) < MaxImportErrors {
 			f := &authoring.Validator{}
 			f.Add(ref.Member, "refers to the %s %q, which is neither in %s nor in the store", ref.Kind, ref.ID, r.lines)
-			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.line, Type: d.kind, Err: f.Errors[0]})
+			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.line, Type: d.kind, Err: f.Errors[0], Missing: true})
 		}
 	}
 	if node, ok := d.source.(*catalog.NodeSource); ok {

@@ -44,6 +44,19 @@ func TestImportWarnings(t *testing.T) {
 	})
 }
 
+// TestWritingAgainWarnsOfNothing checks lines that replace resources of the store which have their keys.
+func TestWritingAgainWarnsOfNothing(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		mug, node := product("mug", ``, ``), nodeOf(`,"slug":"mugs"`, ``)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, mug, node))
+		for _, line := range []string{product("mug", `,"description":"x"`, ``), strings.Replace(mug, "SKU-MUG", "sku-mug", 1), mug, nodeOf(`,"slug":"mugs","description":"x"`, ``)} {
+			require.Empty(t, storetest.ImportWithOptions(t, s, storetest.JoinLines(line)).Warnings, line)
+		}
+	})
+}
+
 // checkWarnings compares warnings with those of a case, whose lines begin after skipped ones.
 func checkWarnings(t *testing.T, c warningCase, skipped int, report *exchange.ImportReport) {
 	t.Helper()
@@ -82,6 +95,14 @@ func warningCases() []warningCase {
 	const tree = `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`
 	mug := product("mug", ``, ``)
 	const variations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0}]}]`
+	const twoVariations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0},{"id":"m","name":"M","description":"","sort_order":1}]},` +
+		`{"id":"c","name":"colour","sort_order":1,"options":[{"id":"red","name":"Red","description":"","sort_order":0}]}]`
+	childWith := func(options ...string) string {
+		return product("child-"+options[1], `,"options":["`+strings.Join(options, `","`)+`"]`, `"parent":{"data":{"type":"product","id":"parent"}}`)
+	}
+	redirectTo := func(id, target string) string {
+		return fmt.Sprintf(`{"type":"redirect","id":%q,"attributes":{"from":"from-%s"},"relationships":{"target":{"data":{"type":"node","id":%q}}}}`, id, id, target)
+	}
 	child := func(option string) string {
 		return product("child", fmt.Sprintf(`,"base_product_id":"parent","options":[%q]`, option), `"parent":{"data":{"type":"product","id":"parent"}}`)
 	}
@@ -146,8 +167,22 @@ func warningCases() []warningCase {
 		{"a product twice in a node", []string{tree, mug}, []string{nodeOf(``, `{"type":"product","id":"mug"},{"type":"product","id":"mug"}`)}, []string{`1 node relationships.products.data.1.id: is in the list twice: "mug"`}},
 		{"two nodes with one slug", []string{tree}, []string{nodeOf(`,"slug":"mugs"`, ``), strings.Replace(nodeOf(`,"slug":"mugs"`, ``), `"id":"n"`, `"id":"m"`, 1)}, []string{`2 node attributes.slug: is also the slug of the node "n"`}},
 		{"a redirect to an unknown node", nil, []string{`{"type":"redirect","id":"r","attributes":{"from":"a"},"relationships":{"target":{"data":{"type":"node","id":"none"}}}}`}, []string{`1 redirect relationships.target.data.id: refers to a node`}},
+		{"a SKU in another case than a product's before", []string{mug}, []string{strings.Replace(product("jar", ``, ``), "SKU-JAR", "Sku-Mug", 1)}, []string{`1 product attributes.sku: is the SKU `}},
+		{"a sibling with one slug", []string{tree, nodeOf(`,"slug":"mugs"`, ``)}, []string{strings.Replace(nodeOf(`,"slug":"mugs"`, ``), `"id":"n"`, `"id":"m"`, 1)}, []string{`1 node attributes.slug: is also the slug of the node "n"`}},
+		{"a node of another hierarchy with one slug", []string{tree, strings.ReplaceAll(tree, `"h"`, `"g"`), nodeOf(`,"slug":"mugs"`, ``)},
+			[]string{strings.NewReplacer(`"id":"n"`, `"id":"m"`, `"id":"h"`, `"id":"g"`).Replace(nodeOf(`,"slug":"mugs"`, ``))}, nil},
+		{"a redirect to a hierarchy, and to a node", []string{tree, nodeOf(``, ``)}, []string{redirectTo("r", "h"), redirectTo("s", "n")}, nil},
+		{"a variant with variants", []string{product("parent", `,"base_product":true`, ``)}, []string{product("child", `,"base_product":true`, `"parent":{"data":{"type":"product","id":"parent"}}`), product("grandchild", ``, `"parent":{"data":{"type":"product","id":"child"}}`)},
+			[]string{`1 product attributes.base_product: is true, but the product has the parent "parent"`}},
+		{"two options of one variation", []string{product("parent", twoVariations, ``)}, []string{childWith("s", "m"), childWith("s", "red")}, []string{`1 product attributes.options: has two options of one variation`}},
+		{"two options of one variation, the parent last", nil, []string{childWith("s", "m"), product("parent", twoVariations, ``)}, []string{`1 product attributes.options: has two options of one variation`}},
 		{"a time without a zone", nil, []string{strings.Replace(mug, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00", 1)},
 			[]string{`1 product attributes.created_at: has no time zone, and counts as UTC; write 2026-01-01T00:00:00Z`}},
+		{"a date without a time", []string{book, mug}, []string{strings.Replace(priceOf("SKU-MUG", "USD"), `"currencies"`, `"sales":{"s":{"schedule":{"valid_to":"2030-06-30"},"currencies":{}}},"currencies"`, 1)},
+			[]string{`1 product-price attributes.sales.s.schedule.valid_to: is a date without a time, and counts as 00:00 of that day in UTC; write 2030-06-30T00:00:00Z`}},
+		{"an error of a spreadsheet", nil, []string{strings.Replace(mug, `"name":"A"`, `"name":"#NAME?"`, 1)}, []string{`1 product attributes.name: is an error of a spreadsheet; correct the formula of the cell, got "#NAME?"`}},
+		{"a control character", nil, []string{strings.Replace(mug, `"name":"A"`, `"name":"A\u0007","description":"a\r\n\tb"`, 1)}, []string{`1 product attributes.name: has the control character '\a', which pages do not show; remove it, got "A\a"`}},
+		{"spaces in a URL", nil, []string{`{"type":"file","id":"f","file_name":"a.jpg","link":{"href":"https://files.example/my mug.jpg"}}`}, []string{`1 file link.href: has a space, which a URL cannot have; write %20`}},
 	}
 }
 
@@ -185,13 +220,16 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	s := backend.Open(t)
 	var lines []string
 	for i := range 3 * exchange.MaxImportErrors {
-		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, `"main_image":{"data":{"type":"file","id":"f"}}`))
+		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, fmt.Sprintf(`"files":{"data":[{"type":"file","id":"f%d"}]}`, i)))
 	}
+	lines = append(lines, product("last", `,"options":["s"]`, ``))
 	found := map[bool]int{}
 	count := exchange.ImportOptions{Found: func(_ exchange.ImportError, warning bool) { found[warning]++ }}
 	report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
 	require.NoError(t, err)
-	require.Len(t, report.Warnings, exchange.MaxWarnings)
+	require.Len(t, report.Warnings, 4, "the first three of a kind, and the other kind")
+	require.Equal(t, []int{1, 2, 3, len(lines)}, []int{report.Warnings[0].Line, report.Warnings[1].Line, report.Warnings[2].Line, report.Warnings[3].Line})
+	require.Equal(t, map[string]int{report.Warnings[0].Kind(): len(lines) - 1, report.Warnings[3].Kind(): 1}, report.WarningKinds)
 	require.Equal(t, len(lines), report.WarningCount)
 	require.Equal(t, map[bool]int{true: len(lines)}, found)
 

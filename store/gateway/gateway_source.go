@@ -16,7 +16,7 @@ type gatewaySource struct {
 // GatewayKind imports and exports gateways without their passwords.
 var GatewayKind = authoring.Kind{
 	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
-	Write: gatewayTable.Write, Export: authoring.ExportBodies("gateway", "slug"),
+	Write: gatewayTable.Write, Export: authoring.ExportBodies("gateway", "slug"), Column: "slug",
 }
 
 func (g *gatewaySource) Key() string { return g.Slug }

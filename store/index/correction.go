@@ -23,8 +23,11 @@ func (c Corrections) Size() (n int) {
 	return n
 }
 
-// Corrected returns the text, folded, with mistyped words replaced.
+// Corrected returns the text, folded, with mistyped words replaced; empty without corrections.
 func (s Search) Corrected(corrections Corrections) string {
+	if len(corrections) == 0 {
+		return ""
+	}
 	var parts []string
 	for w := range splitWords(s.Typed) {
 		part := w.text

@@ -174,6 +174,25 @@ type Matches struct {
 // Size is about the memory in bytes.
 func (m *Matches) Size() int { return 64 + 4*len(m.Found) + 4*len(m.Scores) }
 
+// With adds products that others find, as parentOf returns them, with the best score of those.
+func (m *Matches) With(parentOf func(ordinal uint32) (parent uint32, found bool)) *Matches {
+	all := make([]uint64, 0, len(m.Found)+len(m.Found)/2)
+	for i, ordinal := range m.Found {
+		all = append(all, uint64(ordinal)<<32|uint64(^m.Scores[i]))
+		if parent, found := parentOf(ordinal); found {
+			all = append(all, uint64(parent)<<32|uint64(^m.Scores[i]))
+		}
+	}
+	slices.Sort(all) // the best of each product first
+	with := &Matches{}
+	for i, match := range all {
+		if ordinal := uint32(match >> 32); i == 0 || ordinal != uint32(all[i-1]>>32) {
+			with.Found, with.Scores = append(with.Found, ordinal), append(with.Scores, ^uint32(match))
+		}
+	}
+	return with
+}
+
 // completeScore is added to the score of a product that has all words. It is above all sums of values.
 const completeScore = 1 << 21
 

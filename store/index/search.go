@@ -2,11 +2,13 @@ package index
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
+	"portico/internal/cachekey"
 	"portico/store"
 )
 
@@ -48,7 +50,7 @@ func NewSearch(text string) (Search, error) {
 		return Search{}, store.Invalidf(path, "has %d words; the limit is %d", len(words), MaxSearchWords)
 	}
 	s := Search{Typed: strings.TrimSpace(text)}
-	seen := map[string]bool{}
+	seen := map[cachekey.Key]bool{}
 	other := slices.Collect(splitWords(transcribe(text)))
 	for i, w := range words {
 		wanted := w.searchWord(i == len(words)-1)
@@ -56,7 +58,7 @@ func NewSearch(text string) (Search, error) {
 		if !w.unspaced && len(other) == len(words) && other[i].text != w.text {
 			wanted.Transcribed = truncateToken(other[i].text)
 		}
-		if name := wanted.String(); !seen[name] {
+		if name := wanted.key(); !seen[name] {
 			seen[name], s.Words = true, append(s.Words, wanted)
 		}
 	}
@@ -66,13 +68,11 @@ func NewSearch(text string) (Search, error) {
 // Empty reports whether there is nothing to find.
 func (s Search) Empty() bool { return len(s.Words) == 0 }
 
-// String is the same for equivalent searches.
-func (s Search) String() string {
-	parts := make([]string, len(s.Words))
-	for i, w := range s.Words {
-		parts[i] = w.String()
-	}
-	return "search(" + strings.Join(parts, " ") + ")"
+// Key is the same for searches that find the same, in which Typed may differ.
+func (s Search) Key() cachekey.Key {
+	return cachekey.Each(s.Words, func(w SearchWord) cachekey.Key {
+		return cachekey.Join(w.key(), cachekey.New(strconv.Itoa(w.Position)))
+	})
 }
 
 // transcriptions are letters that are also written as two.

@@ -178,3 +178,29 @@ func (t *distanceTable) distance(word []rune, text string, most int, prefix bool
 	}
 	return slices.Min(row[:n+1])
 }
+
+// SimilarSteps returns how many steps Similar takes for a word, in the sense of store.ChargeSteps: one for each word that shares a
+// pair of letters with it, and is perhaps compared.
+func (v *Vocabulary) SimilarSteps(word string) (steps int) {
+	if v.Len() == 0 {
+		return 0
+	}
+	x := v.bigrams()
+	eachBigram(word, func(b uint32) { steps += int(x.ends[b+1] - x.ends[b]) })
+	return steps
+}
+
+// CorrectionSteps returns at most how many steps Corrections takes for a word.
+func (e *Expander) CorrectionSteps(i int) (steps int) {
+	text := e.words[i].Whole.Text
+	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
+		return 0
+	}
+	for _, source := range e.sources {
+		steps += source.SimilarSteps(text)
+	}
+	if e.words[i].Whole.Prefix {
+		steps *= 2 // longer words are compared too
+	}
+	return steps
+}

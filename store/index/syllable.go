@@ -1,9 +1,12 @@
 package index
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"portico/internal/cachekey"
 )
 
 // A run is text in a script without spaces between words. To split it into words would need a
@@ -137,24 +140,13 @@ func (w SearchWord) Tokens() []SearchToken {
 	return list
 }
 
-func (w SearchWord) String() string {
-	parts := []string{w.Whole.Text}
-	prefix := w.Whole.Prefix && !strings.HasSuffix(w.Whole.Text, SyllableEnd)
+// key names the word without its Position.
+func (w SearchWord) key() cachekey.Key {
+	prefix := w.Whole.Prefix
 	if w.Pairs != nil {
-		parts[0], _, _ = strings.Cut(w.Pairs[0].Text, SyllableEnd)
-		for _, pair := range w.Pairs {
-			_, next, _ := strings.Cut(pair.Text, SyllableEnd)
-			parts, prefix = append(parts, next), pair.Prefix
-		}
+		prefix = w.Pairs[len(w.Pairs)-1].Prefix
 	}
-	text := strings.ReplaceAll(strings.Join(parts, "·"), SyllableEnd, "")
-	if w.Transcribed != "" {
-		text += "|" + w.Transcribed
-	}
-	if prefix {
-		text += "*"
-	}
-	return text
+	return cachekey.New(w.text, w.Whole.Text, w.Transcribed, strconv.FormatBool(prefix))
 }
 
 // Match returns the matches of the word. tokens has the matches of each of Tokens.

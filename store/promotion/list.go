@@ -2,10 +2,10 @@ package promotion
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -71,7 +71,7 @@ func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) 
 
 // stateCondition selects states by the rules of Promotion.StateAt.
 func stateCondition(states []rule.PromotionState, now int64) (w db.Condition) {
-	w.CursorName = fmt.Sprint("state", states)
+	w.CursorName = cachekey.Each(states, func(s rule.PromotionState) cachekey.Key { return cachekey.New(string(s)) })
 	var clauses []string
 	for _, state := range states {
 		switch state {

@@ -75,7 +75,7 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			for _, c := range all.Items {
 				got = append(got, c.Code)
 			}
-			require.Equal(t, want, got, by.String())
+			require.Equal(t, want, got, "%v", by)
 			total, err := all.Total(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, 5, total)

@@ -3,6 +3,7 @@ package promotion_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,10 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 				"schema.targets"},
 			{rule.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
 			{rule.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
+			{rule.BundleGift, `{"gifts":[` + repeated(100, `"G"`) + `],"requirements":[` + repeated(100, `{"targets":["A"],"quantity":1}`) + `]}`, ""},
+			{rule.BundleGift, `{"gifts":[` + repeated(101, `"G"`) + `],"requirements":[{"targets":["A"],"quantity":1}]}`, "schema.gifts"},
+			{rule.BundleGift, `{"gifts":["G"],"requirements":[` + repeated(101, `{"targets":["A"],"quantity":1}`) + `]}`, "schema.requirements"},
+			{rule.BundleFixedDiscount, `{"currencies":[{"currency":"USD","amount":5}],"targets":[` + repeated(101, `["A"]`) + `],"quantities":[` + repeated(101, "1") + `]}`, "schema.targets"},
 			{rule.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
 			{rule.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
 			{rule.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
@@ -233,7 +238,7 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{ItemConditions: []rule.Condition{size}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []rule.Condition{size}, update.Promotion.ItemConditions())
-		require.True(t, update.Promotion.Excludes(json.RawMessage(`{"products(shoes)":{"size":42}}`)))
+		require.True(t, update.Promotion.Exclusion().Excludes(rule.DecodeItemFields(json.RawMessage(`{"products(shoes)":{"size":42}}`))))
 		size.Value = "large"
 		for path, change := range map[string]promotion.PromotionChange{
 			"item_conditions.0.value": {ItemConditions: []rule.Condition{size}},
@@ -327,4 +332,9 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			storetest.RequireError(t, err, store.Invalid, "filter", "compares name")
 		}
 	}
+}
+
+// repeated returns a JSON text several times, separated by commas.
+func repeated(times int, text string) string {
+	return strings.Join(slices.Repeat([]string{text}, times), ",")
 }

@@ -101,7 +101,7 @@ func (v *affectedSet) related(id string) []string {
 }
 
 // markDirty marks the products to build again: the seeds, their children and
-// bundles, and their parents, before and now, and the parents of all those.
+// bundles, and their parents, before and now, and the parents and bundles of all those.
 func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
 	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
 		if err := read(ctx, seeds); err != nil {
@@ -121,20 +121,28 @@ func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 		}
 	}
 	delete(v.dirty, "")
-	dirty := slices.Sorted(maps.Keys(v.dirty))
-	if err := v.read(ctx, dirty); err != nil {
-		return err
-	}
-	for _, id := range dirty { // a parent names its children by ordinal (segment.ListChildren), which change
-		if p := v.live[id]; p != nil && p.parent != "" && !v.dirty[p.parent] {
-			v.dirty[p.parent] = true
-			dirty = append(dirty, p.parent)
+	for wave := slices.Sorted(maps.Keys(v.dirty)); len(wave) > 0; { // parents and bundles name products by ordinal (segment.Families), which change
+		for _, read := range []func(context.Context, []string) error{v.read, v.readBundles, v.readPlaces} {
+			if err := read(ctx, wave); err != nil {
+				return err
+			}
 		}
+		var next []string
+		for _, id := range wave {
+			p := v.live[id]
+			if p == nil {
+				continue
+			}
+			for _, other := range append(slices.Clone(v.bundles[id]), p.parent) {
+				if other != "" && !v.dirty[other] {
+					v.dirty[other] = true
+					next = append(next, other)
+				}
+			}
+		}
+		wave = next
 	}
-	if err := v.read(ctx, dirty); err != nil {
-		return err
-	}
-	return v.readPlaces(ctx, dirty)
+	return nil
 }
 
 // reach reads all that isIncluded needs for some products.

@@ -44,16 +44,17 @@ func (p *publicationPlan) componentOrdinals(ids []string) []uint32 {
 
 // builtProduct is a product ready to be written.
 type builtProduct struct {
-	ordinal int
-	source  *catalog.ProductSource
-	stored  *segment.BlockProduct
-	version int64                     // by BlockProduct.Version
-	offers  map[string]*catalog.Offer // by currency
-	words   []index.ProductTokens
-	nameKey []byte   // collates the base name
-	fileIDs []string // of its files that exist
-	missing []string // and of those that do not
-	node    int32    // by blockNode
+	ordinal  int
+	source   *catalog.ProductSource
+	stored   *segment.BlockProduct
+	version  int64                     // by BlockProduct.Version
+	offers   map[string]*catalog.Offer // by currency
+	words    []index.ProductTokens
+	nameKey  []byte   // collates the base name
+	fileIDs  []string // of its files that exist
+	missing  []string // and of those that do not
+	node     int32    // by blockNode
+	required []uint32 // as publicationPlan.required
 
 	options    []string // by segment.NamedValue
 	attributes builtAttributes
@@ -96,7 +97,7 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, orde
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
 		nodes, fileIDs := p.nodes(handle), source.FileIDs()
 		offers := p.offers(handle, sources, prices)
-		b := &builtProduct{ordinal: int(p.ordinals[handle]), source: source, offers: offers, node: p.blockNode(nodes), stored: &segment.BlockProduct{
+		b := &builtProduct{ordinal: int(p.ordinals[handle]), source: source, required: p.required(source), offers: offers, node: p.blockNode(nodes), stored: &segment.BlockProduct{
 			ID: source.ID, Components: p.componentOrdinals(source.LiveComponentIDs(l)), Crumbs: segment.Breadcrumbs(nodes), Files: packFiles(fileIDs, texts),
 			Documents: map[string][]byte{"": source.Document("", made.Locale, l)}}}
 		for _, id := range fileIDs {

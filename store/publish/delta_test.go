@@ -111,7 +111,7 @@ func (c *randomShop) attach(t require.TestingT, node, id string) {
 // step makes one random change.
 func (c *randomShop) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
-	kind := c.IntN(25)
+	kind := c.IntN(26)
 	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
 	onProduct := func(change func(attributes, relationships map[string]any)) { c.write(t, "product", id, change) }
 	switch kind {
@@ -155,8 +155,8 @@ func (c *randomShop) step(t require.TestingT) {
 	case 11:
 		onProduct(func(a, r map[string]any) {
 			part := c.product()
-			a["components"] = map[string]any{"part": map[string]any{"name": "Part", "min": 0, "max": 1,
-				"options": []any{map[string]any{"id": part, "type": "product", "quantity": 1}}}}
+			a["components"] = map[string]any{"part": map[string]any{"name": "Part", "min": c.IntN(2), "max": 1,
+				"options": []any{map[string]any{"id": part, "type": "product", "quantity": 1 + c.IntN(9)}}}}
 			r["component_products"] = map[string]any{"data": []any{map[string]any{"type": "product", "id": part}}}
 		})
 	case 12:
@@ -212,6 +212,8 @@ func (c *randomShop) step(t require.TestingT) {
 		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"file","id":%q,"deleted":true}`, c.either("photo-1", "photo-3", "photo-4")))
 	case 24:
 		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product-price","id":%q,"deleted":true}`, c.either("standard-brush", "price-2", "vip-anvil")))
+	case 25:
+		onProduct(func(a, _ map[string]any) { a["base_product"] = c.IntN(2) == 0 })
 	case 19:
 		_, err := c.CurateProducts(ctx, storetest.Actor, node, []string{id})
 		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
@@ -308,7 +310,7 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 	weight, err := release.NewAttributeCondition("weight", nil, new("0.5"), new("2"))
 	require.NoError(t, err)
 	filters = append(filters, release.ProductFilter{Terms: []store.Term{within}}, release.ProductFilter{Terms: []store.Term{option}}, release.ProductFilter{Keys: []release.KeyRange{prices}},
-		release.ProductFilter{Attributes: []release.AttributeCondition{brand}}, release.ProductFilter{Attributes: []release.AttributeCondition{weight}})
+		release.ProductFilter{InStock: new(true)}, release.ProductFilter{InStock: new(false)}, release.ProductFilter{Attributes: []release.AttributeCondition{brand}}, release.ProductFilter{Attributes: []release.AttributeCondition{weight}})
 	sorts := []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice, store.SortRelevance}
 	for _, list := range lists {
 		for i, filter := range filters {
@@ -333,6 +335,11 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 			require.NoError(t, err)
 			say("facet", list, filter, facets)
 			id := strings.TrimPrefix(list, "every")
+			bounds, err := v.PriceRangeOfNodes(ctx, []string{id}, release.ProductQuery{Unlisted: list == "every", Filter: filter})
+			require.NoError(t, err)
+			if bounds[id] != nil {
+				say("prices", list, filter, *bounds[id])
+			}
 			for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
 				groups, err := v.FacetGroupsOfNodes(ctx, []string{id}, release.FacetGroupQuery{Attribute: attribute, List: release.ProductQuery{Unlisted: list == "every", Filter: filter}})
 				require.NoError(t, err)
@@ -353,7 +360,7 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		}
 		suggestions, err := v.Suggest(ctx, text, 5)
 		require.NoError(t, err)
-		say("search", text, scores, result.CorrectedTo, suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
+		say("search", text, scores, search.Corrected(result.Corrections), suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)

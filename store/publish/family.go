@@ -3,33 +3,64 @@ package publish
 import (
 	"context"
 
+	"portico/store/catalog"
 	"portico/store/index"
 	"portico/store/release/segment"
 )
 
-// families writes the live children of the release's own parents (segment.ListChildren).
-func (w *releaseWriter) families(ctx context.Context) error {
-	p := w.plan
-	rows := [][]any{{w.release.ID, segment.ListChildren, "", 0, []byte{}}} // also without a parent
-	var packed []uint32
-	end := func() {
-		if len(packed) > 0 {
-			rows = append(rows, []any{w.release.ID, segment.ListChildren, "", len(rows), index.PackOrdinals(packed)})
-			packed = packed[:0]
-		}
+// ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
+type ordinalLists [][]uint32 // by chunk
+
+func (l *ordinalLists) add(ordinal int, list []uint32) {
+	if n := len(*l); n == 0 || len((*l)[n-1]) >= segment.ChunkSize {
+		*l = append(*l, nil)
 	}
-	for _, handle := range p.order {
-		children := p.children.Of(handle)
-		if len(children) == 0 {
+	last := &(*l)[len(*l)-1]
+	*last = append(append(*last, uint32(ordinal), uint32(len(list))), list...)
+}
+
+// rows returns the rows of a list, one at least.
+func (l ordinalLists) rows(releaseID int64, list string) [][]any {
+	rows := [][]any{{releaseID, list, "", 0, []byte{}}}
+	for _, packed := range l {
+		rows = append(rows, []any{releaseID, list, "", len(rows), index.PackOrdinals(packed)})
+	}
+	return rows
+}
+
+// required returns what a bundle cannot be bought without, as segment.ListRequired has it.
+func (p *publicationPlan) required(source *catalog.ProductSource) (list []uint32) {
+	for _, key := range source.Attributes.ComponentKeys() {
+		component := source.Attributes.Components[key]
+		if component.Min < 1 {
 			continue
 		}
-		packed = append(append(packed, uint32(p.ordinals[handle]), uint32(len(children))), w.toOrdinals(children)...)
-		if len(packed) >= segment.ChunkSize {
-			end()
+		count := len(list) + 1
+		list = append(list, uint32(component.Min), 0)
+		for _, option := range component.Options {
+			if handle, live := p.ids.Find(option.ID); live && p.ordinals[handle] >= 0 {
+				list = append(list, uint32(p.ordinals[handle]), uint32(max(1, option.Quantity)))
+				list[count]++
+			}
 		}
 	}
-	end()
-	return w.put(ctx, "release_chunk", rows...)
+	return list
+}
+
+// addFamily adds what a product is bought as, if it is a parent or a bundle.
+func (w *releaseWriter) addFamily(product *builtProduct) {
+	children := w.plan.children.Of(w.plan.order[product.ordinal-w.plan.first])
+	if len(children) > 0 || product.source.Attributes.BaseProduct {
+		w.children.add(product.ordinal, w.toOrdinals(children))
+	}
+	if len(product.required) > 0 {
+		w.required.add(product.ordinal, product.required)
+	}
+}
+
+// families writes segment.ListChildren and segment.ListRequired.
+func (w *releaseWriter) families(ctx context.Context) error {
+	return w.put(ctx, "release_chunk", append(w.children.rows(w.release.ID, segment.ListChildren), w.required.rows(w.release.ID, segment.ListRequired)...)...)
 }
 
 // ids writes the ids of the release's own products, by ordinal.

@@ -154,6 +154,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 				locales[language] = true
 			}
 			w.indexProduct(product)
+			w.addFamily(product)
 			if err := w.addProduct(ctx, product); err != nil {
 				return err
 			}

@@ -51,6 +51,8 @@ type releaseWriter struct {
 	prices     sparseKeys               // base prices by currency
 	orders     sparseKeys               // by attribute
 	blocks     blockBuilder
+	children   ordinalLists // segment.ListChildren
+	required   ordinalLists // segment.ListRequired
 	naming     index.NameOrder
 	nameKeys   []int64 // sort keys by handle, once all names are known
 	idKeys     []int64 // likewise

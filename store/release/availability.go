@@ -4,21 +4,23 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/segment"
 )
 
 // checkedAtOnce is how many products withStock looks up at a time: writers of stock wait for one such step.
 const checkedAtOnce = 1024
 
 // stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
-const stockWork = 32
+const stockWork = 64
 
 // inStock is the result of a filter by stock. It is live, so the view's response is not cached. The result is, until a product
 // of the shop comes into stock or runs out of it.
 func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
-	o.valid.mixed.Store(true)
+	o.valid.live.Store(true)
 	static := *o
 	static.filter.InStock = nil
 	found, err := static.filtered(ctx)
@@ -26,7 +28,7 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 		return nil, err
 	}
 	version := o.service.stock.InStockVersion() // before the stock is read
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name() + "@" + version, Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: cachekey.Join(o.key(), cachekey.New(version)), Sort: o.sort, Number: o.epoch}
 	if version != "" {
 		if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 			return kept, nil
@@ -38,8 +40,84 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 	return found, err
 }
 
-// withStock keeps the products that can be bought by their stock now, or those that cannot: a product without a stock record
-// can, and a parent if one of its children can. It keeps the order.
+// Supply is whose stock decides how many units of some products can be bought.
+type Supply struct {
+	IDs      []string // of products with a record of their own; one may be there twice
+	products []*Product
+	families *segment.Families
+}
+
+// SupplyOf returns the supply of products, as segment.Families.Units has it; nil stands for a product that cannot be bought.
+func (v *View) SupplyOf(ctx context.Context, products []*Product) (*Supply, error) {
+	families, err := v.Families(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Supply{products: products, families: families}
+	var places []uint32
+	var at []int // in IDs
+	for _, p := range products {
+		if p == nil {
+			continue
+		}
+		families.Units(p.Ordinal, func(place uint32) int32 {
+			if s.IDs = append(s.IDs, p.id); place != p.Ordinal {
+				places, at = append(places, place), append(at, len(s.IDs)-1)
+			}
+			return 0
+		})
+	}
+	if err := store.Charge(ctx, stockWork*len(s.IDs)); err != nil {
+		return nil, err
+	}
+	ids, err := v.IDsAt(ctx, places)
+	for i, id := range ids {
+		s.IDs[at[i]] = id
+	}
+	return s, err
+}
+
+// Units returns how many units of each product can be bought, by the available units of IDs; store.NoStockRecord without a
+// limit.
+func (s *Supply) Units(available []int32) []int32 {
+	units := make([]int32, len(s.products))
+	for i, p := range s.products {
+		if p != nil {
+			units[i] = s.families.Units(p.Ordinal, next(&available))
+		}
+	}
+	return units
+}
+
+// UnitsOf returns how many units of each product can be bought by the stock now.
+func (v *View) UnitsOf(ctx context.Context, products []*Product) ([]int32, error) {
+	supply, err := v.SupplyOf(ctx, products)
+	if err != nil {
+		return nil, err
+	}
+	available, err := v.service.stock.AvailableUnits(ctx, supply.IDs)
+	if err != nil {
+		return nil, err
+	}
+	v.valid.mixed.Store(true)
+	return supply.Units(available), nil
+}
+
+// OwnUnitsOf returns the available units of the products' own records.
+func (v *View) OwnUnitsOf(ctx context.Context, products []*Product) ([]int32, error) {
+	ids := make([]string, len(products))
+	for i, p := range products {
+		ids[i] = p.id
+	}
+	if err := store.Charge(ctx, stockWork*len(ids)); err != nil {
+		return nil, err
+	}
+	v.valid.mixed.Store(true)
+	return v.service.stock.AvailableUnits(ctx, ids)
+}
+
+// withStock keeps the products of which their stock allows to buy a unit now (segment.Families.Units), or the others. It
+// keeps the order.
 func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) (index.Ordinals, error) {
 	families, err := v.Families(ctx)
 	if err != nil {
@@ -54,9 +132,10 @@ func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) 
 	for chunk := range slices.Chunk(places, checkedAtOnce) {
 		asked = asked[:0]
 		for _, place := range chunk {
-			for _, of := range boughtAs(families.Children(place), place) {
+			families.Units(place, func(of uint32) int32 {
 				asked = append(asked, ids.At(of))
-			}
+				return 0
+			})
 		}
 		if err := store.Charge(ctx, stockWork*len(asked)); err != nil {
 			return nil, err
@@ -66,20 +145,19 @@ func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) 
 			return nil, err
 		}
 		for _, place := range chunk {
-			n := len(boughtAs(families.Children(place), place))
-			if slices.ContainsFunc(units[:n], store.InStock) == want {
+			if store.InStock(families.Units(place, next(&units))) == want {
 				kept = append(kept, place)
 			}
-			units = units[n:]
 		}
 	}
 	return slices.Clip(kept), nil
 }
 
-// boughtAs returns the products whose stock is that of a product: the children of a parent, else itself.
-func boughtAs(children []uint32, place uint32) []uint32 {
-	if len(children) > 0 {
-		return children
+// next returns the units of one record after the other.
+func next(units *[]int32) func(uint32) int32 {
+	return func(uint32) int32 {
+		first := (*units)[0]
+		*units = (*units)[1:]
+		return first
 	}
-	return []uint32{place}
 }

@@ -30,11 +30,7 @@ func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := v.service.db.Settings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	standard := v.routing.Currency(v.Release.CatalogID, settings)
+	standard := v.routing.Currency(v.Release.CatalogID, v.settings)
 	if !slices.Contains(codes, standard) {
 		codes = append(slices.Clone(codes), standard)
 		slices.Sort(codes)

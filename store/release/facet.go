@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/release/segment"
@@ -148,7 +149,7 @@ func (c facetCounts) pick(selected []string, first int) []FacetValue {
 // facet counts an attribute and caches the result, which is the same for all
 // shoppers who see the list.
 func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*segment.Facet) (facetCounts, error) {
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: attribute + " " + o.list.Name + "?" + o.name(), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: cachekey.Join(cachekey.New(attribute), o.key()), Number: o.epoch}
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}

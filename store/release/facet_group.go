@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/release/segment"
@@ -89,7 +90,7 @@ func (v *View) PriceRangeOfNodes(ctx context.Context, nodeIDs []string, query Pr
 }
 
 func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, error) {
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedPriceRange, Name: o.Currency + " " + o.list.Name + "?" + o.name(), Number: epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedPriceRange, Name: cachekey.Join(cachekey.New(o.Currency), o.key()), Number: epoch}
 	if kept, ok := db.Cached[*PriceRange](o.Cache, key); ok {
 		return kept.orNil(), nil
 	}
@@ -100,13 +101,9 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 	if err := store.Charge(ctx, countedWork*found.total); err != nil {
 		return nil, err
 	}
-	amounts, err := o.Amounts(ctx, o.Currency, epoch)
-	if err != nil {
-		return nil, err
-	}
 	r := &PriceRange{}
-	if r.Min, r.Max = found.set.Bounds(amounts, segment.Unpriced+1); r.Max < r.Min {
-		r.Max = segment.Unpriced
+	if r.Min, r.Max, err = o.PriceBounds(ctx, o.Currency, epoch, found.set); err != nil {
+		return nil, err
 	}
 	if o.filter.InStock == nil { // else it is live
 		o.Cache.Set(key, r)

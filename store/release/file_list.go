@@ -3,8 +3,8 @@ package release
 import (
 	"context"
 	"slices"
-	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release/segment"
@@ -31,11 +31,11 @@ func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalo
 	if err != nil {
 		return nil, err
 	}
-	name := "files"
+	selected := cachekey.New("all")
 	if query.IDs != nil {
-		name += "?" + strings.Join(ids, ",")
+		selected = cachekey.Join(cachekey.New(ids...))
 	}
-	return positioned(v, store.Cursor{List: store.ListName(name)}, query.Page, len(ids), func(start, end int) ([]*catalog.File, error) {
+	return positioned(v, store.Cursor{List: store.ListName(cachekey.New("files"), selected)}, query.Page, len(ids), func(start, end int) ([]*catalog.File, error) {
 		byID, err := v.FilesByID(ctx, ids[start:end])
 		files := make([]*catalog.File, 0, end-start)
 		for _, id := range ids[start:end] {

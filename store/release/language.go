@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/store/db"
 	"portico/store/release/segment"
 )
@@ -14,45 +15,67 @@ import (
 type acceptedLanguages struct {
 	languages []string     // to look for in a product's languages, best first
 	locale    language.Tag // in which amounts are written
-	name      string       // of both
+	name      cachekey.Key // of both
 }
 
-func (t *acceptedLanguages) Size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
-
-// maxAcceptLanguage is the length of the longest value that is cached, in bytes.
-const maxAcceptLanguage = 256
+func (t *acceptedLanguages) Size() int { return 128 + 2*t.name.Size() + 16*len(t.languages) }
 
 func (s *ReleaseService) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
-	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: value}
+	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: cachekey.New(value)}
 	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
 	}
-	var preferred []language.Tag
-	if value != "" {
-		preferred = acceptLanguage(value)
-	}
+	preferred := s.preferredLanguages(value)
 	t := &acceptedLanguages{languages: lookup(preferred, release), locale: amountLocale(preferred, release.Locale)}
-	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
-	if len(value) <= maxAcceptLanguage {
-		s.db.Cache.Set(key, t)
-	}
+	t.name = cachekey.Join(cachekey.New(t.languages...), cachekey.New(t.locale.String()))
+	s.db.Cache.Set(key, t)
 	return t
 }
 
-// amountLocale returns the locale in which amounts are written: the first
-// preferred one, else the base.
-func amountLocale(preferred []language.Tag, base string) language.Tag {
-	if len(preferred) > 0 && preferred[0] != language.Make("mul") { // * parses as mul
-		return preferred[0]
+// languageTags is an Accept-Language value, parsed.
+type languageTags []language.Tag
+
+func (t languageTags) Size() int { return 24 + 64*len(t) }
+
+// preferredLanguages parses an Accept-Language value once for all releases.
+func (s *ReleaseService) preferredLanguages(value string) []language.Tag {
+	if value == "" {
+		return nil
 	}
-	return language.Make(base)
+	key := db.CacheKey{Kind: cachedLanguages, Name: cachekey.New(value)}
+	tags, ok := db.Cached[languageTags](s.db.Cache, key)
+	if !ok {
+		tags = acceptLanguage(value)
+		s.db.Cache.Set(key, tags)
+	}
+	return tags
 }
 
-// acceptLanguage parses an Accept-Language value, the preferred tag first. It
-// skips entries that do not parse.
+// amountLocale returns the locale in which amounts are written: language, script and region of the first preferred tag,
+// else of the base. Nothing else of a tag changes how an amount is written, so nothing else becomes part of a key.
+func amountLocale(preferred []language.Tag, base string) language.Tag {
+	locale := language.Make(base)
+	if len(preferred) > 0 && preferred[0] != language.Make("mul") { // * parses as mul
+		locale = preferred[0]
+	}
+	written, script, region := locale.Raw()
+	if plain, err := language.Raw.Compose(written, script, region); err == nil {
+		return plain
+	}
+	return locale
+}
+
+// maxLanguages is how many languages of an Accept-Language value count. Further ones are ignored.
+const maxLanguages = 32
+
+// acceptLanguage parses an Accept-Language value, the preferred tag first. It skips entries that do not parse, and stops
+// after maxLanguages others.
 func acceptLanguage(value string) []language.Tag {
 	var good []string
-	for _, entry := range strings.Split(value, ",") {
+	for entry := range strings.SplitSeq(value, ",") {
+		if len(good) == maxLanguages {
+			break
+		}
 		if _, _, err := language.ParseAcceptLanguage(entry); err == nil {
 			good = append(good, entry)
 		}
@@ -64,9 +87,8 @@ func acceptLanguage(value string) []language.Tag {
 	return tags
 }
 
-// lookup returns the languages of a release that match the preferred tags, best
-// first. Each tag adds its fallbacks, then, if it names a region, the same
-// language and script of other regions. The base language ends the list
+// lookup returns the languages of a release that match the preferred tags, best first. Each tag adds its fallbacks, then
+// the same language and script of other regions, before the next tag. The base language ends the list
 // (docs/architecture.md, decision 8).
 func lookup(preferred []language.Tag, release *segment.Release) (languages []string) {
 	add := func(have string) {
@@ -84,9 +106,6 @@ func lookup(preferred []language.Tag, release *segment.Release) (languages []str
 					add(have)
 				}
 			}
-		}
-		if _, _, region := tag.Raw(); region == (language.Region{}) {
-			continue
 		}
 		for _, have := range release.Locales {
 			if sameScript(tag, language.Make(have)) {

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,7 +51,11 @@ func TestLookupOrder(t *testing.T) {
 		{"other regions after the language", "de-CH", "en", []string{"de-AT", "de"}, []string{"de", "de-AT"}},
 		{"the same region with its script written", "zh-TW", "en", []string{"zh-Hant-TW"}, []string{"zh-Hant-TW"}},
 		{"other regions in the same script only", "zh-HK", "en", []string{"zh-CN", "zh-TW"}, []string{"zh-TW"}},
-		{"a tag without a region finds no region", "pt", "en", []string{"pt-BR"}, nil},
+		{"a tag without a region finds its regions", "pt", "en", []string{"pt-BR"}, []string{"pt-BR"}},
+		{"a region finds others before the next language", "de-DE,fr;q=0.8", "en", []string{"fr", "de-AT", "zh-Hant"}, []string{"de-AT", "fr"}},
+		{"so does a tag without a region", "de,fr;q=0.8", "en", []string{"fr", "de-AT", "zh-Hant"}, []string{"de-AT", "fr"}},
+		{"but not in another script", "zh,fr;q=0.8", "en", []string{"fr", "de-AT", "zh-Hant"}, []string{"fr"}},
+		{"the base text in a region ends the list for its language", "en,fr", "en-GB", []string{"fr"}, nil},
 		{"the base text ends the list", "en-AU,fr", "en", []string{"en-GB", "fr"}, nil},
 		{"the base text of another region ends it too", "en-AU,fr", "en-US", []string{"en-GB", "fr"}, []string{"en-GB"}},
 		{"any language", "*,fr", "en", []string{"fr"}, nil},
@@ -60,4 +65,15 @@ func TestLookupOrder(t *testing.T) {
 			require.Equal(t, test.want, lookup(acceptLanguage(test.asked), &segment.Release{Locale: test.base, Locales: test.have}))
 		})
 	}
+}
+
+// TestLongAcceptLanguageCostsLittle requires that the longest value is parsed within few allocations, and once.
+func TestLongAcceptLanguageCostsLittle(t *testing.T) {
+	var long []string
+	for _, base := range language.Supported.BaseLanguages() {
+		long = append(long, base.String()+"-Latn-AT;q=0.5")
+	}
+	value := strings.Join(long, ",")
+	release := &segment.Release{Locale: "en", Locales: []string{"fr", "de-AT", "zh-Hant"}}
+	require.Less(t, testing.AllocsPerRun(3, func() { lookup(acceptLanguage(value), release) }), 6000.)
 }

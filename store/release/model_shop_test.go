@@ -1,7 +1,9 @@
 package release_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,12 +13,59 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
+
+// familyLines are parents and bundles for a node of ShopFile: a parent whose only child is a draft, bundles that need several
+// options, several units, a draft, a parent, another bundle or themselves.
+func familyLines() string {
+	product := func(id, members, parent string) string {
+		if parent != "" {
+			parent = `"parent":{"data":{"type":"product","id":"` + parent + `"}}`
+		}
+		return `{"type":"product","id":"` + id + `","attributes":{"name":"` + strings.ReplaceAll(id, "-", " ") + `","sku":"` + strings.ToUpper(id) + `","slug":"` + id + `",` + members +
+			`"created_at":"2023-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"},"relationships":{` + parent + `}}`
+	}
+	part := func(key string, least int, options ...string) string {
+		for i, option := range options {
+			id, quantity, _ := strings.Cut(option, " ")
+			options[i] = `{"id":"` + id + `","type":"product","quantity":` + cmp.Or(quantity, "1") + `}`
+		}
+		return fmt.Sprintf(`"%s":{"name":"%s","min":%d,"max":9,"sort_order":1,"options":[%s]}`, key, key, least, strings.Join(options, ","))
+	}
+	listed := []string{"tent", "kayak", "oar-left", "tent-large"}
+	bundle := func(id string, parts ...string) string {
+		listed = append(listed, id)
+		return product(id, `"status":"live","components":{`+strings.Join(parts, ",")+`},`, "")
+	}
+	const live, parent = `"status":"live",`, `"status":"live","base_product":true,`
+	lines := []string{
+		product("tent", parent, ""), product("tent-small", live, "tent"), product("tent-large", live, "tent"), product("tent-secret", `"status":"draft",`, "tent"),
+		product("kayak", parent, ""), product("kayak-secret", `"status":"draft",`, "kayak"), product("oar", parent, ""), product("oar-gone", live, "oar"), product("oar-left", live, "oar"),
+		product("stove", live, ""), product("pot", live, ""), product("gas", live, ""), product("map", live, ""),
+		bundle("kit-any", part("cook", 1, "stove 2", "gas")), bundle("kit-two", part("cook", 2, "stove 2", "pot 3", "gas")), bundle("kit-three", part("cook", 3, "stove", "pot", "gas")),
+		bundle("kit-free", part("cook", 0, "gas")), bundle("kit-draft", part("boat", 1, "kayak-secret")), bundle("kit-one-draft", part("boat", 1, "kayak-secret", "map")),
+		bundle("kit-tent", part("shelter", 1, "tent"), part("find", 1, "map")), bundle("kit-oar", part("row", 1, "oar")), bundle("kit-kayak", part("row", 1, "kayak")),
+		bundle("kit-nested", part("all", 1, "kit-tent"), part("cook", 1, "stove")), bundle("kit-own", part("find", 1, "map")), bundle("kit-loop", part("loop", 1, "kit-loop")),
+		bundle("kit-packed", part("cook", 1, "gas")), bundle("kit-many", part("cook", 1, "stove 6")),
+	}
+	units := map[string]int{"tent-small": 0, "tent-large": 2, "oar-gone": 0, "oar-left": 0, "stove": 5, "pot": 2, "gas": 0, "kit-own": 0, "kit-packed": 3, "kayak-secret": 3}
+	for _, id := range slices.Sorted(maps.Keys(units)) {
+		lines = append(lines, fmt.Sprintf(`{"type":"stock","id":"%s","available":%d,"allocated":0,"total":%[2]d}`, id, units[id]))
+	}
+	amounts := map[string]int{"TENT": 100, "TENT-SMALL": 400, "TENT-LARGE": 600, "KAYAK": 500, "KAYAK-SECRET": 500, "OAR-LEFT": 500, "STOVE": 450}
+	for _, sku := range slices.Sorted(maps.Keys(amounts)) {
+		amount := amounts[sku]
+		lines = append(lines, fmt.Sprintf(`{"type":"product-price","id":"%s","attributes":{"sku":"%s","currencies":{"USD":{"amount":%d,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"standard"}}}}`, sku, sku, amount))
+	}
+	return storetest.JoinLines(append(lines, `{"type":"node","id":"camping","attributes":{"name":"Camping"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"workshop"}},"products":{"data":[{"type":"product","id":"`+
+		strings.Join(listed, `"},{"type":"product","id":"`)+`"}]}}}`)...)
+}
 
 // modelShop is a published shop with its model.
 type modelShop struct {
@@ -50,23 +99,30 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 			h.products[id].price = price.Minor
 		}
 	}
-	for parent, children := range h.children {
-		lowest := int64(0)
-		for _, child := range children {
-			if price := h.products[child].price; price != 0 && (lowest == 0 || price < lowest) {
-				lowest = price
-			}
+	for _, p := range h.products {
+		if !p.parent && p.price != 0 {
+			p.prices = []int64{p.price}
 		}
-		h.products[parent].price = lowest
+	}
+	for id, p := range h.products {
+		if !p.parent {
+			continue
+		}
+		for _, child := range h.children[id] {
+			p.prices = append(p.prices, h.products[child].prices...)
+		}
+		if p.price = 0; len(p.prices) > 0 {
+			p.price = slices.Min(p.prices)
+		}
 	}
 	return h
 }
 
 // searchIn lets the model search in the shopper's languages.
 func (h *modelShop) searchIn(t *testing.T) {
-	v, known := storetest.View(t, h.Store, h.shopper()), map[string]map[string]uint32{}
+	v, known := storetest.View(t, h.Store, h.shopper()), map[cachekey.Key]map[string]uint32{}
 	h.searched = func(search index.Search) map[string]uint32 {
-		name := search.String()
+		name := search.Key()
 		if known[name] == nil {
 			known[name] = searchScores(t, v, search)
 		}
@@ -91,6 +147,9 @@ func (h *modelShop) drawQuery(t *rapid.T) release.ProductQuery {
 		query.NodeID, query.Edge, query.Of = "", release.Edge(edge), id
 		about = h.products[rapid.SampledFrom(h.referred[of]).Draw(t, "about referred")]
 	}
+	if children := h.children[cmp.Or(h.parents[about.id], about.id)]; len(children) > 0 && rapid.Bool().Draw(t, "about a child") {
+		about = h.products[rapid.SampledFrom(children).Draw(t, "child")]
+	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "terms") {
 		query.Filter.Terms = append(query.Filter.Terms, h.drawTerm(t, about))
 	}
@@ -100,6 +159,7 @@ func (h *modelShop) drawQuery(t *rapid.T) release.ProductQuery {
 	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "others") {
 		h.drawOther(t, about, &query.Filter)
 	}
+	query.Filter.InStock = rapid.SampledFrom([]*bool{nil, nil, nil, new(true), new(false)}).Draw(t, "in stock")
 	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "searches") {
 		query.Filter.Searches = append(query.Filter.Searches, h.drawSearch(t, about))
 	}

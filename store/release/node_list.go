@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/release/segment"
@@ -142,11 +143,12 @@ func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 // name identifies the list in cursors.
 func (q NodeQuery) name() string {
 	f := q.Filter
-	parts := append([]string{"nodes", string(f.Kind), f.ParentID, f.HierarchyID, q.Sort.String()}, store.RangeNames(f.Ranges)...)
-	for _, term := range f.Terms {
-		parts = append(parts, term.String())
+	selected := cachekey.New("all")
+	if f.IDs != nil {
+		selected = cachekey.Join(cachekey.New(f.IDs...))
 	}
-	return store.ListName(append(parts, f.IDs...)...)
+	return store.ListName(cachekey.New("nodes"), cachekey.New(string(f.Kind), f.ParentID, f.HierarchyID), q.Sort.Key(),
+		cachekey.Each(f.Ranges, store.Range.Key), cachekey.Each(f.Terms, store.Term.Key), selected)
 }
 
 // listedNodeWork is the cost of filtering and sorting one node, in bytes of an
@@ -166,6 +168,9 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 		return nil, err
 	}
 	filter := &query.Filter
+	if filter.IDs != nil {
+		filter.IDs = store.CanonicalIDs(filter.IDs)
+	}
 	filter.record(v.Reads)
 	t, err := v.readTree(ctx)
 	if err != nil {

@@ -43,8 +43,8 @@ func TestPrices(t *testing.T) {
 			{formatted, "that of the catalog's language, when the shopper's is none", release.ShopperContext{Locale: "?"}, "anvil", "USD",
 				&wantPrice{"99900", "USD", false, "vip"}, "", us + "999.00"},
 			{none, "no price at all", release.ShopperContext{}, "glue", "USD", nil, "", ""},
-			{none, "no price in the currency", release.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
-			{none, "no such currency", release.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
+			{none, "no price in the currency", release.ShopperContext{Currency: "CHF"}, "anvil", store.NoCurrency, nil, "", ""},
+			{none, "no such currency", release.ShopperContext{Currency: "no money"}, "anvil", store.NoCurrency, nil, "", ""},
 		} {
 			t.Run(c.source+": "+c.name, func(t *testing.T) {
 				requirePrice(t, storetest.View(t, s, c.shopper), c.product, c.currency, c.want, c.with, c.without)

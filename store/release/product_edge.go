@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/release/segment"
 )
@@ -37,8 +38,9 @@ func (v *View) orderOfEdge(ctx context.Context, query ProductQuery) (*resultOrde
 		return nil, err
 	}
 	named := segment.Ordered(places)
-	list := segment.List{Reader: &v.Reader, Name: string(query.Edge) + "/" + product.ID(), Head: &segment.ListHead{Total: len(named)}}
-	return &resultOrder{View: v, list: list, named: named, filter: query.Filter}, nil
+	o := &resultOrder{View: v, filter: query.Filter}
+	o.setMembers(cachekey.New(string(query.Edge), product.ID()), named, nil)
+	return o, nil
 }
 
 // ProductsOfEdge lists what several products refer to, by one query, whose Of

@@ -2,12 +2,11 @@ package release
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release/segment"
@@ -54,7 +53,7 @@ func NewWithinTerm(nodeIDs []string) (store.Term, error) {
 	if len(nodeIDs) == 0 || len(nodeIDs) > MaxFilterNodes {
 		return store.Term{}, store.Invalidf([]string{"filter", "node"}, "has %d ids; use 1 to %d", len(nodeIDs), MaxFilterNodes)
 	}
-	return store.Term{Attribute: withinNodes, Operator: "in", Values: nodeIDs}, nil
+	return store.Term{Attribute: withinNodes, Operator: "in", Values: store.CanonicalIDs(nodeIDs)}, nil
 }
 
 // withinNodes is the attribute of NewWithinTerm.
@@ -115,7 +114,9 @@ type KeyRange struct {
 // noBound is KeyRange.High without a bound.
 const noBound = math.MaxInt64
 
-func (r KeyRange) String() string { return fmt.Sprintf("between(%s,%d,%d)", r.Sort, r.Low, r.High) }
+func (r KeyRange) key() cachekey.Key {
+	return cachekey.New(string(r.Sort), strconv.FormatInt(r.Low, 10), strconv.FormatInt(r.High, 10))
+}
 
 // ProductFilter keeps the products that every condition keeps.
 type ProductFilter struct {
@@ -166,21 +167,14 @@ func (f ProductFilter) byID() bool {
 	return slices.ContainsFunc(f.Terms, func(t store.Term) bool { return t.Attribute == "id" })
 }
 
-func (f ProductFilter) String() string {
-	var parts []string
-	for _, term := range f.Terms {
-		parts = append(parts, term.String())
-	}
-	for _, search := range f.Searches {
-		parts = append(parts, search.String())
-	}
+// key names the filter, whose conditions on attributes are resolved.
+func (f ProductFilter) key() cachekey.Key {
+	inStock := ""
 	if f.InStock != nil {
-		parts = append(parts, "stock", strconv.FormatBool(*f.InStock))
+		inStock = strconv.FormatBool(*f.InStock)
 	}
-	for _, keys := range f.Keys {
-		parts = append(parts, keys.String())
-	}
-	return strings.Join(append(parts, store.RangeNames(f.Ranges)...), ":")
+	return cachekey.Join(cachekey.Each(f.Terms, store.Term.Key), cachekey.Each(f.Searches, index.Search.Key), cachekey.Each(f.Keys, KeyRange.key),
+		cachekey.Each(f.Ranges, store.Range.Key), cachekey.New(inStock))
 }
 
 // interval is a range of sort keys, from low until just before high.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release/segment"
@@ -48,7 +49,7 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 	if err != nil {
 		return nil, err
 	}
-	row := store.Cursor{List: store.ListName("products", a.list.Name, a.name(), query.Sort.String()), Epoch: a.epoch}
+	row := store.Cursor{List: store.ListName(cachekey.New("products"), a.key(), query.Sort.Key()), Epoch: a.epoch}
 	if stored != "" {
 		row.Release = a.list.Head.Since
 	}
@@ -202,14 +203,14 @@ func (o *resultOrder) addBelow(ctx context.Context, name, nodeID string) error {
 		all = append(all, members...)
 	}
 	slices.Sort(all)
-	o.setMembers(name, slices.Compact(all), o.list.Head.Curated)
+	o.setMembers(cachekey.New(name), slices.Compact(all), o.list.Head.Curated)
 	return nil
 }
 
 // setMembers makes the list one that the release does not store; curated are the products that come first.
-func (o *resultOrder) setMembers(name string, members index.Ordinals, curated []uint32) {
-	o.named = members
-	o.list = segment.List{Reader: &o.Reader, Name: name, Head: &segment.ListHead{Total: len(members), Curated: curated}}
+func (o *resultOrder) setMembers(of cachekey.Key, members index.Ordinals, curated []uint32) {
+	o.of, o.named = of, members
+	o.list = segment.List{Reader: &o.Reader, Head: &segment.ListHead{Total: len(members), Curated: curated}}
 }
 
 // storedList is listOfProducts if a query reads the list in a stored order, as

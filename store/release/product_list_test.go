@@ -22,7 +22,7 @@ func TestProductLists(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("small shop", func(t *testing.T) {
-			h := newModelShop(t, backend, storetest.ShopFile, "main", func(config *shop.Config) { config.NoCache = true })
+			h := newModelShop(t, backend, storetest.ShopFile+familyLines(), "main", func(config *shop.Config) { config.NoCache = true })
 			t.Run("random queries match the model", productsMatchModel(h))
 			t.Run("random searches match the model", searchesMatchModel(h))
 			t.Run("several languages", func(t *testing.T) {

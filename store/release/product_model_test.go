@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release"
@@ -31,9 +32,10 @@ type model struct {
 	above    map[string]string        // the parent of each node
 	parents  map[string]string        // the live parent of each live child
 	children map[string][]string      // live children by live parent
+	stock    map[string]int           // available units of the products that have a record
 
 	languages []string                             // the shopper's, without the base one
-	typed     map[string]string                    // the typed texts, by Search.String
+	typed     map[cachekey.Key]string              // the typed texts, by Search.Key
 	searched  func(index.Search) map[string]uint32 // the products of the release that a search finds, with their scores
 }
 
@@ -42,13 +44,26 @@ type modelProduct struct {
 	values           map[string][]string // by attribute
 	created, updated time.Time
 	texts            map[string][]string // searched texts by language: name, SKU, description
-	price            int64               // in minor units; 0 for none
-	weight           *float64            // an attribute of its own
+	price            int64               // in minor units; 0 for none. Of a parent the lowest of its children
+	prices           []int64             // it, or those of the live children
+	parent           bool                // it is sold as its children
+	components       map[string]modelComponent
+	weight           *float64 // an attribute of its own
+}
+
+// modelComponent is a part of a bundle.
+type modelComponent struct {
+	Min     int
+	Options []struct {
+		ID       string
+		Quantity int
+	}
 }
 
 // modelLine is the part of an import line that the model reads.
 type modelLine struct {
 	Type, ID   string
+	Available  int
 	Attributes struct {
 		Name, SKU, Slug, Status string
 		Description             string
@@ -58,7 +73,8 @@ type modelLine struct {
 		ProductTypes            []string `json:"product_types"`
 		CuratedProducts         []string `json:"curated_products"`
 		Tags, Hierarchies       []string
-		Components              map[string]struct{ Options []struct{ ID string } }
+		Components              map[string]modelComponent
+		BaseProduct             bool      `json:"base_product"`
 		CreatedAt               time.Time `json:"created_at"`
 		UpdatedAt               time.Time `json:"updated_at"`
 		Options                 []string
@@ -76,14 +92,14 @@ type modelLine struct {
 }
 
 func newModel(t require.TestingT, text, catalog string) *model {
-	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[string]string{},
-		above: map[string]string{}, parents: map[string]string{}, children: map[string][]string{}}
+	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[cachekey.Key]string{},
+		above: map[string]string{}, parents: map[string]string{}, children: map[string][]string{}, stock: map[string]int{}}
 	var nodes, products []modelLine
 	var hierarchies []string
 	for line := range strings.Lines(text) {
 		var l modelLine
 		switch kind := storetest.LineType(line); kind {
-		case "product", "node", "catalog":
+		case "product", "node", "catalog", "stock":
 			require.NoError(t, json.Unmarshal([]byte(line), &l))
 		}
 		a := &l.Attributes
@@ -98,6 +114,9 @@ func newModel(t require.TestingT, text, catalog string) *model {
 				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}}
 			m.products[l.ID].own(l.Attributes.CustomAttributes)
 			products = append(products, l)
+			m.products[l.ID].parent, m.products[l.ID].components = a.BaseProduct, a.Components
+		case l.Type == "stock":
+			m.stock[l.ID] = l.Available
 		case l.Type == "node":
 			nodes = append(nodes, l)
 		case l.Type == "catalog" && l.ID == catalog:
@@ -119,6 +138,7 @@ func newModel(t require.TestingT, text, catalog string) *model {
 	for _, product := range products {
 		if parent := product.Relationships.Parent.Data.ID; m.products[parent] != nil {
 			m.parents[product.ID], m.children[parent] = parent, append(m.children[parent], product.ID)
+			m.products[parent].parent = true
 		}
 		m.refer(release.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
 		for _, component := range product.Attributes.Components {
@@ -258,7 +278,7 @@ func (m *model) list(query release.ProductQuery) []*modelProduct {
 		ids = m.referred[string(query.Edge)+" "+query.Of]
 	}
 	for _, id := range m.exchanged(ids, query) {
-		if product := m.products[id]; product.fits(query.Filter) && m.finds(product, query.Filter) {
+		if product := m.products[id]; m.fits(product, query) && m.finds(product, query) {
 			list = append(list, product)
 		}
 	}
@@ -287,7 +307,7 @@ func (m *model) exchanged(ids []string, query release.ProductQuery) (shown []str
 		switch {
 		case query.Variants == release.VariantsParents && m.parents[id] != "":
 			shown = append(shown, m.parents[id])
-		case query.Variants == release.VariantsChildren && m.children[id] != nil:
+		case query.Variants == release.VariantsChildren && m.products[id].parent:
 			shown = append(shown, slices.Sorted(slices.Values(m.children[id]))...)
 		default:
 			shown = append(shown, id)
@@ -296,14 +316,68 @@ func (m *model) exchanged(ids []string, query release.ProductQuery) (shown []str
 	return store.Unique(shown)
 }
 
-func (p *modelProduct) fits(filter release.ProductFilter) bool {
+// family returns a product and, where a list shows parents, its live children, whose texts and SKUs find it.
+func (m *model) family(p *modelProduct, query release.ProductQuery) []*modelProduct {
+	family := []*modelProduct{p}
+	if query.Variants == release.VariantsParents && query.Edge == "" {
+		for _, id := range m.children[p.id] {
+			family = append(family, m.products[id])
+		}
+	}
+	return family
+}
+
+// sellable returns how many units of a product its stock allows; math.MaxInt without a limit. Bundles nest at most four deep.
+func (m *model) sellable(id string, depth int) int {
+	p := m.products[id]
+	if p == nil || depth > 4 {
+		return 0
+	}
+	if p.parent {
+		most := 0
+		for _, child := range m.children[id] {
+			most = max(most, m.sellable(child, depth+1))
+		}
+		return most
+	}
+	if n, recorded := m.stock[id]; recorded {
+		return n
+	}
+	units := math.MaxInt
+	for _, component := range p.components {
+		var sets []int
+		for _, option := range component.Options {
+			sets = append(sets, m.sellable(option.ID, depth+1)/max(1, option.Quantity))
+		}
+		slices.Sort(sets)
+		switch n := len(sets) - component.Min; {
+		case component.Min > 0 && n < 0:
+			return 0
+		case component.Min > 0:
+			units = min(units, sets[n])
+		}
+	}
+	return units
+}
+
+func (m *model) fits(p *modelProduct, query release.ProductQuery) bool {
+	filter := query.Filter
 	for _, term := range filter.Terms {
-		if !slices.ContainsFunc(p.values[term.Attribute], func(value string) bool { return value != "" && slices.Contains(term.Values, value) }) {
+		family := []*modelProduct{p}
+		if slices.Contains([]string{"name", "sku", "slug", "manufacturer_part_num", "upc_ean"}, term.Attribute) {
+			family = m.family(p, query)
+		}
+		if !slices.ContainsFunc(family, func(p *modelProduct) bool {
+			return slices.ContainsFunc(p.values[term.Attribute], func(value string) bool { return value != "" && slices.Contains(term.Values, value) })
+		}) {
 			return false
 		}
 	}
+	if filter.InStock != nil && *filter.InStock != (m.sellable(p.id, 0) > 0) {
+		return false
+	}
 	for _, keys := range filter.Keys {
-		if p.price == 0 || p.price < keys.Low || p.price > keys.High {
+		if !slices.ContainsFunc(p.prices, func(price int64) bool { return price >= keys.Low && price <= keys.High }) {
 			return false
 		}
 	}
@@ -360,7 +434,7 @@ func (m *model) compare(a, b *modelProduct, query release.ProductQuery) int {
 	case store.SortRelevance:
 		own := query
 		own.Sort = store.Sort{}
-		return sign * cmp.Or(cmp.Compare(m.score(b, query.Filter), m.score(a, query.Filter)), m.compare(a, b, own))
+		return sign * cmp.Or(cmp.Compare(m.score(b, query), m.score(a, query)), m.compare(a, b, own))
 	}
 	curated := m.exchanged(m.curated[query.NodeID], query)
 	place := func(p *modelProduct) int {

@@ -75,7 +75,13 @@ func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 		if err != nil {
 			return nil, err
 		}
-		matches[i] = &result.Matches
+		if matches[i] = &result.Matches; o.grouped == nil {
+			continue
+		}
+		if err := store.Charge(ctx, filteredWork*len(result.Found)); err != nil {
+			return nil, err
+		}
+		matches[i] = result.Matches.With(o.grouped.Parent)
 	}
 	o.matches = matches
 	return matches, nil
@@ -113,7 +119,7 @@ func (o *resultOrder) byBest(ctx context.Context) (total int, read readPositions
 // best computes the first products by relevance and caches them.
 func (o *resultOrder) best(ctx context.Context) (*firstByRelevance, error) {
 	o.record()
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedBest, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedBest, Name: o.key(), Number: o.epoch}
 	if kept, ok := db.Cached[*firstByRelevance](o.Cache, key); ok {
 		return kept, nil
 	}

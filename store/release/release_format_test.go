@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "e34def7e9a63e3b49b1c16045f989bc17dc4181e306e3000916d57d164752862"
+	formatSum   = "111ce7cb89fc9fbec326921019e31509f71e0fdc756af26c553942463674ef86"
 )
 
 func TestFormatOfReleases(t *testing.T) {

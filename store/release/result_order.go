@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -18,12 +19,14 @@ import (
 type resultOrder struct {
 	*View
 	list   segment.List
+	of     cachekey.Key   // names the list if it is not list
 	named  index.Ordinals // all products of a list that the release does not store; else nil
 	filter ProductFilter
 	sort   store.Sort
 	epoch  int // of the prices, when sorted or filtered by price
 
-	matches []*index.Matches // of searched
+	grouped *segment.Families // of a list of parents, which their children find too; else nil
+	matches []*index.Matches  // of searched
 }
 
 // readPositions returns the products from position start until just before end.
@@ -56,16 +59,24 @@ func (o *resultOrder) computed() bool {
 // stored reports whether the result is the list in a stored order, as it is.
 func (o *resultOrder) stored() bool { return !o.computed() && len(o.filter.Ranges) == 0 }
 
-// name identifies the filter's result in a list for this shopper.
-func (o *resultOrder) name() string {
-	name := o.filter.String()
+// listKey names the list.
+func (o *resultOrder) listKey() cachekey.Key {
+	if o.of != (cachekey.Key{}) {
+		return o.of
+	}
+	return cachekey.New(o.list.Name)
+}
+
+// key names the filter's result in the list for this shopper, in any order, except that it depends on the epoch.
+func (o *resultOrder) key() cachekey.Key {
+	filter, currency := o.filter.key(), ""
 	if len(o.filter.Searches) > 0 {
-		name = o.SearchName(name)
+		filter = o.SearchKey(filter)
 	}
 	if o.sort.By == store.SortPrice || o.filter.byPrice() {
-		name += "$" + o.Currency
+		currency = o.Currency
 	}
-	return name
+	return cachekey.Join(o.listKey(), filter, cachekey.New(currency))
 }
 
 // bounded is arrange for a stored order. A binary search finds the bounds of the
@@ -138,7 +149,7 @@ func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
 		return newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals)), err
 	}
 	o.record()
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFound, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFound, Name: o.key(), Number: o.epoch}
 	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
 		return cached, nil
 	}
@@ -175,7 +186,7 @@ func (o *resultOrder) keptSet(ctx context.Context) (set index.OrdinalSet, err er
 		return nil, err
 	}
 	for _, r := range o.filter.Keys {
-		keys, err := o.sparseKeys(ctx, r.Sort)
+		keys, err := o.sparseKeys(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +218,7 @@ const filteredWork = 32
 // filtered computes the result and caches it.
 func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	o.record()
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name(), Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.key(), Sort: o.sort, Number: o.epoch}
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 		return kept, nil
 	}
@@ -330,7 +341,14 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 		return termMatches{few: index.Posting{Ordinals: members}}, err
 	}
 	o.ReadValues(term.Attribute, term.Values)
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.String()}
+	if o.grouped != nil && slices.ContainsFunc(Filterable, func(a filterAttribute) bool { return a.Name == term.Attribute && a.ofFamily() }) {
+		posting, err := o.Matching(ctx, term)
+		found := posting.List(o.Release.Ordinals)
+		found = append(found, replaceAll(found, parentOf(o.grouped))...)
+		slices.Sort(found)
+		return termMatches{few: index.Posting{Ordinals: slices.Compact(found)}}, cmp.Or(err, store.Charge(ctx, filteredWork*len(found)))
+	}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.Key()}
 	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
 		return termMatches{many: cached}, nil
 	}
@@ -346,7 +364,7 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 // within removes the products outside a range.
 func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	for _, r := range o.filter.Keys {
-		keys, err := o.sparseKeys(ctx, r.Sort)
+		keys, err := o.sparseKeys(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -366,12 +384,12 @@ func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.O
 	return found, nil
 }
 
-// sparseKeys returns the current prices, or the values of an attribute, by ordinal.
-func (o *resultOrder) sparseKeys(ctx context.Context, by store.SortBy) ([]int64, error) {
-	if by == store.SortPrice {
-		return o.Amounts(ctx, o.Currency, o.epoch)
+// sparseKeys returns the current prices, or the values of an attribute, by ordinal, to be compared with a range.
+func (o *resultOrder) sparseKeys(ctx context.Context, r KeyRange) ([]int64, error) {
+	if r.Sort == store.SortPrice {
+		return o.AmountsWithin(ctx, o.Currency, o.epoch, r.Low, r.High)
 	}
-	key, _ := segment.AttributeOfSort(by)
+	key, _ := segment.AttributeOfSort(r.Sort)
 	return o.Orders(ctx, key)
 }
 
@@ -380,7 +398,7 @@ func (o *resultOrder) sparseKeys(ctx context.Context, by store.SortBy) ([]int64,
 func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error) {
 	v.Reads.Add(segment.AnyProduct)
 	v.Reads.Add(segment.AnyNode)
-	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedWithin, Name: strings.Join(ids, " ")}
+	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedWithin, Name: cachekey.New(ids...)}
 	if kept, ok := db.Cached[index.Ordinals](v.Cache, key); ok {
 		return kept, nil
 	}

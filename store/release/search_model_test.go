@@ -82,21 +82,23 @@ func (m *model) shopper() release.ShopperContext {
 	return release.ShopperContext{Locale: strings.Join(m.languages, ",")}
 }
 
-// finds reports whether a product matches all searches of a filter. Which products of the release a
+// finds reports whether a product, or one of its family, matches each search of a filter. Which products of the release a
 // search finds is the business of searchesMatchModel.
-func (m *model) finds(p *modelProduct, filter release.ProductFilter) bool {
-	for _, search := range filter.Searches {
-		if _, found := m.searched(search)[p.id]; !found {
-			return false
-		}
-	}
-	return true
+func (m *model) finds(p *modelProduct, query release.ProductQuery) bool {
+	return !slices.ContainsFunc(query.Filter.Searches, func(search index.Search) bool {
+		found := m.searched(search)
+		return !slices.ContainsFunc(m.family(p, query), func(p *modelProduct) bool { _, is := found[p.id]; return is })
+	})
 }
 
-// score sums the scores of a product.
-func (m *model) score(p *modelProduct, filter release.ProductFilter) (score uint32) {
-	for _, search := range filter.Searches {
-		score += m.searched(search)[p.id]
+// score sums the best scores of a product's family.
+func (m *model) score(p *modelProduct, query release.ProductQuery) (score uint32) {
+	for _, search := range query.Filter.Searches {
+		best := uint32(0)
+		for _, p := range m.family(p, query) {
+			best = max(best, m.searched(search)[p.id])
+		}
+		score += best
 	}
 	return score
 }
@@ -123,7 +125,7 @@ func searchesMatchModel(h *modelShop) func(*testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			search := h.drawSearch(t, h.products[rapid.SampledFrom(h.every).Draw(t, "about")])
 			found := searchScores(t, v, search)
-			words := eachOnce(plainWords(h.typed[search.String()]))
+			words := eachOnce(plainWords(h.typed[search.Key()]))
 			complete := 0
 			for _, id := range h.every {
 				score, isFound := found[id]
@@ -280,11 +282,11 @@ func (h *modelShop) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	}
 	search, err := index.NewSearch(typed.String())
 	require.NoError(t, err)
-	h.typed[search.String()] = typed.String()
+	h.typed[search.Key()] = typed.String()
 	if search.Empty() {
 		search, err = index.NewSearch("nothing")
 		require.NoError(t, err)
-		h.typed[search.String()] = "nothing"
+		h.typed[search.Key()] = "nothing"
 	}
 	return search
 }
@@ -325,8 +327,8 @@ func groupsMatchModel(h *modelShop) func(*testing.T) {
 			require.ElementsMatch(t, h.count(release.FacetQuery{Attribute: query.Attribute, List: query.List, First: math.MaxInt}), got)
 			want := release.PriceRange{Min: math.MaxInt64}
 			for _, product := range h.list(query.List) {
-				if product.price > 0 {
-					want.Min, want.Max = min(want.Min, product.price), max(want.Max, product.price)
+				for _, price := range product.prices {
+					want.Min, want.Max = min(want.Min, price), max(want.Max, price)
 				}
 			}
 			prices, err := v.PriceRangeOfNodes(t.Context(), []string{id}, query.List)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"strconv"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -62,9 +63,9 @@ func (s *ReleaseService) Monies(ctx context.Context, amounts []store.CurrencyAmo
 	if err != nil {
 		return nil, err
 	}
-	locale, list := amountLocale(acceptLanguage(accepted), settings.Locale), make([]*store.Money, len(amounts))
+	locale, list := amountLocale(s.preferredLanguages(accepted), settings.Locale), make([]*store.Money, len(amounts))
 	for i, a := range amounts {
-		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, ";"+locale.String()+";"+a.Currency).Money(a.Minor)
+		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, cachekey.New(locale.String(), a.Currency)).Money(a.Minor)
 	}
 	return list, nil
 }

@@ -45,8 +45,9 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 	if err != nil {
 		return nil, err
 	}
+	correctedTo := search.Corrected(result.Corrections)
 	meant, named := search, []nodeMatch{{search.Names, nodeNameWork}}
-	if corrected, err := index.NewSearch(result.CorrectedTo); err == nil && !corrected.Empty() { // mistyped, or only nodes have the words
+	if corrected, err := index.NewSearch(correctedTo); err == nil && !corrected.Empty() { // mistyped, or only nodes have the words
 		meant = corrected
 		named = append(named, nodeMatch{meant.Names, nodeNameWork})
 	}
@@ -57,7 +58,7 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 	}
 	names := productNames(products)
 	s.Products, s.Completions = products[:min(first, len(products))], index.Completions(text, result.Corrections, names, first)
-	s.CorrectedTo = index.Spelled(result.CorrectedTo, names)
+	s.CorrectedTo = index.Spelled(correctedTo, names)
 	s.Nodes, err = v.namedNodes(ctx, named, first)
 	return s, err
 }
@@ -113,7 +114,8 @@ func (v *View) CorrectedTo(ctx context.Context, filter ProductFilter) (string, e
 		if err != nil {
 			return "", err
 		}
-		if result.CorrectedTo == "" {
+		correctedTo := search.Corrected(result.Corrections)
+		if correctedTo == "" {
 			texts = append(texts, search.Typed)
 			continue
 		}
@@ -122,7 +124,7 @@ func (v *View) CorrectedTo(ctx context.Context, filter ProductFilter) (string, e
 			return "", err
 		}
 		corrected = true
-		texts = append(texts, index.Spelled(result.CorrectedTo, productNames(products)))
+		texts = append(texts, index.Spelled(correctedTo, productNames(products)))
 	}
 	if !corrected {
 		return "", nil

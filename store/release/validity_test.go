@@ -86,6 +86,14 @@ func TestValidity(t *testing.T) {
 				require.False(t, seen[key(other)], "%v", other)
 				seen[key(other)] = true
 			}
+			unknown := key(release.ShopperContext{Currency: "QQQ"})
+			for _, none := range []string{"QQR", "CHF", "XXX"} {
+				require.Equal(t, unknown, key(release.ShopperContext{Currency: none}), "the catalog has no price in %s", none)
+			}
+			require.Nil(t, storetest.View(t, s, release.ShopperContext{Currency: "QQQ"}).Choice())
+			for _, same := range []string{"fr-CA-x-one", "fr-CA-x-two", "fr-CA-u-nu-deva", "fr-CA-fonipa"} {
+				require.Equal(t, key(release.ShopperContext{Locale: "fr-CA"}), key(release.ShopperContext{Locale: same}), "amounts are written alike in %s", same)
+			}
 			renameTea(t, s, "White Tea")
 			require.Equal(t, plain, key(release.ShopperContext{}), "another state of the same catalog")
 			served := strconv.FormatInt(storetest.View(t, s, release.ShopperContext{}).Release.ID, 10)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -26,15 +27,16 @@ func (o *resultOrder) exchange(ctx context.Context, variants Variants) error {
 	if variants == VariantsAsListed {
 		return nil
 	}
+	o.Reads.Add(segment.AnyProduct)
 	families, err := o.Families(ctx)
 	if err != nil {
 		return err
 	}
 	replace := childrenOf(families)
 	if variants == VariantsParents {
-		replace = parentOf(families)
+		replace, o.grouped = parentOf(families), families
 	}
-	name := o.list.Name + "~" + string(variants)
+	name := cachekey.Join(o.listKey(), cachekey.New(string(variants)))
 	curated := store.Unique(replaceAll(o.list.Head.Curated, replace))
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: name}
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
@@ -69,7 +71,7 @@ func parentOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
 
 func childrenOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
 	return func(dst []uint32, place uint32) []uint32 {
-		if children := f.Children(place); len(children) > 0 {
+		if children, isParent := f.Children(place); isParent {
 			return append(dst, children...)
 		}
 		return append(dst, place)

@@ -1,14 +1,15 @@
 package release
 
 import (
+	"cmp"
 	"context"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/release/price"
@@ -23,7 +24,7 @@ type ShopperContext = routing.ShopperContext
 // and read everything of the catalog through it. It is safe for concurrent use.
 type View struct {
 	segment.Reader
-	Currency string
+	Currency string       // ISO 4217; store.NoCurrency if the catalog has no price in the one that the shopper requests
 	Locale   language.Tag // in which amounts are written
 
 	service  *ReleaseService
@@ -31,7 +32,7 @@ type View struct {
 	valid    *validity      // of what was read so far
 	routing  *routing.Table // which the release was chosen from
 	shopper  ShopperContext
-	name     string // of languages, locale and currency; part of cache keys
+	name     cachekey.Key // of languages, locale and currency; part of cache keys
 	now      time.Time
 	settings *store.Settings
 	epoch    int64            // of the database, before anything was read
@@ -85,10 +86,20 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	v.Cache = v.Cache.OrPerOperation() // so that nothing is read twice
 	v.Reads, v.Primary = &made.Recorder, table.Unpublished()
 	v.early = routing.NextTable(ctx) != nil
+	standard := table.Currency(release.CatalogID, settings)
 	if v.Currency == "" {
-		v.Currency = table.Currency(release.CatalogID, settings)
+		v.Currency = standard
 	}
-	v.name = accepted.name + v.Currency
+	if v.Currency != standard { // a text of the client becomes part of keys only if the shop has it too
+		known, err := v.HasPricesIn(ctx, v.Currency)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			v.Currency = store.NoCurrency
+		}
+	}
+	v.name = cachekey.Join(accepted.name, cachekey.New(v.Currency))
 	return v, nil
 }
 
@@ -138,6 +149,9 @@ func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperC
 	return table.Explain(shopper, now), nil
 }
 
+// RequestedCurrency returns the currency that the shopper requests, also if the catalog has no price in it.
+func (v *View) RequestedCurrency() string { return cmp.Or(v.shopper.Currency, v.Currency) }
+
 func (v *View) formatter() price.Formatter {
 	return price.NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
 }
@@ -150,7 +164,7 @@ func (v *View) MoneyOf(p *price.Price) *store.Money {
 	if p.Currency == v.Currency {
 		return v.Money(p.Minor)
 	}
-	return price.NewFormatter(v.Cache, p.Currency, v.Locale, ";"+v.Locale.String()+";"+p.Currency).Money(p.Minor)
+	return price.NewFormatter(v.Cache, p.Currency, v.Locale, cachekey.New(v.Locale.String(), p.Currency)).Money(p.Minor)
 }
 
 // Routing returns the routing table that chose the view's release.
@@ -162,23 +176,20 @@ func (v *View) Now() time.Time { return v.now }
 // Clock returns the clock that Now was read from.
 func (v *View) Clock() func() time.Time { return v.service.db.Now }
 
-// AppendKey appends what a response read through the view depends on, but for
-// the request, the time and the State: the catalog, the languages, the currency
-// and the page length. It has the release only if the shopper requested it by
+// AppendKey appends, as parts of a cachekey.Key, what a response read through the view depends on, but for
+// the request, the time and the State: the catalog, the languages, the currency,
+// the default currency and the page length. It has the release only if the shopper requested it by
 // its id. A restored database does not repeat a key. The key names no shopper.
 func (v *View) AppendKey(dst []byte) []byte {
 	if v.state.Changing() {
-		dst = strconv.AppendInt(append(dst, 'c'), int64(len(v.Release.CatalogID)), 36)
-		dst = append(append(dst, '/'), v.Release.CatalogID...)
+		dst = cachekey.AppendPart(cachekey.AppendPart(dst, "catalog"), v.Release.CatalogID)
 	} else {
 		id := v.Release.CacheIdentity()
-		dst = strconv.AppendInt(append(dst, 'r'), id.Number, 36)
-		dst = strconv.AppendInt(append(dst, '@'), id.Published, 36)
+		dst = cachekey.AppendInt(cachekey.AppendInt(cachekey.AppendPart(dst, "release"), id.Number), id.Published)
 	}
-	dst = strconv.AppendInt(append(dst, '@'), v.epoch, 36)
-	dst = append(append(dst, ';'), v.name...)
-	dst = strconv.AppendInt(append(dst, ';'), int64(v.settings.PageLength), 10)
-	return append(dst, ';')
+	dst = cachekey.AppendKey(cachekey.AppendInt(dst, v.epoch), v.name)
+	dst = cachekey.AppendPart(dst, v.routing.Currency(v.Release.CatalogID, v.settings))
+	return cachekey.AppendInt(dst, int64(v.settings.PageLength))
 }
 
 // State is the state of the catalog that the view shows. Two views with one
@@ -196,7 +207,8 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 // between two starts or ends of sales.
 type validity struct {
 	from, until atomic.Int64                            // microseconds; 0 is unbounded
-	mixed       atomic.Bool                             // some of it is of another release, or live
+	mixed       atomic.Bool                             // some of it is of another release
+	live        atomic.Bool                             // a list was filtered by live stock
 	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }
 
@@ -220,8 +232,11 @@ func (v *View) Holds() (from, until time.Time, keep bool) {
 	if at := v.valid.until.Load(); at != 0 {
 		until = store.FromMicros(at)
 	}
-	return from, until, !v.valid.mixed.Load()
+	return from, until, !v.valid.mixed.Load() && !v.valid.live.Load()
 }
+
+// Live reports whether a list was filtered by live stock.
+func (v *View) Live() bool { return v.valid.live.Load() }
 
 // Reuse adds to Holds and Choice what a response depends on that an earlier view
 // was read for: the time in which it holds, where a zero time is unbounded, and
@@ -250,10 +265,10 @@ type Choice struct {
 }
 
 // Choice returns what the view was chosen by, with what was read through it so
-// far; nil if that is for this view alone.
+// far; nil if that is for this view alone, or in a currency without prices.
 func (v *View) Choice() *Choice {
 	from, until, keep := v.Holds()
-	if !keep || !v.state.Changing() {
+	if !keep || !v.state.Changing() || v.Currency == store.NoCurrency {
 		return nil
 	}
 	if from.Before(v.now) { // the clock may be set back

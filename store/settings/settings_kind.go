@@ -13,6 +13,7 @@ import (
 var SettingsKind = authoring.Kind{
 	Name: "settings", Create: func() authoring.Source { return &settingsSource{} },
 	Write: writeSettings, Export: exportSettings,
+	Column: `CASE WHEN id = 1 THEN 'settings' END`,
 }
 
 // settingsSource is the settings in an import file.

@@ -36,8 +36,8 @@ func pagesOf[T any](l db.Listing[T], by store.SortBy, name string, where []strin
 		sort := store.Sort{By: by, Descending: descending}
 		clause, beyondArgs := db.KeysetCondition(l.Order(sort), key, !descending, slices.Clone(args))
 		list = append(list,
-			Query{name + " by " + sort.String(), l.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-			Query{name + " after a cursor by " + sort.String(), l.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+			Query{name + " by " + fmt.Sprint(sort), l.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+			Query{name + " after a cursor by " + fmt.Sprint(sort), l.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 	}
 	return list
 }
@@ -64,8 +64,8 @@ func PromotionQueries() (list []Query) {
 			sort := store.Sort{By: by, Descending: descending}
 			clause, beyondArgs := db.KeysetCondition(promotions.Order(sort), keyFor(by), !descending, nil)
 			list = append(list,
-				Query{"promotions by " + sort.String(), promotions.SQL(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
-				Query{"promotions after a cursor by " + sort.String(), promotions.SQL(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"promotions by " + fmt.Sprint(sort), promotions.SQL(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
+				Query{"promotions after a cursor by " + fmt.Sprint(sort), promotions.SQL(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 		for _, sort := range []store.Sort{{Descending: descending}, {By: store.SortCreatedAt, Descending: descending}} {
 			key := []any{"p010000"}
@@ -74,8 +74,8 @@ func PromotionQueries() (list []Query) {
 			}
 			clause, beyondArgs := db.KeysetCondition(codes.Order(sort), key, !descending, slices.Clone(args))
 			list = append(list,
-				Query{"codes by " + sort.String(), codes.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-				Query{"codes after a cursor by " + sort.String(), codes.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"codes by " + fmt.Sprint(sort), codes.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+				Query{"codes after a cursor by " + fmt.Sprint(sort), codes.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 	}
 	for _, filter := range []code.Filter{{Prefix: "p01"}, {States: []code.CodeState{code.CodeAvailable}}, {States: []code.CodeState{code.CodeSpent}},
@@ -126,7 +126,7 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			sort := store.Sort{By: by, Descending: descending}
 			add := func(kind string, condition []string, args []any, offset int) {
 				list = append(list, Query{
-					Name: fmt.Sprintf("%s by %s, %s", l.Name, sort, kind),
+					Name: fmt.Sprintf("%s by %v, %s", l.Name, sort, kind),
 					Text: l.SQL(sort, condition, descending, len(args)),
 					Args: append(args, store.MaxPageLength+1, offset),
 				})
@@ -145,7 +145,7 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			add("after a cursor in a range", append(where, clause), args, 0)
 			where, args = l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}}, nil)
 			list = append(list, Query{
-				Name: fmt.Sprintf("%s by %s, the total of a narrow range", l.Name, sort),
+				Name: fmt.Sprintf("%s by %v, the total of a narrow range", l.Name, sort),
 				Text: `SELECT COUNT(*) FROM ` + l.Table + ` WHERE ` + strings.Join(where, " AND "), Args: args,
 			})
 		}

@@ -37,6 +37,7 @@ import (
 // Config says which database to open and how.
 type Config struct {
 	URL           string           // file:portico.db or postgres://user@host:5432/database
+	Schema        SchemaMode       // what Open may do to the schema; the default creates and migrates it
 	ReadURL       string           // PostgreSQL only: a standby to read releases from; empty for none
 	Readers       int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous   string           // SQLite only: FULL (the default, survives power loss), NORMAL or OFF
@@ -82,13 +83,13 @@ type Store struct {
 	catalogWatch catalogWatch
 }
 
-// Open connects, migrates the schema and starts the writer. Call Close when done.
+// Open connects, creates or migrates the schema as config allows, and starts the writer. Call Close when done.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	kept := store.DefaultRetention()
 	if config.Retention != nil {
 		kept = *config.Retention
 	}
-	d, err := db.Open(ctx, db.Config{URL: config.URL, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, LogPages: config.LogPages, CacheBytes: config.CacheBytes,
+	d, err := db.Open(ctx, db.Config{URL: config.URL, Schema: config.Schema, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, LogPages: config.LogPages, CacheBytes: config.CacheBytes,
 		NoCache: config.NoCache, MaxKeys: config.MaxKeys, MaxKeyBytes: config.MaxKeyBytes, KeyLifetime: cmp.Or(kept.IdempotencyKeys, -1), Timeouts: config.Timeouts, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
 	if err != nil {
 		return nil, err
@@ -162,13 +163,26 @@ func (s *Store) Await(ctx context.Context, token store.ConsistencyToken) error {
 // ReadOnly reports whether the database rejects writes, as a standby does.
 func (s *Store) ReadOnly() bool { return s.db.ReadOnly() }
 
+// WriteTrouble returns why the database did not take a write within the last minute: store.ErrDiskFull,
+// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. It does not query the database.
+func (s *Store) WriteTrouble() error { return s.db.WriteTrouble() }
+
+// FailedWrites returns the number of writes that the database did not take since it was opened, by cause: full (its
+// disk), read_only or connection.
+func (s *Store) FailedWrites() map[string]int64 { return s.db.FailedWrites() }
+
+// TryWrite makes a write that changes nothing, and returns why the database does not take it.
+func (s *Store) TryWrite(ctx context.Context) error { return s.db.TryWrite(ctx) }
+
 // Describe names the database without credentials, for example "SQLite portico.db".
 func (s *Store) Describe() string { return s.db.Describe() }
 
-// Backup writes a consistent copy of the database to a new file while reads and writes
-// continue. Secrets stay sealed. It removes the file on failure, and returns UNPROCESSABLE on
+// Backup writes a consistent copy of a SQLite database, of any version, to a new file while servers read and
+// write. Secrets stay sealed. After an error the caller removes the file. It returns UNPROCESSABLE on
 // PostgreSQL.
-func (s *Store) Backup(ctx context.Context, path string) error { return s.db.Backup(ctx, path) }
+func Backup(ctx context.Context, databaseURL, path string) error {
+	return db.Backup(ctx, databaseURL, path)
+}
 
 // CopyTo copies everything into the new, empty database of other, which may be of the other kind,
 // and returns the number of rows of each table. It copies one snapshot: stop the servers first, or what they write meanwhile is missing. Open the other
@@ -187,6 +201,17 @@ func (s *Store) IdleWithoutRequests() { s.db.IdleWithoutRequests() }
 // CacheStats returns hits and misses of the cache of releases since the store was opened, and
 // the bytes in use.
 func (s *Store) CacheStats() (found, made, bytes uint64) { return s.db.CacheStats() }
+
+// SchemaMode is what Open may do to the schema of a database. Whatever the mode, Open changes nothing in a database
+// with tables of another application.
+type SchemaMode = db.SchemaMode
+
+// The modes.
+const (
+	CreateSchema  = db.CreateSchema  // create the schema in an empty database, migrate an older one
+	MigrateSchema = db.MigrateSchema // migrate an older one; a database without a schema is an error
+	KeepSchema    = db.KeepSchema    // change nothing; an older schema is an error too
+)
 
 // OpenError says which database could not be opened.
 type OpenError = db.OpenError

@@ -16,7 +16,7 @@ import (
 var StockKind = authoring.Kind{
 	Name: "stock", Create: func() authoring.Source { return &StockSource{} },
 	Write: writeStocks, Export: exportStocks,
-	After: "stock_transaction",
+	After: "stock_transaction", Column: "product_id",
 }
 
 // StockTransactionKind is the kind of ledger entries.

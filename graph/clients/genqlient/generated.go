@@ -291,7 +291,7 @@ type ProductFilter struct {
 	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
 	// not cached, and stock that changes between two pages can move rows.
 	InStock *bool `json:"inStock"`
-	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
+	// By the current price in the shopper's currency, sales included. A parent matches if one of its live children does.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
 	// By options of variations: `[{name: "size", in: ["M"]}]`. A child matches by its own options, a parent by
@@ -2061,7 +2061,7 @@ func (v *ShopCatalogQueryCatalogResolution) GetCandidates() []ShopCatalogQueryCa
 //
 // A rule, compared with a shopper.
 type ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate struct {
-	// The rule's name. Null for a rule for other shoppers, unless the token has the scope `catalog:write`.
+	// The rule's name. Null for a rule for other shoppers or out of schedule, unless the token has the scope `catalog:write`.
 	RuleName *string `json:"ruleName"`
 	// Number of criteria that matched: account, account tag, customer, channel, tag.
 	Score int `json:"score"`
@@ -2517,9 +2517,8 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // The GraphQL type's documentation follows.
 //
 // A `ProductFilter` to send as the next `filter`. Select the members that your own filter can have,
-// and the facet's attribute. Send it back without `__typename` and without null members, which are no
-// conditions.
-// Example: `toggled { search tags { eq in } }`.
+// and the facet's attribute. It is a valid variable as it is: null members are no conditions, and `__typename` is ignored.
+// Example: `toggled { search tags { in } }`.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues struct {
 	// Search words. Null if not set.
 	Search *string `json:"search"`
@@ -2556,15 +2555,8 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 //
 // A condition on a text, as in `TextFilter`.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues struct {
-	// Equal to this value. Null if `in` is set.
-	Eq *string `json:"eq"`
-	// Equal to one of these values. Null if `eq` is set.
+	// Equal to one of these values.
 	In []string `json:"in"`
-}
-
-// GetEq returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues.Eq, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues) GetEq() *string {
-	return v.Eq
 }
 
 // GetIn returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues.In, and is useful for accessing the field via an interface.
@@ -2577,15 +2569,8 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 //
 // A condition on a text, as in `TextFilter`.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues struct {
-	// Equal to this value. Null if `in` is set.
-	Eq *string `json:"eq"`
-	// Equal to one of these values. Null if `eq` is set.
+	// Equal to one of these values.
 	In []string `json:"in"`
-}
-
-// GetEq returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues.Eq, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues) GetEq() *string {
-	return v.Eq
 }
 
 // GetIn returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues.In, and is useful for accessing the field via an interface.
@@ -5190,9 +5175,8 @@ func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetVal
 // The GraphQL type's documentation follows.
 //
 // A `ProductFilter` to send as the next `filter`. Select the members that your own filter can have,
-// and the facet's attribute. Send it back without `__typename` and without null members, which are no
-// conditions.
-// Example: `toggled { search tags { eq in } }`.
+// and the facet's attribute. It is a valid variable as it is: null members are no conditions, and `__typename` is ignored.
+// Example: `toggled { search tags { in } }`.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues struct {
 	// Search words. Null if not set.
 	Search *string `json:"search"`
@@ -5215,15 +5199,8 @@ func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetVal
 //
 // A condition on a text, as in `TextFilter`.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues struct {
-	// Equal to this value. Null if `in` is set.
-	Eq *string `json:"eq"`
-	// Equal to one of these values. Null if `eq` is set.
+	// Equal to one of these values.
 	In []string `json:"in"`
-}
-
-// GetEq returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues.Eq, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues) GetEq() *string {
-	return v.Eq
 }
 
 // GetIn returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues.In, and is useful for accessing the field via an interface.
@@ -6507,8 +6484,7 @@ type ShopTranslationsQueryResponse struct {
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
-// members are ignored.
+// Condition on a text: exactly one member, not null. Texts are compared exactly, in the catalog's base language.
 type TextFilter struct {
 	// Equal to this value.
 	Eq *string `json:"eq"`
@@ -7025,11 +7001,9 @@ query ShopCategoryQuery ($id: ID!, $first: Int!, $after: String, $filter: Produc
 					toggled {
 						search
 						tags {
-							eq
 							in
 						}
 						productTypes {
-							eq
 							in
 						}
 						and
@@ -7794,7 +7768,6 @@ query ShopSearchQuery ($words: String!, $first: Int!, $after: String) {
 				filter {
 					search
 					tags {
-						eq
 						in
 					}
 				}

@@ -1,4 +1,4 @@
-// Package accesslog writes a log entry for each request (Middleware) and for each slow one (Slow). NewLogger adds the ids
+// Package accesslog writes log entries for requests (AccessLog, by Mode) and for each slow one (SlowLog). NewLogger adds the ids
 // of the request to any log, and LineWriter batches the lines of several logs. It must not import the store, the
 // server or the GraphQL and REST packages.
 package accesslog
@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"portico/internal/reqctx"
@@ -24,25 +25,28 @@ func WithClient(client func(context.Context) string) Option {
 	return func(a *AccessLog) { a.client = client }
 }
 
-// AccessLog logs requests: method, path, query, status, bytes of the body, duration_ms, request_id, client and the
+// AccessLog logs the requests that its Mode selects: method, path, query, status, bytes of the body, duration_ms, request_id, client and the
 // name of the GraphQL operation. It redacts query values unless they are known to be harmless, and logs neither
 // headers nor bodies. Health checks that succeed are logged at debug level.
 type AccessLog struct {
 	log    *slog.Logger
 	out    *LineWriter // nil to write through slog
 	client func(context.Context) string
+	mode   Mode
+	counts requestCounts
+	errors atomic.Int64 // since the last summary
 }
 
 // New returns an access log.
 func New(log *slog.Logger, options ...Option) *AccessLog {
-	a := &AccessLog{log: NewLogger(log), client: func(context.Context) string { return "" }}
+	a := &AccessLog{log: NewLogger(log), mode: All, client: func(context.Context) string { return "" }}
 	for _, option := range options {
 		option(a)
 	}
 	return a
 }
 
-// Middleware logs each request.
+// Middleware logs requests.
 func (a *AccessLog) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, req := reqctx.Begin(r)
@@ -65,7 +69,7 @@ func (a *AccessLog) Log(req *reqctx.Request, r *http.Request, status int, bytes 
 	if status < http.StatusBadRequest && web.IsHealthCheck(r.URL.Path) {
 		level = slog.LevelDebug
 	}
-	if !a.log.Enabled(req, level) {
+	if !a.log.Enabled(req, level) || level == slog.LevelInfo && !a.selects(status, bytes) {
 		return
 	}
 	now := time.Now()

@@ -16,6 +16,7 @@ import (
 	"weak"
 
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/internal/web"
@@ -49,7 +50,7 @@ type entry struct {
 	key    string
 	offer  *responsecache.Offer
 	shared weak.Pointer[responsecache.Response] // in place of offer.Response, if Config.Responses has it under a key of its own
-	stored string                               // that key
+	stored *cachekey.Key                        // that key
 	header []headerField                        // of the response, but for what Response and SetCaching set
 	route  string
 	name   string // of the GraphQL operation
@@ -76,7 +77,7 @@ func (e *entry) Size() int {
 	if e.offer == nil {
 		return entryBytes
 	}
-	size := entryBytes + len(e.key) + len(e.stored) + len(e.header)*fieldBytes + e.offer.Bytes
+	size := entryBytes + len(e.key) + len(e.header)*fieldBytes + e.offer.Bytes
 	if e.offer.Response != nil {
 		size += e.offer.Response.Size()
 	}
@@ -89,7 +90,7 @@ func (e *entry) response(c *responsecache.Cache) *responsecache.Response {
 	if e.offer.Response != nil {
 		return e.offer.Response
 	}
-	if kept, ok := c.Lookup(e.stored).(*responsecache.Response); ok && weak.Make(kept) == e.shared {
+	if kept, ok := c.Lookup(*e.stored).(*responsecache.Response); ok && weak.Make(kept) == e.shared {
 		return kept
 	}
 	return nil
@@ -144,7 +145,7 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 }
 
 // current returns the entry if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
-func (c *Cache) current(name string, e *entry) *entry {
+func (c *Cache) current(name cachekey.Key, e *entry) *entry {
 	if e.offer.Current() {
 		return e
 	}
@@ -162,7 +163,7 @@ func (c *Cache) current(name string, e *entry) *entry {
 }
 
 // set keeps an entry with an offer.
-func (c *Cache) set(name string, e *entry) {
+func (c *Cache) set(name cachekey.Key, e *entry) {
 	if e.offer.Response != nil {
 		e.offer.Response.HeldBy(c.Responses, name)
 	}
@@ -204,7 +205,7 @@ func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *ent
 
 // pass runs the handler, and keeps what it offers. Of a request that was not seen before it keeps that it was seen, so that what is
 // asked once costs little.
-func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name string, seen bool, start time.Time, caller any) {
+func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name cachekey.Key, seen bool, start time.Time, caller any) {
 	r, req := reqctx.Begin(r)
 	req.Start, req.Caller, req.WantsOffer, req.Counted = start, caller, seen, l.counted
 	l.rec = web.Recorder{ResponseWriter: w}
@@ -216,7 +217,7 @@ func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next htt
 	switch {
 	case offered && len(offer.Response.Body) <= maxBodyBytes:
 		e := &entry{key: string(l.key), offer: offer, route: req.Route, name: req.OperationName}
-		if e.stored = offer.Response.Key(); e.stored != "" {
+		if e.stored = offer.Response.Key(); e.stored != nil {
 			e.shared, offer.Response = weak.Make(offer.Response), nil
 		}
 		for field, values := range w.Header() {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/internal/web"
@@ -241,7 +242,7 @@ func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	t.Parallel()
 	responses := responsecache.NewCache(8 << 20)
 	body := []byte(strings.Repeat("x", 100<<10))
-	resp, err := responses.Do(t.Context(), "key", responsecache.Moment{}, func() (*responsecache.Response, error) { return responsecache.NewResponse(body, nil), nil })
+	resp, err := responses.Do(t.Context(), cachekey.New("key"), responsecache.Moment{}, func() (*responsecache.Response, error) { return responsecache.NewResponse(body, nil), nil })
 	require.NoError(t, err)
 	handled := 0
 	front := frontcache.New(frontcache.Config{Responses: responses, OnRequest: func(context.Context) {}, CallerOf: func(*http.Request) any { return nil },
@@ -259,7 +260,7 @@ func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	}
 	require.Equal(t, 1, handled)
 	require.Less(t, responses.Stats().Bytes-before, uint64(1<<10))
-	responses.Set("key", responsecache.NewResponse(body, nil)) // another one
+	responses.Set(cachekey.New("key"), responsecache.NewResponse(body, nil)) // another one
 	handler.ServeHTTP(httptest.NewRecorder(), get("/a"))
 	require.Equal(t, 2, handled)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/internal/reqctx"
 	"portico/internal/web"
 )
@@ -61,32 +62,28 @@ func (l *lookup) begin(r *http.Request) bool {
 		}
 	}
 	l.key = append(l.key, r.Method[0])
-	l.append(r.RequestURI)
+	l.key = cachekey.AppendPart(l.key, r.RequestURI)
 	for i, values := range l.values {
 		if values == nil {
 			continue
 		}
 		l.key = binary.AppendUvarint(append(l.key, byte(i+1)), uint64(len(values)))
 		for _, value := range values {
-			l.append(value)
+			l.key = cachekey.AppendPart(l.key, value)
 		}
 	}
 	l.key = append(l.key, 0)
 	return len(l.key) <= maxRequestBytes
 }
 
-// append appends a text with its length, so that two keys are the same only if all their parts are.
-func (l *lookup) append(text string) {
-	l.key = append(binary.AppendUvarint(l.key, uint64(len(text))), text...)
-}
-
 // endKey ends the key with what the caller may see and the body, and returns the name of the entry: a hash of it.
-func (l *lookup) endKey(principal *auth.Principal) (name string) {
+func (l *lookup) endKey(principal *auth.Principal) (name cachekey.Key) {
 	if principal != nil {
 		l.key = principal.AppendRights(l.key)
 	}
 	l.key = append(append(l.key, 0), l.body...)
-	return string(binary.BigEndian.AppendUint64([]byte{'f'}, maphash.Bytes(hashSeed, l.key)))
+	var space [32]byte
+	return cachekey.Of(cachekey.AppendInt(cachekey.AppendPart(space[:0], "front"), int64(maphash.Bytes(hashSeed, l.key))))
 }
 
 // hashSeed makes hashes unknown to clients.

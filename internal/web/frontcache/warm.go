@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"portico/internal/auth"
+	"portico/internal/cachekey"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 )
@@ -124,10 +125,9 @@ func (k *keyReader) number() int {
 }
 
 func (k *keyReader) text() string {
-	n := k.number()
-	text := string(k.rest[:n])
-	k.rest = k.rest[n:]
-	return text
+	text, rest, ok := cachekey.CutPart(k.rest)
+	k.rest, k.ok = rest, k.ok && ok
+	return string(text)
 }
 
 // discardWriter is the response writer of a request that nobody sent.

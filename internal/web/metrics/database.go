@@ -20,6 +20,8 @@ type DatabaseStats struct {
 	Jobs     []JobStats
 	Catalogs []CatalogStats
 	Sweeps   []SweepStats
+
+	FailedWrites map[string]int64 // by cause
 }
 
 // PoolStats is the state of a connection pool.
@@ -54,7 +56,7 @@ type SweepStats struct {
 }
 
 // RegisterDatabase adds the metrics that read returns, at each scrape. If read fails, portico_database_up is 0 and the
-// error is logged; the pools are reported all the same.
+// error is logged; the pools and failed writes are reported all the same.
 func (m *Metrics) RegisterDatabase(log *slog.Logger, read func(context.Context) (DatabaseStats, error)) {
 	m.registry.MustRegister(&databaseCollector{log: log, read: read})
 }
@@ -88,6 +90,7 @@ var (
 	sweptRows       = newDesc("portico_swept_rows_total", "Obsolete rows that this server deleted, by kind.", "kind")
 	sweptAge        = newDesc("portico_sweep_age_seconds", "Time since a server last deleted all obsolete rows, by kind; omitted until the first time.", "kind")
 	sweptDue        = newDesc("portico_sweep_due", "Obsolete rows, or whole releases, to delete, counted up to 1000, by kind.", "kind")
+	failedWrites    = newDesc("portico_database_failed_writes_total", "Writes that the database did not take, by cause: full (its disk), read_only or connection.", "cause")
 	databaseUp      = newDesc("portico_database_up", "1 if the database responded at this scrape, else 0.")
 )
 
@@ -97,7 +100,7 @@ func newDesc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (g *databaseCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMax, poolWaits, poolWaitSeconds, jobsOpen, jobsOldest, servedAge, catalogHeld, sweptRows, sweptAge, sweptDue, databaseUp} {
+	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMax, poolWaits, poolWaitSeconds, jobsOpen, jobsOldest, servedAge, catalogHeld, sweptRows, sweptAge, sweptDue, failedWrites, databaseUp} {
 		to <- desc
 	}
 }
@@ -116,6 +119,9 @@ func (g *databaseCollector) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(databaseUp, up)
+	for cause, n := range stats.FailedWrites {
+		to <- prometheus.MustNewConstMetric(failedWrites, prometheus.CounterValue, float64(n), cause)
+	}
 	for _, p := range stats.Pools {
 		gauge(poolInUse, float64(p.InUse), p.Name)
 		gauge(poolIdle, float64(p.Idle), p.Name)

@@ -18,7 +18,7 @@ func BenchmarkChain(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			log := slog.New(slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: level}))
 			handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }),
-				middleware.RequestID, middleware.Recover(log, envelope), accesslog.New(log).Middleware, middleware.CORS(nil), middleware.LimitBody(1<<20))
+				middleware.RequestID, middleware.Recover(log, envelope), accesslog.New(log).Middleware, middleware.CORS(nil, log), middleware.LimitBody(1<<20))
 			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/catalog/nodes/n/relationships/products?page[limit]=25", nil)
 			b.ReportAllocs()
 			for b.Loop() {

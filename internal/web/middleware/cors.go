@@ -2,10 +2,13 @@ package middleware
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/rs/cors"
 
@@ -17,12 +20,53 @@ import (
 const preflightAge = 600
 
 // CORS allows pages of these origins: "https://shop.example", "https://*.shop.example", or "*" for all. Without
-// origins it does nothing. Credentials are allowed only if no origin has a wildcard.
-func CORS(origins []string) web.Middleware {
-	if len(origins) == 0 {
-		return func(next http.Handler) http.Handler { return next }
+// origins it allows none. Credentials are allowed only if no origin has a wildcard. It logs the origins that it refuses.
+func CORS(origins []string, log *slog.Logger) web.Middleware {
+	allowed, refused := OriginAllowed(origins), &refusedOrigins{log: log}
+	return func(next http.Handler) http.Handler {
+		if len(origins) > 0 {
+			next = newCORS(origins).Handler(next)
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header["Origin"] != nil && !allowed(r) {
+				refused.record(r)
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
-	return newCORS(origins).Handler
+}
+
+const (
+	refusalLogEvery  = time.Hour // how often the same origin is logged
+	maxLoggedOrigins = 20        // in that time: clients can send any origin
+)
+
+// refusedOrigins logs each refused origin once an hour, so that an operator sees why a browser shows nothing.
+type refusedOrigins struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	since  time.Time
+	logged map[string]struct{} // since then
+}
+
+// record logs the origin of a request, unless it is that of the server itself.
+func (o *refusedOrigins) record(r *http.Request) {
+	origin := r.Header.Get("Origin")
+	page, err := url.Parse(origin)
+	if err != nil || strings.EqualFold(page.Host, r.Host) || CheckOrigin(origin) != nil || strings.Contains(origin, "*") {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.logged == nil || time.Since(o.since) >= refusalLogEvery {
+		o.since, o.logged = time.Now(), map[string]struct{}{}
+	}
+	if _, known := o.logged[origin]; known || len(o.logged) == maxLoggedOrigins {
+		return
+	}
+	o.logged[origin] = struct{}{}
+	o.log.WarnContext(r.Context(), "CORS refused a page of another origin. If it is yours, start the server with --cors-origin "+origin, "origin", origin)
 }
 
 // OriginAllowed reports whether the origin of a request is allowed, for WebSockets, which browsers open without a

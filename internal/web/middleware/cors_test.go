@@ -1,9 +1,15 @@
 package middleware_test
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +20,7 @@ const ourShop = "https://shop.example"
 
 // cross sends a request from an origin. asked is the method and the headers of a preflight request.
 func cross(allowed []string, method, origin string, asked ...string) *httptest.ResponseRecorder {
-	handler := middleware.CORS(allowed)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	handler := middleware.CORS(allowed, slog.New(slog.DiscardHandler))(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, "/graphql", nil)
 	r.Header.Set("Origin", origin)
 	if len(asked) > 0 {
@@ -96,7 +102,7 @@ func TestCheckOrigin(t *testing.T) {
 // clients.
 func TestCORSAllowsClientHeaders(t *testing.T) {
 	t.Parallel()
-	handler := middleware.CORS([]string{"https://shop.example"})(http.NotFoundHandler())
+	handler := middleware.CORS([]string{"https://shop.example"}, slog.New(slog.DiscardHandler))(http.NotFoundHandler())
 	for _, name := range []string{
 		"authorization", "content-type", "accept", "accept-language", "cache-control", "if-none-match", "prefer", "idempotency-key",
 		"x-request-id",
@@ -112,5 +118,43 @@ func TestCORSAllowsClientHeaders(t *testing.T) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		require.Equal(t, name, w.Header().Get("Access-Control-Allow-Headers"), name)
+	}
+}
+
+// TestRefusedOriginsAreLogged requires one log entry an hour for each refused origin, with the flag that allows it, and few
+// of them however many a client invents.
+func TestRefusedOriginsAreLogged(t *testing.T) {
+	t.Parallel()
+	for _, allowed := range [][]string{nil, {ourShop}} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			handler := middleware.CORS(allowed, slog.New(slog.NewTextHandler(&log, nil)))(http.NotFoundHandler())
+			send := func(method, origin string) string {
+				log.Reset()
+				r := httptest.NewRequest(method, "https://api.example/graphql", nil)
+				if origin != "" {
+					r.Header.Set("Origin", origin)
+					r.Header.Set("Access-Control-Request-Method", "POST")
+				}
+				handler.ServeHTTP(httptest.NewRecorder(), r)
+				return log.String()
+			}
+			for _, silent := range []string{"", "null", "https://api.example", "https://API.example", "x", "https://*.example"} {
+				require.Empty(t, send(http.MethodPost, silent), silent)
+			}
+			if allowed != nil {
+				require.Empty(t, send(http.MethodPost, ourShop))
+			}
+			require.Contains(t, send(http.MethodOptions, "https://other.example"), "--cors-origin https://other.example")
+			require.Empty(t, send(http.MethodPost, "https://other.example"), "within the hour")
+			require.Contains(t, send(http.MethodPost, "https://third.example"), "--cors-origin https://third.example")
+			time.Sleep(time.Hour)
+			require.Contains(t, send(http.MethodPost, "https://other.example"), "--cors-origin https://other.example", "an hour later")
+			logged := 0
+			for i := range 1000 {
+				logged += strings.Count(send(http.MethodPost, fmt.Sprintf("https://%d.example", i)), "level=WARN")
+			}
+			require.Equal(t, 19, logged)
+		})
 	}
 }

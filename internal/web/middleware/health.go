@@ -28,8 +28,9 @@ func Health() http.Handler {
 }
 
 // Ready serves web.ReadyPath: 200 while the server should get requests, 503 while ping fails or takes longer than 2 s,
-// and during shutdown. With a read-only database, such as a standby, it is 200 and says so.
-func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler {
+// and during shutdown. While writes fail, as on a standby or a full disk, it is 200 and says why: without this server, reads would
+// fail too. writes returns why they fail; nil if they do not.
+func Ready(ping func(context.Context) error, writes func() error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if server.IsDraining(r.Context()) {
 			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", "The server is shutting down."})
@@ -41,8 +42,8 @@ func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler 
 			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", unavailableDetail(err)})
 			return
 		}
-		if readOnly() {
-			writeHealth(w, http.StatusOK, health{"ok", "The database is read-only at the moment: reads work, writes fail."})
+		if err := writes(); err != nil {
+			writeHealth(w, http.StatusOK, health{"ok", "Reads work, writes fail: " + err.Error() + "."})
 			return
 		}
 		writeHealth(w, http.StatusOK, health{Status: "ok"})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/web/middleware"
+	"portico/store"
 	"portico/store/shop"
 )
 
@@ -18,7 +19,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	away := func(context.Context) error { return errors.New("dial tcp 10.0.0.7: secret") }
 	here := func(context.Context) error { return nil }
-	writable, standby := func() bool { return false }, func() bool { return true }
+	writable, standby := func() error { return nil }, func() error { return store.ErrReadOnly }
 	for _, test := range []struct {
 		name    string
 		handler http.Handler
@@ -27,7 +28,8 @@ func TestHealth(t *testing.T) {
 	}{
 		{"up", middleware.Health(), 200, `{"status":"ok"}`},
 		{"ready", middleware.Ready(here, writable), 200, `{"status":"ok"}`},
-		{"a standby", middleware.Ready(here, standby), 200, `{"status":"ok","detail":"The database is read-only at the moment: reads work, writes fail."}`},
+		{"a standby", middleware.Ready(here, standby), 200, `{"status":"ok","detail":"Reads work, writes fail: the database is read-only."}`},
+		{"a full disk", middleware.Ready(here, func() error { return store.ErrDiskFull }), 200, `{"status":"ok","detail":"Reads work, writes fail: the database's disk is full."}`},
 		{"the database is not responding", middleware.Ready(away, standby), 503,
 			`{"status":"unavailable","detail":"The database is not responding."}`},
 	} {
@@ -46,7 +48,7 @@ func TestReadyFollowsPing(t *testing.T) {
 	t.Parallel()
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
 	require.NoError(t, err)
-	ready := middleware.Ready(s.Ping, s.ReadOnly)
+	ready := middleware.Ready(s.Ping, s.WriteTrouble)
 	ask := func() int {
 		w := httptest.NewRecorder()
 		ready.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))

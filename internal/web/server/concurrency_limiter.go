@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 
+	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/internal/web"
 )
@@ -157,7 +159,12 @@ func (c *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *ht
 	}
 }
 
-// isRESTWrite reports whether a request writes by its method. GraphQL mutations show only once they are parsed.
+// isRESTWrite reports whether a request writes by its method, unless its scope allows only to read, as that of
+// POST /v2/inventories/multiple. GraphQL mutations show only once they are parsed.
 func isRESTWrite(r *http.Request) bool {
-	return web.FirstSegment(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+	if web.FirstSegment(r.URL) != "v2" || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+		return false
+	}
+	scope, _ := auth.Scope(r.Method + " " + r.URL.Path)
+	return !strings.HasSuffix(scope, ":read")
 }

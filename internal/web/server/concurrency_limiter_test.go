@@ -119,6 +119,7 @@ func TestConcurrencyLimit(t *testing.T) {
 	}
 	_, _, refused := s.turns.Stats(server.ReadRequests)
 	require.Equal(t, uint64(5), refused)
+	require.Equal(t, 503, <-s.asks(t, t.Context(), "/v2/inventories/multiple"), "which only reads")
 	require.Equal(t, 200, <-s.asks(t, t.Context(), web.HealthPath), "health waits for nobody")
 	require.Equal(t, web.HealthPath, <-s.begun)
 	written := s.asks(t, t.Context(), "/v2/write")

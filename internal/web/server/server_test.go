@@ -74,7 +74,7 @@ func TestReadyFailsDuringShutdown(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})
 	mux := http.NewServeMux()
-	mux.Handle("/readyz", middleware.Ready(func(context.Context) error { return nil }, func() bool { return false }))
+	mux.Handle("/readyz", middleware.Ready(func(context.Context) error { return nil }, func() error { return nil }))
 	mux.HandleFunc("/hold", func(_ http.ResponseWriter, r *http.Request) {
 		close(entered)
 		<-server.Draining(r.Context())

@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"portico/store"
@@ -17,9 +16,6 @@ type linkValue struct {
 // parse returns the value of a cell that is not empty. problem says what a cell must be, if it is not.
 func (c column) parse(content string) (value any, problem string) {
 	trimmed := strings.TrimSpace(content)
-	if slices.Contains(spreadsheetErrors, trimmed) {
-		return nil, "is an error of the spreadsheet; correct the formula of the cell"
-	}
 	switch c.cell {
 	case wordCell:
 		return trimmed, ""
@@ -61,9 +57,6 @@ func (c column) parse(content string) (value any, problem string) {
 		return content, ""
 	}
 }
-
-// spreadsheetErrors are what spreadsheets write in the place of a value that a formula failed to find.
-var spreadsheetErrors = []string{"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#ERROR!", "#NV", "#BEZUG!", "#WERT!"}
 
 // parseList reads texts separated by |, or a JSON array of texts.
 func parseList(content string) (any, string) {

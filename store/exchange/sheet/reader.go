@@ -78,7 +78,7 @@ const rowsAtOnce = 1000
 // empty cell clears its member. It returns the errors of in, out and IDs.
 func (r *Reader) Read(ctx context.Context, in io.Reader, out io.Writer) (*Rows, error) {
 	buffered := bufio.NewReaderSize(in, 1<<16)
-	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, csv: csv.NewReader(buffered), out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}, schedules: map[string]saleTimes{}}
+	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}, schedules: map[string]saleTimes{}}
 	for mark, _ := buffered.Peek(3); string(mark) == "\ufeff"; mark, _ = buffered.Peek(3) {
 		_, _ = buffered.Discard(len(mark))
 	}
@@ -86,8 +86,9 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, out io.Writer) (*Rows, 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	s.csv.FieldsPerRecord, s.csv.ReuseRecord = -1, false
-	s.csv.Comma, s.declared = separator(string(head))
+	comma, declared := separator(string(head))
+	s.csv, s.declared = csv.NewReader(&lineEndKeeper{in: buffered, comma: byte(comma), start: true}), declared
+	s.csv.FieldsPerRecord, s.csv.Comma = -1, comma
 	s.oldLines = oldLineEnds(string(head))
 	if r.products == nil {
 		r.products = map[Key]string{}
@@ -315,6 +316,9 @@ func (s *sheetReader) fits(r *row) bool {
 			s.fault(r.line, s.header[i], "is not UTF-8; save the file as CSV UTF-8")
 			return false
 		}
+		if s.columns[i].cell.isText() {
+			r.fields[i] = store.UnescapeFormula(field)
+		}
 	}
 	return true
 }
@@ -396,6 +400,10 @@ func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
 		content := r.fields[i]
 		path := replaced(replaced(c.path, "$price", price...), "$sale", sale...)
 		switch {
+		case c.path[0] == "$price" && price == nil:
+			if strings.TrimSpace(content) != "" {
+				s.fault(r.line, s.header[i], "must be empty without a currency")
+			}
 		case c.path[0] == "$sale" && sale == nil:
 			if strings.TrimSpace(content) != "" {
 				s.fault(r.line, s.header[i], "must be empty without a sale")
@@ -410,7 +418,7 @@ func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
 			setMember(resource, path, value)
 		}
 	}
-	if i := slices.Index(s.header, "amount"); i >= 0 && s.Kind == "product-price" && strings.TrimSpace(r.fields[i]) == "" {
+	if s.Kind == "product-price" && price != nil && s.field(r, "amount") == "" {
 		setMember(resource, price, nil) // no price in this currency any more
 	}
 	s.identify(r, ids, resource)
@@ -460,25 +468,30 @@ func total(resource map[string]any) {
 	if resource["allocated"] == nil {
 		resource["allocated"] = json.RawMessage("0")
 	}
-	var available, allocated int64
-	if resource["total"] == nil && json.Unmarshal(store.Encode(resource["available"]), &available) == nil && json.Unmarshal(store.Encode(resource["allocated"]), &allocated) == nil {
+	available, err := store.ParseInteger(store.Encode(resource["available"]))
+	allocated, other := store.ParseInteger(store.Encode(resource["allocated"]))
+	if resource["total"] == nil && err == nil && other == nil {
 		resource["total"] = available + allocated
 	}
 }
 
-// places returns where the price of a row, and its sale if it is of one, are in the resource.
+// places returns where the price of a row, and its sale if it is of one, are in the resource. A sale without amounts has no
+// price.
 func (s *sheetReader) places(r row) (price, sale []string) {
-	price = []string{"attributes"}
+	of := []string{"attributes"}
 	if name := s.field(r, "sale"); name != "" {
 		sale = []string{"attributes", "sales", name}
-		price = sale
+		of = sale
 	}
-	return slices.Concat(price, []string{"currencies", s.field(r, "currency")}), sale
+	if currency := s.field(r, "currency"); currency != "" {
+		price = slices.Concat(of, []string{"currencies", currency})
+	}
+	return price, sale
 }
 
 // once records that a row has the price of a SKU in a currency, which an earlier row must not have.
 func (s *sheetReader) once(r row) bool {
-	if s.field(r, "currency") == "" {
+	if s.field(r, "currency") == "" && s.field(r, "sale") == "" {
 		s.fault(r.line, "currency", "is required")
 		return false
 	}

@@ -42,6 +42,11 @@ const (
 	valueCell          // an attribute of one's own; its column may name the type: attribute:weight:number
 )
 
+// isText reports whether cells hold texts, which must not look like formulas.
+func (c cell) isText() bool {
+	return c != numberCell && c != amountCell && c != booleanCell && c != objectCell
+}
+
 func attribute(name string, c cell) column {
 	return column{name: name, path: []string{"attributes", name}, cell: c}
 }
@@ -130,28 +135,30 @@ func tableByKind(kind string) *table {
 	return nil
 }
 
-// find returns the column that a header names, with the key in it.
+// find returns the column that a header names, with the key in it. A key may have colons. The last part of the header of an
+// attribute is its type, if it is one.
 func (t *table) find(header string) (c column, ok bool) {
-	name, key, keyed := strings.Cut(header, ":")
-	if !keyed {
-		i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == header })
-		if i < 0 {
-			return c, false
-		}
-		return t.columns[i], true
-	}
-	key, rest, two := strings.Cut(key, ":")
 	for _, c := range t.columns {
-		if c.name == name+":*" && (!two || c.cell == valueCell) || two && c.name == name+":*:"+rest {
-			if c.path = replaced(c.path, "*", key); c.cell == valueCell && two {
-				if c.cell, ok = valueTypes[rest]; !ok {
+		before, after, keyed := strings.Cut(c.name, "*")
+		if !keyed && c.name == header {
+			return c, true
+		}
+		key, begins := strings.CutPrefix(header, before)
+		key, ends := strings.CutSuffix(key, after)
+		if !keyed || !begins || !ends {
+			continue
+		}
+		if c.cell == valueCell {
+			c.cell = textCell
+			if at := strings.LastIndexByte(key, ':'); at >= 0 {
+				c.cell, ok = valueTypes[key[at+1:]]
+				if key = key[:at]; !ok {
 					return c, false
 				}
-			} else if c.cell == valueCell {
-				c.cell = textCell
 			}
-			return c, key != ""
 		}
+		c.path = replaced(c.path, "*", key)
+		return c, key != ""
 	}
 	return c, false
 }

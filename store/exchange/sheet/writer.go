@@ -9,12 +9,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"portico/store"
 )
 
 // Write writes the resources of a type, in the order in which each calls do with their import
 // lines, as a sheet with the columns that any of them needs, and returns the number of rows. Without
-// resources it writes nothing. It runs each twice. A price has a row for each currency, and for each of its sales. It fails for a type
-// that has no sheet, and for a member that no column holds.
+// resources it writes nothing. It runs each twice. A price has a row for each currency, and for each of its sales; a sale without
+// amounts has a row without a currency. Texts that look like formulas begin with an apostrophe. It fails for a type that has no sheet, and for
+// a member that no column holds.
 func Write(to io.Writer, kind string, each func(do func(line []byte) error) error) (rows int, err error) {
 	t := tableByKind(kind)
 	if t == nil {
@@ -38,7 +41,9 @@ func Write(to io.Writer, kind string, each func(do func(line []byte) error) erro
 		for _, cells := range found {
 			record := make([]string, len(header))
 			for i, name := range header {
-				record[i] = cells[name]
+				if record[i] = cells[name]; w.used[name].cell.isText() {
+					record[i] = store.EscapeFormula(record[i])
+				}
 			}
 			if err := out.Write(record); err != nil {
 				return err
@@ -115,26 +120,28 @@ func (w *sheetWriter) rows(line []byte) (rows []map[string]string, err error) {
 func (w *sheetWriter) prices(resource map[string]any) (rows []map[string]string) {
 	shared := map[string]string{}
 	w.take(resource, nil, shared)
-	add := func(sale string, prices any, schedule map[string]any) (added bool) {
+	add := func(sale string, prices any, schedule map[string]any) {
 		currencies, _ := prices.(map[string]any)
-		for _, currency := range slices.Sorted(maps.Keys(currencies)) {
+		names := slices.Sorted(maps.Keys(currencies))
+		if sale != "" && len(names) == 0 {
+			names = []string{""}
+		}
+		for _, currency := range names {
 			cells := maps.Clone(shared)
 			cells["currency"], cells["sale"] = currency, sale
 			price, _ := currencies[currency].(map[string]any)
 			w.take(price, []string{"$price"}, cells)
 			w.take(map[string]any{"schedule": maps.Clone(schedule)}, []string{"$sale"}, cells)
-			rows, added = append(rows, cells), true
+			rows = append(rows, cells)
 		}
-		return added
 	}
 	add("", member(resource, []string{"attributes", "currencies"}), nil)
 	sales, _ := member(resource, []string{"attributes", "sales"}).(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(sales)) {
 		sale, _ := sales[name].(map[string]any)
 		schedule, _ := sale["schedule"].(map[string]any)
-		if add(name, sale["currencies"], schedule) {
-			delete(sale, "schedule")
-		}
+		add(name, sale["currencies"], schedule)
+		delete(sale, "schedule")
 	}
 	return rows
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"portico/store"
 	"portico/store/db"
@@ -99,18 +98,9 @@ func csvCodes(to io.Writer) (write func(*PromotionCode) error, flush func() erro
 			if c.CreatedAt != nil {
 				created = store.FormatTime(*c.CreatedAt)
 			}
-			return w.Write([]string{textCell(c.Code), number(c.MaxUses), number(c.Uses()), fmt.Sprint(c.Used), string(c.ConsumeUnit), textCell(strings.Join(c.Users(), " ")), created})
+			return w.Write([]string{store.EscapeFormula(c.Code), number(c.MaxUses), number(c.Uses()), fmt.Sprint(c.Used), string(c.ConsumeUnit), store.EscapeFormula(strings.Join(c.Users(), " ")), created})
 		}, func() error {
 			w.Flush()
 			return w.Error()
 		}
-}
-
-// textCell returns a text that spreadsheets do not take for a formula: an apostrophe precedes one
-// that looks like it. Numbers are written without it.
-func textCell(text string) string {
-	if first, _ := utf8.DecodeRuneInString(text); strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
-		return "'" + text
-	}
-	return text
 }

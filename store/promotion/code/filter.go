@@ -1,10 +1,10 @@
 package code
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/promotion/rule"
@@ -90,7 +90,7 @@ func (f *Filter) Conditions(promotion rule.PromotionState) (list []db.Condition)
 	if promotion == rule.PromotionExpired {
 		left = slices.Contains(f.States, CodeEnded)
 	}
-	states := db.Condition{CursorName: fmt.Sprint("state", f.States)}
+	states := db.Condition{CursorName: cachekey.Each(f.States, func(s CodeState) cachekey.Key { return cachekey.New(string(s)) })}
 	switch {
 	case left && spent:
 		states.Clause = "TRUE"

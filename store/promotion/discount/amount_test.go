@@ -59,7 +59,7 @@ func TestDiscountOfAnAmount(t *testing.T) {
 			source := &rule.Source{PromotionType: string(c.kind), Schema: json.RawMessage(c.schema), MinCartValue: rule.SourceAmounts(c.min),
 				MaxDiscountValue: rule.SourceAmounts(c.max)}
 			lines, off := []discount.Line{{SKU: "A", Unit: c.minor, Quantity: 1}}, int64(0)
-			for _, d := range discount.Apply(lines, []discount.Offer{{Promotion: rule.NewPromotion(source, time.Time{})}}, c.currency) {
+			for _, d := range apply(lines, []discount.Offer{{Promotion: rule.NewPromotion(source, time.Time{})}}, c.currency) {
 				off += d.Minor
 			}
 			require.Equal(t, c.want, off)

@@ -1,6 +1,6 @@
-// Package discount calculates the discounts of a cart by the rule of docs/promotions.md. Apply takes the
-// lines of a cart and the promotions that may apply, and returns a Discount for each that does; Next
-// returns the promotion that a larger cart would get. All functions are pure. The package must not
+// Package discount calculates the discounts of a cart by the rule of docs/promotions.md. NewCart takes the
+// lines of a Cart; its method Apply takes the promotions that may apply, and returns a Discount for each that
+// does; Next returns the promotion that a larger cart would get. It reads nothing. The package must not
 // import db or release.
 package discount
 
@@ -50,11 +50,10 @@ func Subtotal(lines []Line) (minor int64) {
 	return minor
 }
 
-// Apply returns the discounts of a cart, by promotion id. The result does not depend on the order of the
+// Apply returns the discounts of the cart, by promotion id. The result does not depend on the order of the
 // offers, nor on that of the lines but for their indexes. The offers' promotions must be active, and for
-// the cart's catalog.
-func Apply(lines []Line, offers []Offer, currency string) []Discount {
-	c := newCart(lines, currency)
+// the cart's catalog. The error is that of Spend.
+func (c *Cart) Apply(offers []Offer) ([]Discount, error) {
 	var items, whole []*application
 	for _, a := range c.applicable(offers) {
 		if a.p.HasItems() {
@@ -80,18 +79,18 @@ func Apply(lines []Line, offers []Offer, currency string) []Discount {
 	slices.SortFunc(discounts, func(a, b Discount) int {
 		return cmp.Compare(offers[a.Offer].Promotion.ID, offers[b.Offer].Promotion.ID)
 	})
-	return discounts
+	return discounts, c.spendPending()
 }
 
-// Next returns which promotion a cart would get if it were worth more, and how much is missing: the one
+// Next returns which promotion the cart would get if it were worth more, and how much is missing: the one
 // with the lowest minimum cart value above the subtotal. A promotion with items counts only if it wants
-// one of the cart's. The index is -1 for none.
-func Next(lines []Line, promotions []*rule.Promotion, currency string) (next int, missing int64) {
-	c, subtotal := newCart(lines, currency), Subtotal(lines)
+// one of the cart's. The index is -1 for none. The error is that of Spend.
+func (c *Cart) Next(promotions []*rule.Promotion) (next int, missing int64, err error) {
+	subtotal := Subtotal(c.lines)
 	next = -1
 	for i, p := range promotions {
-		least, ok := p.MinimumIn(currency)
-		if !ok || least <= subtotal || !p.GivesIn(currency) {
+		least, ok := p.MinimumIn(c.currency)
+		if !ok || least <= subtotal || !p.GivesIn(c.currency) {
 			continue
 		}
 		by := least - subtotal
@@ -102,7 +101,7 @@ func Next(lines []Line, promotions []*rule.Promotion, currency string) (next int
 			next, missing = i, by
 		}
 	}
-	return next, missing
+	return next, missing, c.spendPending()
 }
 
 // OfAmount returns what a promotion takes off a cart of which only the value is known; false if that
@@ -111,21 +110,32 @@ func OfAmount(p *rule.Promotion, minor int64, currency string) (off int64, ok bo
 	if p.HasItems() || len(p.Conditions) > 0 {
 		return 0, false
 	}
-	for _, d := range Apply([]Line{{Unit: minor, Quantity: 1}}, []Offer{{Promotion: p}}, currency) {
+	discounts, _ := NewCart([]Line{{Unit: minor, Quantity: 1}}, currency, nil).Apply([]Offer{{Promotion: p}}) // without Spend there is no error
+	for _, d := range discounts {
 		off = d.Minor
 	}
 	return off, true
 }
 
-// cart is a cart in canonical order: the most expensive units first. Lines that compare equal are alike.
-type cart struct {
+// Spend accounts for steps of the calculation, as store.ChargeSteps does. After an error the calculation ends.
+type Spend func(steps int) error
+
+// Cart is a cart in canonical order: the most expensive units first. Lines that compare equal are alike. It is not safe for
+// concurrent use.
+type Cart struct {
 	lines    []Line
-	place    []int // of each line in the order given
+	place    []int             // of each line in the order given
+	bySKU    map[string][]int  // lines
+	fields   []rule.ItemFields // of each line that a condition was compared with
 	currency string
+	spend    Spend // nil for no limit
+	pending  int   // steps that spend was not called for yet
+	err      error // of spend
 }
 
-func newCart(lines []Line, currency string) *cart {
-	c := &cart{place: make([]int, len(lines)), currency: currency, lines: make([]Line, len(lines))}
+// NewCart returns a cart of lines. spend may be nil.
+func NewCart(lines []Line, currency string, spend Spend) *Cart {
+	c := &Cart{place: make([]int, len(lines)), currency: currency, lines: make([]Line, len(lines)), bySKU: map[string][]int{}, spend: spend}
 	for i := range lines {
 		c.place[i] = i
 	}
@@ -135,12 +145,33 @@ func newCart(lines []Line, currency string) *cart {
 	})
 	for i, at := range c.place {
 		c.lines[i] = lines[at]
+		c.bySKU[c.lines[i].SKU] = append(c.bySKU[c.lines[i].SKU], i)
 	}
 	return c
 }
 
+// spentAtOnce is the number of steps after which Spend is called.
+const spentAtOnce = 4096
+
+// step accounts for steps. It returns false if the calculation must end.
+func (c *Cart) step(steps int) bool {
+	if c.pending += steps; c.pending >= spentAtOnce {
+		return c.spendPending() == nil
+	}
+	return c.err == nil
+}
+
+// spendPending accounts for the steps so far, and returns the error of Spend.
+func (c *Cart) spendPending() error {
+	if c.err == nil && c.spend != nil {
+		c.err = c.spend(c.pending)
+	}
+	c.pending = 0
+	return c.err
+}
+
 // values returns the price of each line.
-func (c *cart) values() []int64 {
+func (c *Cart) values() []int64 {
 	list := make([]int64, len(c.lines))
 	for i, l := range c.lines {
 		list[i] = l.Unit * int64(l.Quantity)
@@ -148,7 +179,7 @@ func (c *cart) values() []int64 {
 	return list
 }
 
-func (c *cart) lineAmounts(off []int64) (list []LineAmount) {
+func (c *Cart) lineAmounts(off []int64) (list []LineAmount) {
 	for i, minor := range off {
 		if minor > 0 {
 			list = append(list, LineAmount{c.place[i], minor})
@@ -172,6 +203,30 @@ type application struct {
 	gifts    [][]int // lines of each gift
 }
 
+// exclude marks the lines that the promotion's conditions exclude. It decodes the extensions of each line once for all
+// promotions.
+func (c *Cart) exclude(a *application) {
+	exclusion := a.p.Exclusion()
+	if len(exclusion) == 0 || !c.step(len(a.p.Conditions)+len(exclusion)*len(c.lines)) {
+		return
+	}
+	if c.fields == nil {
+		c.fields = make([]rule.ItemFields, len(c.lines))
+		for i, l := range c.lines {
+			if !c.step(decodedFactor * len(l.Extensions)) {
+				return
+			}
+			c.fields[i] = rule.DecodeItemFields(l.Extensions)
+		}
+	}
+	for i := range c.lines {
+		a.excluded[i] = exclusion.Excludes(c.fields[i])
+	}
+}
+
+// decodedFactor is the number of steps to decode a byte of JSON.
+const decodedFactor = 4
+
 // requirement is a part of a bundle and the lines that have it.
 type requirement struct {
 	quantity int
@@ -179,15 +234,16 @@ type requirement struct {
 }
 
 // newApplication returns what a promotion wants of the cart.
-func (c *cart) newApplication(p *rule.Promotion) *application {
+func (c *Cart) newApplication(p *rule.Promotion) *application {
 	a := &application{p: p, terms: p.Terms(), limit: noLimit, excluded: make([]bool, len(c.lines)), wanted: make([]bool, len(c.lines))}
 	a.amount, _ = p.AmountIn(c.currency)
 	a.percent, _ = rule.NewPercentage(p.PercentageIn(c.currency))
 	if p.MaxApplicationsPerCart != nil {
 		a.limit = *p.MaxApplicationsPerCart
 	}
-	for i, l := range c.lines {
-		a.excluded[i] = p.Excludes(l.Extensions)
+	c.step(decodedFactor * len(p.Schema))
+	if c.exclude(a); c.err != nil {
+		return a
 	}
 	if p.Type != rule.BundleFixedDiscount && p.Type != rule.BundleGift {
 		for _, i := range c.having(a, a.terms.Targets) {
@@ -232,18 +288,25 @@ func fewestFirst(parts []rule.Requirement) []rule.Requirement {
 const noLimit = int(^uint(0) >> 1)
 
 // having returns the lines with one of some SKUs, nil for all, that are not excluded.
-func (c *cart) having(a *application, skus []string) (lines []int) {
-	for i, l := range c.lines {
-		if !a.excluded[i] && (skus == nil || slices.Contains(skus, l.SKU)) {
+func (c *Cart) having(a *application, skus []string) (lines []int) {
+	if !c.step(len(skus) + len(c.lines)) {
+		return nil
+	}
+	if skus == nil {
+		for i := range c.lines {
 			lines = append(lines, i)
 		}
 	}
-	return lines
+	for _, sku := range skus {
+		lines = append(lines, c.bySKU[sku]...)
+	}
+	slices.Sort(lines)
+	return slices.DeleteFunc(slices.Compact(lines), func(i int) bool { return a.excluded[i] })
 }
 
 // applicable returns what can apply, each promotion once, by id. Of several codes of a promotion the one
 // with the most uses applies.
-func (c *cart) applicable(offers []Offer) (list []*application) {
+func (c *Cart) applicable(offers []Offer) (list []*application) {
 	subtotal := Subtotal(c.lines)
 	order := make([]int, len(offers))
 	for i := range offers {
@@ -266,7 +329,9 @@ func (c *cart) applicable(offers []Offer) (list []*application) {
 			continue
 		}
 		a := c.newApplication(o.Promotion)
-		a.offer, a.limit = i, min(a.limit, limit(o))
+		if a.offer, a.limit = i, min(a.limit, limit(o)); c.err != nil {
+			return nil
+		}
 		list = append(list, a)
 	}
 	return list
@@ -274,7 +339,7 @@ func (c *cart) applicable(offers []Offer) (list []*application) {
 
 // bestOfCart returns the promotion of the whole cart that takes off the most; nil for none. left is what
 // remains of each line.
-func (c *cart) bestOfCart(whole []*application, left []int64) (best *applied) {
+func (c *Cart) bestOfCart(whole []*application, left []int64) (best *applied) {
 	for _, a := range whole {
 		if d := c.offCart(a, left); d != nil && (best == nil || d.total > best.total) {
 			best = d
@@ -284,7 +349,10 @@ func (c *cart) bestOfCart(whole []*application, left []int64) (best *applied) {
 }
 
 // offCart applies a promotion of the whole cart.
-func (c *cart) offCart(a *application, left []int64) *applied {
+func (c *Cart) offCart(a *application, left []int64) *applied {
+	if !c.step(stepsOfLine * len(left)) {
+		return nil
+	}
 	base, parts := int64(0), make([]int64, len(left))
 	for i, minor := range left {
 		if !a.excluded[i] {
@@ -301,14 +369,13 @@ func (c *cart) offCart(a *application, left []int64) *applied {
 	return &applied{of: a, off: divide(off, parts), applications: 1, total: off}
 }
 
-// Units returns how many units of the cart a promotion could apply to.
-func Units(lines []Line, p *rule.Promotion, currency string) (units int) {
-	c := newCart(lines, currency)
+// Units returns how many units of the cart a promotion could apply to. The error is that of Spend.
+func (c *Cart) Units(p *rule.Promotion) (units int, err error) {
 	a := c.newApplication(p)
 	for i, l := range c.lines {
 		if a.wanted[i] {
 			units += l.Quantity
 		}
 	}
-	return units
+	return units, c.spendPending()
 }

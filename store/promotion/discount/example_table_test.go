@@ -37,7 +37,7 @@ func TestExamples(t *testing.T) {
 			lines, offers := parseLines(t, cells[1]), parseOffers(t, cells[2])
 			var texts []string
 			total := discount.Subtotal(lines)
-			for _, d := range discount.Apply(lines, offers, "USD") {
+			for _, d := range apply(lines, offers, "USD") {
 				texts, total = append(texts, offers[d.Offer].Promotion.ID+" "+amountText(d.Minor)), total-d.Minor
 				requireConsistent(t, lines, d)
 			}
@@ -207,4 +207,13 @@ func requireConsistent(t require.TestingT, lines []discount.Line, d discount.Dis
 	require.Equal(t, d.Minor, sum)
 	require.Positive(t, d.Minor)
 	require.Positive(t, d.Applications)
+}
+
+// apply returns the discounts of a cart.
+func apply(lines []discount.Line, offers []discount.Offer, currency string) []discount.Discount {
+	discounts, err := discount.NewCart(lines, currency, nil).Apply(offers)
+	if err != nil {
+		panic(err)
+	}
+	return discounts
 }

@@ -15,8 +15,14 @@ type applied struct {
 	total        int64
 }
 
+// stepsOfLine are the steps of applying a promotion to a line, with the memory for it.
+const stepsOfLine = 64
+
 // use applies a promotion of items to the units that are left; nil if it takes nothing off.
-func (c *cart) use(a *application, left []int) *applied {
+func (c *Cart) use(a *application, left []int) *applied {
+	if !c.step(stepsOfLine * len(left)) {
+		return nil
+	}
 	d := &applied{of: a, off: make([]int64, len(left)), used: make([]int, len(left))}
 	switch a.p.Type {
 	case rule.ItemFixedDiscount, rule.ItemPercentDiscount:
@@ -34,14 +40,14 @@ func (c *cart) use(a *application, left []int) *applied {
 	if capped := a.p.Capped(d.total, c.currency); capped < d.total {
 		d.off, d.total = divide(capped, d.off), capped
 	}
-	if d.total <= 0 {
+	if d.total <= 0 || c.err != nil {
 		return nil
 	}
 	return d
 }
 
 // offUnits takes an amount or a percentage off units, the most expensive first.
-func (c *cart) offUnits(d *applied, left []int) {
+func (c *Cart) offUnits(d *applied, left []int) {
 	for i, n := range left {
 		n = min(n, d.of.limit-d.applications)
 		if !d.of.wanted[i] || n <= 0 {
@@ -58,7 +64,7 @@ func (c *cart) offUnits(d *applied, left []int) {
 }
 
 // xForY makes the cheapest units of each group of x free.
-func (c *cart) xForY(d *applied, left []int) {
+func (c *Cart) xForY(d *applied, left []int) {
 	x, y := d.of.terms.X, d.of.terms.Y
 	units := 0
 	for i, n := range left {
@@ -83,7 +89,7 @@ func (c *cart) xForY(d *applied, left []int) {
 }
 
 // xForAmount lowers the price of each group of x that is more expensive to the amount.
-func (c *cart) xForAmount(d *applied, left []int) {
+func (c *Cart) xForAmount(d *applied, left []int) {
 	amount, x := d.of.amount, d.of.terms.X
 	if _, ok := d.of.p.AmountIn(c.currency); !ok || x < 1 {
 		return
@@ -121,7 +127,7 @@ func (c *cart) xForAmount(d *applied, left []int) {
 }
 
 // bundles takes an amount off bundles, or makes gifts free with them.
-func (c *cart) bundles(d *applied, left []int) {
+func (c *Cart) bundles(d *applied, left []int) {
 	gift := d.of.p.Type == rule.BundleGift
 	if len(d.of.required) == 0 {
 		return
@@ -129,7 +135,7 @@ func (c *cart) bundles(d *applied, left []int) {
 	left = slices.Clone(left)
 	picked, free := make([]int, len(left)), make([]int, len(left))
 	for d.applications < d.of.limit {
-		if !d.pickBundle(left, picked, free) {
+		if !c.pickBundle(d.of, left, picked, free) {
 			return
 		}
 		off := c.price(free)
@@ -161,27 +167,35 @@ func (c *cart) bundles(d *applied, left []int) {
 }
 
 // pickBundle picks the units of a bundle, and those of its gifts that are left besides. A gift that the bundle itself needs is
-// not free. It returns false if there are too few units for a bundle.
-func (d *applied) pickBundle(left, picked, free []int) bool {
+// not free. It returns false if there are too few units for a bundle, or if the calculation must end.
+func (c *Cart) pickBundle(a *application, left, picked, free []int) bool {
 	required := func() bool {
 		clear(picked)
-		for _, r := range d.of.required {
-			if !pick(picked, left, free, r.lines, r.quantity) {
+		for _, r := range a.required {
+			if !c.step(1+len(r.lines)) || !pick(picked, left, free, r.lines, r.quantity) {
 				return false
 			}
 		}
 		return true
 	}
 	clear(free)
-	if !required() {
+	if !c.step(stepsOfLine*len(left)) || !required() {
 		return false
 	}
-	for _, lines := range d.of.gifts {
-		before := slices.Clone(free)
-		pick(free, left, make([]int, len(left)), lines, 1)
-		if !required() { // the bundle needs the unit, and may use no other
-			copy(free, before)
+	for _, lines := range a.gifts {
+		at := slices.IndexFunc(lines, func(i int) bool { return left[i] > free[i] })
+		if at < 0 {
+			continue
+		}
+		gift := lines[at]
+		free[gift]++
+		// Only if the bundle uses the unit must it be picked again: it needs the unit if it cannot use another.
+		if picked[gift]+free[gift] > left[gift] && !required() {
+			free[gift]--
 			required()
+		}
+		if c.err != nil {
+			return false
 		}
 	}
 	return true
@@ -198,7 +212,7 @@ func pick(into, left, taken, lines []int, quantity int) bool {
 }
 
 // price returns the price of some units of each line.
-func (c *cart) price(units []int) (minor int64) {
+func (c *Cart) price(units []int) (minor int64) {
 	for i, n := range units {
 		minor += c.lines[i].Unit * int64(n)
 	}
@@ -212,7 +226,7 @@ func (d *applied) take(i, units int, off int64) {
 }
 
 // takeAll takes an amount off some units of each line, several times, divided by the price of the units.
-func (d *applied) takeAll(c *cart, units []int, times int, off int64) {
+func (d *applied) takeAll(c *Cart, units []int, times int, off int64) {
 	var lines []int
 	var prices []int64
 	for i, n := range units {

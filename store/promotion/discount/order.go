@@ -10,7 +10,7 @@ const maxTried = 4
 
 // bestOrders returns the discounts of the promotions of items. Promotions that share no line do not
 // compete.
-func (c *cart) bestOrders(items []*application) (list []*applied) {
+func (c *Cart) bestOrders(items []*application) (list []*applied) {
 	units := make([]int, len(c.lines))
 	for i, l := range c.lines {
 		units[i] = l.Quantity
@@ -53,13 +53,13 @@ func competing(alone []*applied, lines int) (groups [][]*applied) {
 
 // bestOrder returns the discounts of competing promotions in the order that takes off the most. alone
 // has what each takes off alone.
-func (c *cart) bestOrder(alone []*applied, units []int) []*applied {
+func (c *Cart) bestOrder(alone []*applied, units []int) []*applied {
 	largestFirst := func(a, b *applied) int {
 		return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.of.p.ID, b.of.p.ID))
 	}
 	slices.SortFunc(alone, largestFirst)
 	first := min(len(alone), maxTried)
-	s := &search{cart: c}
+	s := &search{Cart: c}
 	s.try(slices.SortedFunc(slices.Values(alone[:first]), func(a, b *applied) int { return cmp.Compare(a.of.p.ID, b.of.p.ID) }), units, nil, 0)
 	left := units
 	for _, d := range s.best {
@@ -75,7 +75,7 @@ func (c *cart) bestOrder(alone []*applied, units []int) []*applied {
 
 // search finds the best order of promotions.
 type search struct {
-	*cart
+	*Cart
 	best  []*applied
 	total int64 // of best
 }

@@ -2,15 +2,18 @@ package discount_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/store"
 	"portico/store/promotion/discount"
 	"portico/store/promotion/rule"
 )
@@ -98,7 +101,7 @@ func TestDiscountsStayWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines, offers := drawLines(t), drawOffers(t, 7, rule.PromotionTypes()...)
-		discounts := discount.Apply(lines, offers, "USD")
+		discounts := apply(lines, offers, "USD")
 		off := make([]int64, len(lines))
 		whole := 0
 		for _, d := range discounts {
@@ -117,7 +120,7 @@ func TestDiscountsStayWithinTheirBounds(t *testing.T) {
 			}
 			for _, part := range d.Lines {
 				off[part.Line] += part.Minor
-				require.False(t, o.Promotion.Excludes(lines[part.Line].Extensions))
+				require.False(t, o.Promotion.Exclusion().Excludes(rule.DecodeItemFields(lines[part.Line].Extensions)))
 			}
 		}
 		require.LessOrEqual(t, whole, 1, "one promotion of the cart")
@@ -125,7 +128,7 @@ func TestDiscountsStayWithinTheirBounds(t *testing.T) {
 			require.LessOrEqual(t, off[i], l.Unit*int64(l.Quantity), "line %d", i)
 		}
 		for i := range offers {
-			alone := discount.Apply(lines, offers[i:i+1], "USD")
+			alone := apply(lines, offers[i:i+1], "USD")
 			require.LessOrEqual(t, total(lines, discounts), total(lines, alone)+1, "cheaper with %s alone, but for rounding", offers[i].Promotion.ID)
 		}
 	})
@@ -137,7 +140,7 @@ func TestDiscountsDoNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines, offers := drawLines(t), drawOffers(t, 7, rule.PromotionTypes()...)
 		amounts := func(lines []discount.Line, offers []discount.Offer) (list []string) {
-			for _, d := range discount.Apply(lines, offers, "USD") {
+			for _, d := range apply(lines, offers, "USD") {
 				var parts []string
 				for _, part := range d.Lines {
 					l := lines[part.Line]
@@ -161,9 +164,9 @@ func TestDiscountsGrowWithQuantity(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines, offers := drawLines(t), drawOffers(t, 1, rule.FixedDiscount, rule.PercentDiscount, rule.ItemFixedDiscount, rule.ItemPercentDiscount, rule.XForY, rule.XForAmount)
-		before := discount.Subtotal(lines) - total(lines, discount.Apply(lines, offers, "USD"))
+		before := discount.Subtotal(lines) - total(lines, apply(lines, offers, "USD"))
 		lines[rapid.IntRange(0, len(lines)-1).Draw(t, "line")].Quantity += rapid.IntRange(1, 5).Draw(t, "more")
-		after := discount.Subtotal(lines) - total(lines, discount.Apply(lines, offers, "USD"))
+		after := discount.Subtotal(lines) - total(lines, apply(lines, offers, "USD"))
 		require.GreaterOrEqual(t, after, before)
 	})
 }
@@ -182,9 +185,9 @@ func TestDiscountsOfLargeCarts(t *testing.T) { // not parallel: it counts alloca
 		{"A: free CUP with 2 any", "5333328.00"},
 	} {
 		lines := []discount.Line{{SKU: "MUG", Unit: 8000, Quantity: many}, {SKU: "CUP", Unit: 800, Quantity: many}}
-		work := testing.AllocsPerRun(1, func() { discount.Apply(lines, parseOffers(t, c.promotion), "USD") })
+		work := testing.AllocsPerRun(1, func() { apply(lines, parseOffers(t, c.promotion), "USD") })
 		require.Less(t, work, 1000., c.promotion)
-		discounts := discount.Apply(lines, parseOffers(t, c.promotion), "USD")
+		discounts := apply(lines, parseOffers(t, c.promotion), "USD")
 		require.Len(t, discounts, 1, c.promotion)
 		require.Equal(t, c.want, amountText(discounts[0].Minor), c.promotion)
 		requireConsistent(t, lines, discounts[0])
@@ -209,9 +212,11 @@ func TestNext(t *testing.T) {
 		for _, o := range parseOffers(t, c.promotions) {
 			promotions = append(promotions, o.Promotion)
 		}
-		next, missing := discount.Next(parseLines(t, c.cart), promotions, "USD")
+		next, missing, err := discount.NewCart(parseLines(t, c.cart), "USD", nil).Next(promotions)
+		require.NoError(t, err)
 		require.Equal(t, []any{c.next, c.missing}, []any{next, amountText(missing)}, "%s, %s", c.cart, c.promotions)
-		next, _ = discount.Next(parseLines(t, c.cart), promotions, "EUR")
+		next, _, err = discount.NewCart(parseLines(t, c.cart), "EUR", nil).Next(promotions)
+		require.NoError(t, err)
 		require.Equal(t, -1, next, "minimum and amounts in another currency only")
 	}
 }
@@ -231,8 +236,53 @@ func BenchmarkApply(b *testing.B) {
 			}
 			offers = append(offers, parseOffers(b, "E: "+terms)...)
 			for b.Loop() {
-				discount.Apply(lines, offers, "USD")
+				apply(lines, offers, "USD")
 			}
 		})
+	}
+}
+
+// TestStepsAreSpent requires that each calculation accounts for its steps, and ends soon after an error.
+func TestStepsAreSpent(t *testing.T) {
+	t.Parallel()
+	const size, most = 100, 1_000_000
+	var lines []discount.Line
+	var skus, parts []string
+	for i := range size {
+		lines = append(lines, discount.Line{SKU: fmt.Sprint("S", i), Unit: int64(100 + i), Quantity: 2 + i%3, Extensions: json.RawMessage(`{"products(x)":{"sold":"alone"}}`)})
+		skus, parts = append(skus, fmt.Sprintf(`"S%d"`, i)), append(parts, `{"targets":"all","quantity":1}`)
+	}
+	var offers []discount.Offer
+	var promotions []*rule.Promotion
+	for i := range size {
+		schema := fmt.Sprintf(`{"requirements":[%s],"gifts":[%s],"conditions":[{"template":"x","field":"sold","type":"string","value":"apart"}]}`,
+			strings.Join(parts, ","), strings.Join(skus, ","))
+		source := &rule.Source{ID: fmt.Sprint("p", i), PromotionType: string(rule.BundleGift), Schema: json.RawMessage(schema)}
+		promotions = append(promotions, rule.NewPromotion(source, time.Time{}))
+		promotions[i].MinCartValue = []store.CurrencyAmount{{Currency: "USD", Minor: store.MaxAmount - int64(i)}} // each is nearer than those before
+		offers = append(offers, discount.Offer{Promotion: rule.NewPromotion(source, time.Time{})})
+	}
+	spent, errSpent := 0, errors.New("spent")
+	for name, calculate := range map[string]func(c *discount.Cart) error{
+		"Apply": func(c *discount.Cart) error { _, err := c.Apply(offers); return err },
+		"Next":  func(c *discount.Cart) error { _, _, err := c.Next(promotions); return err },
+		"Units": func(c *discount.Cart) error {
+			for _, p := range promotions {
+				if _, err := c.Units(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		spent = 0
+		err := calculate(discount.NewCart(lines, "USD", func(steps int) error {
+			if spent += steps; spent > most {
+				return errSpent
+			}
+			return nil
+		}))
+		require.ErrorIs(t, err, errSpent, name)
+		require.Less(t, spent, most*11/10, name)
 	}
 }

@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"math/big"
+	"slices"
 	"strings"
 
 	"portico/store"
@@ -30,96 +31,93 @@ type Condition struct {
 
 // ItemConditions returns the conditions in their order, without the lists around them: all must match in any case.
 func (p *Promotion) ItemConditions() []Condition {
-	return conditionLeaves(p.Conditions, maxConditionDepth, []Condition{})
+	leaves, _ := conditionLeaves(p.Conditions, maxConditionDepth, []Condition{})
+	return leaves
 }
 
-func conditionLeaves(raw json.RawMessage, depth int, found []Condition) []Condition {
-	if depth == 0 || len(raw) == 0 {
-		return found
+// conditionLeaves appends the conditions of a list or object to found. ok is false if one can never match.
+func conditionLeaves(raw json.RawMessage, depth int, found []Condition) (leaves []Condition, ok bool) {
+	if depth == 0 {
+		return found, false
 	}
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
+		ok = true
 		for _, item := range list {
-			found = conditionLeaves(item, depth-1, found)
+			var possible bool
+			found, possible = conditionLeaves(item, depth-1, found)
+			ok = ok && possible
 		}
-		return found
+		return found, ok
 	}
 	var c struct {
 		Condition
 		And   json.RawMessage `json:"and"`
 		Value json.RawMessage `json:"value"`
 	}
-	if json.Unmarshal(raw, &c) != nil || c.And != nil { // checked when it was written
+	switch err := json.Unmarshal(raw, &c); {
+	case err != nil:
+		return found, false
+	case c.And != nil: // checked when it was written
 		return conditionLeaves(c.And, depth, found)
+	case c.Condition == (Condition{}) && c.Value == nil:
+		return found, true
 	}
-	if text, ok := plainText(c.Value); ok {
-		c.Condition.Value = text
+	if c.Condition.Value, ok = plainText(c.Value); ok {
 		found = append(found, c.Condition)
 	}
-	return found
+	return found, ok
 }
 
-// Excludes reports whether the promotion's conditions exclude an item with these extensions, an object
-// of fields by template. All conditions must match. No condition excludes nothing.
-func (p *Promotion) Excludes(extensions json.RawMessage) bool {
+// Exclusion are the conditions of a promotion, decoded once for many items.
+type Exclusion []Condition
+
+// Exclusion returns the conditions by which the promotion excludes items; empty if it excludes none.
+func (p *Promotion) Exclusion() Exclusion {
 	if len(p.Conditions) == 0 {
-		return false
+		return nil
 	}
-	var fields map[string]map[string]json.RawMessage
-	if json.Unmarshal(extensions, &fields) != nil {
-		return false
+	leaves, ok := conditionLeaves(p.Conditions, maxConditionDepth, nil)
+	if !ok {
+		return nil
 	}
-	matched, leaves := matchConditions(p.Conditions, fields, maxConditionDepth)
-	return matched && leaves > 0
+	return leaves
 }
 
-// matchConditions reports whether all conditions match, and how many there are.
-func matchConditions(raw json.RawMessage, fields map[string]map[string]json.RawMessage, depth int) (matched bool, leaves int) {
-	if depth == 0 {
-		return false, 0
+// ItemFields are the extensions of a product, by template and field.
+type ItemFields map[string]map[string]json.RawMessage
+
+// DecodeItemFields decodes extensions; nil for what is no object of fields by template.
+func DecodeItemFields(extensions json.RawMessage) (fields ItemFields) {
+	if json.Unmarshal(extensions, &fields) != nil {
+		return nil
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) == nil {
-		for _, item := range list {
-			ok, n := matchConditions(item, fields, depth-1)
-			if leaves += n; !ok {
-				return false, leaves
-			}
+	return fields
+}
+
+// Excludes reports whether all conditions match an item. No condition excludes nothing.
+func (e Exclusion) Excludes(fields ItemFields) bool {
+	return len(e) > 0 && !slices.ContainsFunc(e, func(c Condition) bool {
+		template, ok := fields[c.Template]
+		if !ok { // as extensions of products name their templates
+			template = fields["products("+c.Template+")"]
 		}
-		return true, leaves
-	}
-	var c map[string]json.RawMessage
-	if json.Unmarshal(raw, &c) != nil {
-		return false, 0
-	}
-	if and, nested := c["and"]; nested {
-		return matchConditions(and, fields, depth)
-	}
-	if len(c) == 0 {
-		return true, 0
-	}
-	var leaf struct{ Template, Field, Type string }
-	_ = json.Unmarshal(raw, &leaf) // checked when it was written
-	template, ok := fields[leaf.Template]
-	if !ok { // as extensions of products name their templates
-		template = fields["products("+leaf.Template+")"]
-	}
-	return sameValue(leaf.Type, template[leaf.Field], c["value"]), 1
+		return !sameValue(c.Type, template[c.Field], c.Value)
+	})
 }
 
 // sameValue compares a field with the value of a condition. Numbers compare as numbers, dates as times.
-func sameValue(kind string, field, value json.RawMessage) bool {
-	has, hasOK := plainText(field)
-	want, wantOK := plainText(value)
-	if !hasOK || !wantOK {
+func sameValue(kind ConditionType, field json.RawMessage, want string) bool {
+	has, ok := plainText(field)
+	if !ok {
 		return false
 	}
 	switch kind {
-	case "integer", "float":
+	case ConditionInteger, ConditionFloat:
 		a, okA := decimal(has)
 		b, okB := decimal(want)
 		return okA && okB && a.Cmp(b) == 0
-	case "date":
+	case ConditionDate:
 		a, errA := store.ReadTime(has)
 		b, errB := store.ReadTime(want)
 		return errA == nil && errB == nil && a.Equal(b)

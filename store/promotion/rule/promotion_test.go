@@ -55,11 +55,13 @@ func TestExcludes(t *testing.T) {
 		{leaf("plain", "size", "float", `"1.5"`), true},
 		{`[` + leaf("care", "pots", "integer", `2`) + `,` + leaf("plain", "size", "float", `1.5`) + `]`, true},
 		{`{"and":[` + leaf("care", "pots", "integer", `2`) + `,{"and":[` + leaf("plain", "size", "float", `1`) + `]}]}`, false},
+		{`{"and":[` + leaf("care", "pots", "integer", `2`) + `,` + leaf("care", "note", "string", `null`) + `]}`, false},
+		{`{"and":[` + leaf("care", "pots", "integer", `2`) + `,5]}`, false},
 		{`{"and":[{},` + leaf("care", "pots", "integer", `2`) + `]}`, true},
 	} {
 		p := &Promotion{Conditions: []byte(c.conditions)}
-		require.Equal(t, c.want, p.Excludes([]byte(item)), c.conditions)
-		require.False(t, p.Excludes(nil), c.conditions)
-		require.False(t, p.Excludes([]byte(`{"care":3}`)), c.conditions)
+		require.Equal(t, c.want, p.Exclusion().Excludes(DecodeItemFields([]byte(item))), c.conditions)
+		require.False(t, p.Exclusion().Excludes(nil), c.conditions)
+		require.False(t, p.Exclusion().Excludes(DecodeItemFields([]byte(`{"care":3}`))), c.conditions)
 	}
 }

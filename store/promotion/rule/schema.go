@@ -57,6 +57,7 @@ func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawM
 	checkPercent(f, "schema.percent", m["percent"])
 	checkPromotionTargets(f, t, m)
 	f.Strings("schema.gifts", m["gifts"], t == BundleGift)
+	checkAtMost(f, "schema.gifts", m["gifts"], maxGifts)
 	f.Strings("schema.target_catalogs", m["target_catalogs"], false)
 	x, y := f.Count("schema.x", m["x"]), f.Count("schema.y", m["y"])
 	if t == XForY && x > 0 && y > 0 && x <= y {
@@ -159,9 +160,24 @@ func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string
 	checkTargetGroups(f, t, m["targets"], m["quantities"])
 }
 
+// Limits of a bundle. The work for a cart grows with their product.
+const (
+	maxParts = 100
+	maxGifts = 100
+)
+
+// checkAtMost limits the length of a list.
+func checkAtMost(f *authoring.Validator, member string, raw json.RawMessage, most int) {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) == nil && len(items) > most {
+		f.Rule(member, "must have at most %d items, got %d", most, len(items))
+	}
+}
+
 // checkRequirements checks the parts of a bundle, each a quantity of some SKUs.
 func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
 	items, ok := f.Array("schema.requirements", raw)
+	checkAtMost(f, "schema.requirements", raw, maxParts)
 	if ok && len(items) == 0 {
 		f.Add("schema.requirements", "must have at least one part for %s", t)
 	}
@@ -186,6 +202,7 @@ func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMess
 // for each.
 func checkTargetGroups(f *authoring.Validator, t PromotionType, targets, quantities json.RawMessage) {
 	groups, ok := f.Array("schema.targets", targets)
+	checkAtMost(f, "schema.targets", targets, maxParts)
 	for i, group := range groups {
 		f.Strings("schema.targets."+strconv.Itoa(i), group, true)
 	}

@@ -3,6 +3,7 @@ package price
 import (
 	"golang.org/x/text/language"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 )
@@ -19,7 +20,7 @@ type Formatter struct {
 
 // NewFormatter returns a formatter with a cache, which may be nil. Formatters of
 // one name must agree in currency and locale.
-func NewFormatter(cache *db.Cache, currency string, locale language.Tag, name string) Formatter {
+func NewFormatter(cache *db.Cache, currency string, locale language.Tag, name cachekey.Key) Formatter {
 	key := db.CacheKey{Kind: cachedMoney, Name: name}
 	format, ok := db.Cached[*store.MoneyFormat](cache, key)
 	if !ok {

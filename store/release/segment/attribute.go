@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
@@ -103,7 +104,7 @@ func (o Orders) Size() int { return 24 + 8*len(o) }
 // Orders reads the values of an attribute of all products, as catalog.AttributeValue.Order.
 func (r *Reader) Orders(ctx context.Context, attribute string) (Orders, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedOrders, Name: attribute}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedOrders, Name: cachekey.New(attribute)}
 	if kept, ok := db.Cached[Orders](r.Cache, key); ok {
 		return kept, nil
 	}

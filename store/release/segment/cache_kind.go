@@ -7,6 +7,7 @@ const (
 	cachedChunk      = 'c' // ordinals or keys, by list, sort and chunk
 	cachedMembers    = 'j' // OrdinalSet: the products of a list, by list
 	cachedSearch     = 'h' // *SearchResult, by search and languages
+	cachedSimilar    = 'M' // similarWords, by word and languages; 1 for one that may continue
 	cachedIndex      = 'i' // PackedHashes, by attribute and chunk
 	cachedRank       = 'k' // idRank, by operator and id
 	cachedPlace      = 'o' // Place, by product id

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -25,7 +26,7 @@ type KeptList struct {
 }
 
 func (r *Reader) chunkKey(list KeptList, number int) db.CacheKey {
-	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: list.sort, Number: number}
+	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: cachekey.New(list.name), Sort: store.Sort{By: list.sort}, Number: number}
 }
 
 // ChunkRange is the chunks of a list from First to Last.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store/db"
 	"portico/store/index"
 )
@@ -17,7 +18,7 @@ func (r *Reader) Dead(ctx context.Context) (index.Ordinals, error) {
 	if r.Release.BaseID == 0 {
 		return nil, nil
 	}
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedChunk, Name: ListDead}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedChunk, Name: cachekey.New(ListDead)}
 	if kept, ok := db.Cached[index.Ordinals](r.Cache, key); ok {
 		return kept, nil
 	}

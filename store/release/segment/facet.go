@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 
+	"portico/internal/cachekey"
 	"portico/store/db"
 	"portico/store/index"
 )
@@ -115,7 +116,7 @@ func (r *Reader) Facets(ctx context.Context, attribute string) (facets []*Facet,
 
 // facet reads an attribute in the own layer.
 func (r *Reader) facet(ctx context.Context, attribute string) (*Facet, error) {
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFacet, Name: attribute}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFacet, Name: cachekey.New(attribute)}
 	if kept, ok := db.Cached[*Facet](r.Cache, key); ok {
 		return kept, nil
 	}

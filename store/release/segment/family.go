@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 
 	"portico/store"
@@ -14,16 +15,53 @@ import (
 )
 
 // ListChildren is the name of the chunks of a release that hold the live children of its parents: the ordinal of a
-// parent, the number of its children and their ordinals, then the next parent. A delta has those of its own parents. It
-// holds every parent of which a child came, changed or went.
+// parent, the number of its children and their ordinals, then the next parent. A parent may have none. A delta has those
+// of its own parents. It holds every parent of which a child came, changed or went.
 const ListChildren = "children"
 
-// Families are the parents of a release with their live children, by ordinal.
+// ListRequired is the name of the chunks that hold what bundles cannot be bought without, in the same form: the ordinal of a
+// bundle, how many numbers follow, and for each component with a minimum that minimum, the number of its live options, and
+// the ordinal and the quantity of each. A delta holds every bundle of which an option came, changed or went.
+const ListRequired = "required"
+
+// Families are what the parents and bundles of a release are bought as, by ordinal.
 type Families struct {
-	parents  index.Ordinals      // in order
-	children index.AdjacencyList // of each parent, in the order of ids
-	born     index.Ordinals      // all children, in order
-	of       index.Ordinals      // their parents
+	children ordinalLists   // of each parent, in the order of ids
+	required ordinalLists   // of each bundle, as in ListRequired
+	born     index.Ordinals // all children, in order
+	of       index.Ordinals // their parents
+}
+
+// ordinalLists are lists of numbers of some products.
+type ordinalLists struct {
+	ordinals index.Ordinals // in order
+	lists    index.AdjacencyList
+}
+
+func (l *ordinalLists) size() int {
+	return 4 * (len(l.ordinals) + len(l.lists.Items) + len(l.lists.Ends))
+}
+
+// get returns the list of a product.
+func (l *ordinalLists) get(ordinal uint32) (list []uint32, found bool) {
+	at, found := slices.BinarySearch(l.ordinals, ordinal)
+	if !found {
+		return nil, false
+	}
+	return l.lists.Of(uint32(at)), true
+}
+
+// add adds the lists of a chunk, without those of dead products.
+func (l *ordinalLists) add(packed, dead index.Ordinals) {
+	for len(packed) > 0 {
+		ordinal, end := packed[0], 2+packed[1]
+		if _, isDead := slices.BinarySearch(dead, ordinal); !isDead {
+			l.ordinals = append(l.ordinals, ordinal)
+			l.lists.Items = append(l.lists.Items, packed[2:end]...)
+			l.lists.End()
+		}
+		packed = packed[end:]
+	}
 }
 
 // Size is the memory in bytes.
@@ -31,16 +69,12 @@ func (f *Families) Size() int {
 	if f == nil {
 		return 0
 	}
-	return 96 + 4*(len(f.parents)+len(f.children.Items)+len(f.children.Ends)+len(f.born)+len(f.of))
+	return 128 + f.children.size() + f.required.size() + 4*(len(f.born)+len(f.of))
 }
 
-// Children returns the ordinals of a parent's children; none for other products.
-func (f *Families) Children(parent uint32) []uint32 {
-	at, found := slices.BinarySearch(f.parents, parent)
-	if !found {
-		return nil
-	}
-	return f.children.Of(uint32(at))
+// Children returns the ordinals of a parent's live children.
+func (f *Families) Children(place uint32) (children []uint32, isParent bool) {
+	return f.children.get(place)
 }
 
 // Parent returns the ordinal of a child's parent.
@@ -52,25 +86,127 @@ func (f *Families) Parent(child uint32) (parent uint32, found bool) {
 	return f.of[at], true
 }
 
+// Limits of Units.
+const (
+	maxNested  = 4       // levels below the product
+	maxRecords = 1 << 14 // stock records for one product
+)
+
+// Units returns how many units of a product can be bought, or store.NoStockRecord without a limit: of a parent those of its
+// best child, of others those of their stock record, and of a bundle without one as many as its required components allow. An
+// option of a component counts in sets of its quantity, and a component with a minimum of n as its n-th best option. What
+// exceeds a limit, as a bundle in itself does, cannot be bought.
+//
+// available returns the units of one product's own record. It is called in the same order each time, whatever it returns.
+func (f *Families) Units(place uint32, available func(place uint32) int32) int32 {
+	w := unitsWalk{f, available, maxRecords}
+	if units := w.units(place, 0); units != unlimited {
+		return units
+	}
+	return store.NoStockRecord
+}
+
+// unitsWalk is Units while it is computed.
+type unitsWalk struct {
+	*Families
+	available func(place uint32) int32
+	left      int // records to read at most
+}
+
+// unlimited stands for the units of a product without a stock record.
+const unlimited = math.MaxInt32
+
+func (w *unitsWalk) units(place uint32, depth int) int32 {
+	if depth > maxNested || w.left == 0 {
+		return 0
+	}
+	if children, isParent := w.Children(place); isParent {
+		most := int32(0)
+		for _, child := range children {
+			most = max(most, w.units(child, depth+1))
+		}
+		return most
+	}
+	w.left--
+	own, left := w.available(place), int32(unlimited)
+	required, _ := w.required.get(place)
+	for len(required) > 0 {
+		least, end := int(required[0]), 2+2*required[1]
+		sets := make([]int32, 0, 8)
+		for option := range slices.Chunk(required[2:end], 2) {
+			units := w.units(option[0], depth+1)
+			if units != unlimited {
+				units /= int32(option[1])
+			}
+			sets = append(sets, units)
+		}
+		slices.Sort(sets)
+		if len(sets) < least {
+			left = 0
+		} else {
+			left = min(left, sets[len(sets)-least])
+		}
+		required = required[end:]
+	}
+	if own != store.NoStockRecord {
+		return own
+	}
+	return left
+}
+
 // lower sets the amount of each parent to the lowest of its children; amounts are by ordinal.
 func (f *Families) lower(amounts []int64) {
 	if f == nil {
 		return
 	}
-	for i, parent := range f.parents {
-		lowest := int64(Unpriced)
-		for _, child := range f.children.Of(uint32(i)) {
-			if amount := amounts[child]; amount != Unpriced && (lowest == Unpriced || amount < lowest) {
-				lowest = amount
+	lowest := make([]int64, len(f.children.ordinals)) // of all parents before the first is set, since a child may be a parent too
+	for i := range lowest {
+		lowest[i] = Unpriced
+		for _, child := range f.children.lists.Of(uint32(i)) {
+			if amount := amounts[child]; amount != Unpriced && (lowest[i] == Unpriced || amount < lowest[i]) {
+				lowest[i] = amount
 			}
 		}
-		amounts[parent] = lowest
+	}
+	for i, parent := range f.children.ordinals {
+		amounts[parent] = lowest[i]
 	}
 }
 
-// Families reads the parents of the release. UNPROCESSABLE if a version that stored none published it.
+// within returns amounts for a filter: that of a parent is low if a child costs low to high, else Unpriced.
+func (f *Families) within(amounts []int64, low, high int64) []int64 {
+	if f == nil || len(f.children.ordinals) == 0 || len(amounts) == 0 {
+		return amounts
+	}
+	matching := slices.Clone(amounts)
+	for i, parent := range f.children.ordinals {
+		matching[parent] = Unpriced
+		if slices.ContainsFunc(f.children.lists.Of(uint32(i)), func(child uint32) bool { return amounts[child] >= low && amounts[child] <= high }) {
+			matching[parent] = low
+		}
+	}
+	return matching
+}
+
+// highest returns the highest amount of the children of parents in a set; Unpriced without any.
+func (f *Families) highest(set index.OrdinalSet, amounts []int64) int64 {
+	highest := int64(Unpriced)
+	if f == nil || len(amounts) == 0 {
+		return highest
+	}
+	for i, parent := range f.children.ordinals {
+		if set.Has(parent) {
+			for _, child := range f.children.lists.Of(uint32(i)) {
+				highest = max(highest, amounts[child])
+			}
+		}
+	}
+	return highest
+}
+
+// Families reads the parents and bundles of the release. The caller records what it shows of them. UNPROCESSABLE if a version
+// that stored none published it.
 func (r *Reader) Families(ctx context.Context) (*Families, error) {
-	r.Reads.Add(AnyProduct)
 	if r.Release.Format < FormatOfFamilies {
 		return nil, r.missing(ctx, "lists of children")
 	}
@@ -82,24 +218,36 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 	if err != nil {
 		return nil, err
 	}
-	type chunk struct {
+	type part struct {
 		release int64
-		body    []byte
+		list    string
 	}
-	of, args := r.InLayers(ListChildren, r.Release.Ordinals)
+	type chunk struct {
+		part
+		body []byte
+	}
+	of, args := r.InLayers(ListChildren, ListRequired, r.Release.Ordinals)
 	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c chunk, err error) {
-		return c, rows.Scan(&c.release, &c.body)
-	}, `SELECT release_id, body FROM release_chunk WHERE release_id IN (`+of+`) AND list = $1 AND sort = '' AND chunk BETWEEN 0 AND $2 ORDER BY release_id, chunk`, args...)
+		return c, rows.Scan(&c.release, &c.list, &c.body)
+	}, `SELECT release_id, list, body FROM release_chunk WHERE release_id IN (`+of+`) AND list IN ($1, $2) AND sort = '' AND chunk BETWEEN 0 AND $3 ORDER BY release_id, list, chunk`, args...)
 	if err != nil {
 		return nil, err
 	}
 	f := &Families{}
-	layers := map[int64]bool{} // each layer has a chunk, which is empty if it has no parents
-	for _, c := range chunks { // the base first, whose number is the lowest
-		layers[c.release] = true
-		f.add(index.UnpackOrdinals(c.body), dead)
+	parts := map[part]bool{}
+	for _, c := range chunks { // the base first, whose number is lower
+		into := &f.children
+		if c.list == ListRequired {
+			into = &f.required
+		}
+		into.add(index.UnpackOrdinals(c.body), dead)
+		parts[c.part] = true
 	}
-	if len(layers) <= len(r.Release.Below) {
+	lists := 2 // each layer has a chunk of each, which is empty if it has no parents or bundles
+	if r.Release.Format < formatOfBundles {
+		lists = 1
+	}
+	if len(parts) < lists*len(r.Release.Layers()) {
 		return nil, ErrGone
 	}
 	f.connect()
@@ -107,24 +255,11 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 	return f, nil
 }
 
-// add adds the parents of a chunk that are not dead.
-func (f *Families) add(packed, dead index.Ordinals) {
-	for len(packed) > 0 {
-		parent, end := packed[0], 2+packed[1]
-		if _, isDead := slices.BinarySearch(dead, parent); !isDead {
-			f.parents = append(f.parents, parent)
-			f.children.Items = append(f.children.Items, packed[2:end]...)
-			f.children.End()
-		}
-		packed = packed[end:]
-	}
-}
-
 // connect connects the children with their parents.
 func (f *Families) connect() {
-	order := make([][2]uint32, 0, len(f.children.Items))
-	for i, parent := range f.parents {
-		for _, child := range f.children.Of(uint32(i)) {
+	order := make([][2]uint32, 0, len(f.children.lists.Items))
+	for i, parent := range f.children.ordinals {
+		for _, child := range f.children.lists.Of(uint32(i)) {
 			order = append(order, [2]uint32{child, parent})
 		}
 	}

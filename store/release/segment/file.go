@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -87,7 +88,7 @@ func (r *Reader) FilesOf(ctx context.Context, ids []string, stored func(i int) [
 
 // changedFileIDs returns the ids of the files in the layers above the base, in order.
 func (r *Reader) changedFileIDs(ctx context.Context) (storedTexts, error) {
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listChangedFiles}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listChangedFiles)}
 	if cached, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return cached, nil
 	}
@@ -140,7 +141,7 @@ func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*cata
 // order.
 func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 	r.Reads.Add(AnyFile)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listFiles}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listFiles)}
 	if all {
 		key.Number = 1
 	} else {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -106,7 +107,7 @@ func (idRank) Size() int { return 8 }
 // another.
 func (r *Reader) IDRank(ctx context.Context, operator, id string) (int64, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedRank, Name: operator + id}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedRank, Name: cachekey.New(operator, id)}
 	if kept, ok := db.Cached[idRank](r.Cache, key); ok {
 		return int64(kept), nil
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -223,7 +224,7 @@ func (l List) MembersIn(ctx context.Context, buffer index.Ordinals) (members ind
 
 // MemberSet returns all products of the list as a set.
 func (l List) MemberSet(ctx context.Context) (index.OrdinalSet, error) {
-	key := db.CacheKey{Release: l.Release.CacheIdentity(), Kind: cachedMembers, Name: l.Name}
+	key := db.CacheKey{Release: l.Release.CacheIdentity(), Kind: cachedMembers, Name: cachekey.New(l.Name)}
 	if members, ok := db.Cached[index.OrdinalSet](l.Cache, key); ok {
 		return members, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -23,7 +24,7 @@ func (o *PriceOrder) Size() int { return 4*len(o.ranks) + 48 }
 // PriceOrder returns the order by price in a currency and epoch of Prices.
 func (r *Reader) PriceOrder(ctx context.Context, currency string, epoch int) (*PriceOrder, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: currency, Number: epoch}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: cachekey.New(currency), Number: epoch}
 	if kept, ok := db.Cached[*PriceOrder](r.Cache, key); ok {
 		return kept, nil
 	}

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/index"
 )
 
 // Unpriced is the sort key of a product without a price.
@@ -99,13 +101,41 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 	if err != nil || len(prices.sales) == 0 {
 		return prices.baseOf(), err
 	}
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: currency, Number: epoch}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: cachekey.New(currency), Number: epoch}
 	if kept, ok := db.Cached[epochPrices](r.Cache, key); ok {
 		return kept, nil
 	}
 	found := epochPrices(prices.in(min(epoch, prices.LastEpoch())))
 	r.Cache.Set(key, found)
 	return found, nil
+}
+
+// AmountsWithin returns Amounts for a filter by price: a parent is within the bounds, both inclusive, if a live child is.
+func (r *Reader) AmountsWithin(ctx context.Context, currency string, epoch int, low, high int64) ([]int64, error) {
+	amounts, families, err := r.amounts(ctx, currency, epoch)
+	return families.within(amounts, low, high), err
+}
+
+// PriceBounds returns the lowest and the highest price of a set, with those of all live children of its parents; Unpriced for
+// a set without prices.
+func (r *Reader) PriceBounds(ctx context.Context, currency string, epoch int, set index.OrdinalSet) (lowest, highest int64, err error) {
+	amounts, families, err := r.amounts(ctx, currency, epoch)
+	if err != nil {
+		return 0, 0, err
+	}
+	if lowest, highest = set.Bounds(amounts, Unpriced+1); highest < lowest {
+		return Unpriced, Unpriced, nil
+	}
+	return lowest, max(highest, families.highest(set, amounts)), nil
+}
+
+func (r *Reader) amounts(ctx context.Context, currency string, epoch int) ([]int64, *Families, error) {
+	prices, err := r.Prices(ctx, currency)
+	if err != nil {
+		return nil, nil, err
+	}
+	amounts, err := r.Amounts(ctx, currency, epoch)
+	return amounts, prices.families, err
 }
 
 func (p *Prices) baseOf() []int64 {
@@ -119,7 +149,7 @@ func (p *Prices) baseOf() []int64 {
 // prices.
 func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: currency, Number: -1}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: cachekey.New(currency), Number: -1}
 	if kept, ok := db.Cached[*Prices](r.Cache, key); ok {
 		return kept, nil
 	}
@@ -176,7 +206,18 @@ const listCurrencies = "currencies"
 // in order.
 func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listCurrencies}
+	return r.priceCurrencies(ctx)
+}
+
+// HasPricesIn reports whether a product has a price or a sale in a currency. It records no read: a product that gets the
+// first price in it is another product.
+func (r *Reader) HasPricesIn(ctx context.Context, currency string) (bool, error) {
+	codes, err := r.priceCurrencies(ctx)
+	return slices.Contains(codes, currency), err
+}
+
+func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listCurrencies)}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}
@@ -196,6 +237,9 @@ func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	}
 	codes = store.Unique(codes)
 	slices.Sort(codes)
+	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
+		return nil, ErrGone // some chunks may have been deleted
+	}
 	r.Cache.Set(key, storedTexts(codes))
 	return codes, nil
 }

@@ -74,3 +74,34 @@ func (r *Reader) allTexts(ctx context.Context, list string) (Texts, error) {
 	texts, err := chunksOfAll(ctx, r, list, []store.SortBy{""}, unpackTextChunk)
 	return texts[""], err
 }
+
+// IDsAt returns the ids of the products at some ordinals, in their order. It reads the chunks from the first to the last of
+// them in each layer.
+func (r *Reader) IDsAt(ctx context.Context, places []uint32) ([]string, error) {
+	var ranges []ChunkRange
+	of := map[int64]int{} // indexes of ranges, by layer
+	for _, place := range places {
+		layer, number := r.Release.holder(int(place)), int(place)/ChunkSize
+		at, known := of[layer]
+		if !known {
+			at, of[layer] = len(ranges), len(ranges)
+			ranges = append(ranges, ChunkRange{KeptList{heldBy: layer, name: ListIDs}, number, number})
+		}
+		ranges[at].First, ranges[at].Last = min(ranges[at].First, number), max(ranges[at].Last, number)
+	}
+	found, err := ChunksOf(ctx, r, ranges, unpackTextChunk)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(places))
+	for i, place := range places {
+		list := ranges[of[r.Release.holder(int(place))]]
+		chunk := found[list.KeptList][int(place)/ChunkSize-list.First]
+		if int(place%ChunkSize) >= len(chunk.ends) {
+			return nil, ErrGone
+		}
+		ids[i] = Texts{chunk}.At(place % ChunkSize)
+	}
+	r.Reads.AddNames(productKind, ids)
+	return ids, nil
+}

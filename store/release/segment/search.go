@@ -3,24 +3,23 @@ package segment
 import (
 	"context"
 	"slices"
-	"strings"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
 )
 
-// SearchResult are the products that a search finds, and what they were found by.
+// SearchResult are the products that a search finds, and what they were found by. It is the same for all searches with
+// one Key.
 type SearchResult struct {
 	index.Matches
-	// CorrectedTo is the search with mistyped words replaced; empty if none was.
-	CorrectedTo string
 	// Corrections are the words by which mistyped ones were found, the one of most products first.
 	Corrections index.Corrections
 }
 
 func (s *SearchResult) Size() int {
-	return s.Matches.Size() + len(s.CorrectedTo) + s.Corrections.Size()
+	return s.Matches.Size() + s.Corrections.Size()
 }
 
 // searchLayer is what a search reads in one layer of a release.
@@ -45,7 +44,7 @@ type searcher struct {
 // layer, and further lists if a word matches nothing at first.
 func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResult, error) {
 	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchName(search.String())}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchKey(search.Key())}
 	if kept, ok := db.Cached[*SearchResult](r.Cache, key); ok {
 		return kept, nil
 	}
@@ -154,7 +153,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	}
 	result, err := s.match(ctx, matches, wholes)
 	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
-		result.CorrectedTo, result.Corrections = s.search.Corrected(corrected), corrected
+		result.Corrections = corrected
 	}
 	return result, err
 }
@@ -217,7 +216,10 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 // correct matches a word by the nearest words that live products have, and returns
 // these, the one that most products have first.
 func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, meant []string, err error) {
-	similar := expander.Corrections(i)
+	similar, err := s.similar(ctx, expander, i)
+	if err != nil {
+		return m, nil, err
+	}
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
@@ -342,6 +344,8 @@ func (s *searcher) unspaced(word index.SearchWord) index.WordMatches {
 	return index.WordMatches{Sets: []index.WeightedSet{{All: word.Match(all), Named: word.Match(named), Weight: index.WeightExact}}}
 }
 
-// SearchName adds the languages to a search's name, because the result depends
+// SearchKey adds the languages to the key of a search, because the result depends
 // on them.
-func (r *Reader) SearchName(name string) string { return name + "@" + strings.Join(r.languages, ",") }
+func (r *Reader) SearchKey(search cachekey.Key) cachekey.Key {
+	return cachekey.Join(search, cachekey.New(r.languages...))
+}

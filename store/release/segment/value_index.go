@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -19,7 +20,7 @@ const ShownFile = "file"
 // indexChunks reads chunks of an attribute's index.
 func (r *Reader) indexChunks(ctx context.Context, attribute string, numbers []int) (map[int]index.PackedHashes, error) {
 	found := make(map[int]index.PackedHashes, len(numbers))
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedIndex, Name: attribute}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedIndex, Name: cachekey.New(attribute)}
 	var missing []int
 	for _, key.Number = range numbers {
 		if kept, ok := db.Cached[index.PackedHashes](r.Cache, key); ok {

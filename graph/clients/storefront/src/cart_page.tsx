@@ -56,7 +56,8 @@ function CartLine({ line, sum, available }: { line: Line; sum: PreviewLine | und
   const texts = useTexts()
   const product = sum?.product
   const name = product?.name ?? texts.unavailable
-  const problem = sum?.problem && { UNKNOWN_PRODUCT: '', NO_PRICE: texts.noPrice, VARIANT_REQUIRED: texts.wrongChoice, INVALID_CONFIGURATION: texts.wrongChoice }[sum.problem.reason]
+  const problem = sum?.problem && { UNKNOWN_PRODUCT: '', NO_PRICE: texts.noPrice, VARIANT_REQUIRED: texts.wrongChoice, INVALID_CONFIGURATION: texts.wrongChoice,
+    OUT_OF_STOCK: available === 0 ? '' : texts.soldOut, INSUFFICIENT_STOCK: texts.tooFew }[sum.problem.reason]
   return <li>
     <Picture of={product?.mainImage} sizes="6rem" />
     <div className="words">

@@ -6,8 +6,8 @@ import { useTexts } from './texts'
 
 const FilterValues = graphql(`
   fragment FilterValues on ProductFilterValues {
-    tags { eq in }
-    productTypes { eq in }
+    tags { in }
+    productTypes { in }
     option { name in }
     attribute { key in gte lte }
     price { gte lte }

@@ -1,0 +1,51 @@
+package document
+
+import (
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/core"
+)
+
+// anyValue is the scalar that takes every value.
+const anyValue = "JSON"
+
+// literalsOfScalars adds to the library's rule ValuesOfCorrectType what that lets pass (gqlparser 2.5.64): its case for objects
+// looks at the members alone, so {} is a value of every scalar and enum; it takes an Int of 64 bits; and it leaves out custom
+// scalars, of which all but JSON are strings here.
+var literalsOfScalars = core.Rule{Name: "ValuesOfCorrectType", RuleFunc: func(observers *core.Events, addError core.AddErrFunc) {
+	observers.OnValue(func(_ *core.Walker, value *ast.Value) {
+		of := value.Definition
+		if of == nil || value.ExpectedType == nil || of.Kind != ast.Scalar && of.Kind != ast.Enum || of.Name == anyValue {
+			return
+		}
+		_, err := strconv.ParseInt(value.Raw, 10, 32)
+		_, err64 := strconv.ParseInt(value.Raw, 10, 64)
+		switch {
+		case of.Name == "Int" && value.Kind == ast.IntValue && err != nil && err64 == nil: // the library reports longer ones
+			addError(core.Message("Int cannot represent non 32-bit signed integer value: %s", value.Raw), core.At(value.Position))
+		case !isScalarLiteral(value) && isCustom(of):
+			addError(core.Message(`Expected value of type "%s", found %s. Send a string.`, value.ExpectedType, value), core.At(value.Position))
+		case !isScalarLiteral(value):
+			addError(core.Message(`Expected value of type "%s", found %s.`, value.ExpectedType, value), core.At(value.Position))
+		}
+	})
+}}
+
+func isCustom(of *ast.Definition) bool {
+	return of.Kind == ast.Scalar && !of.OneOf("Int", "Float", "String", "Boolean", "ID")
+}
+
+// isScalarLiteral reports whether a literal may be the value of a scalar or enum, by what literalsOfScalars checks.
+func isScalarLiteral(value *ast.Value) bool {
+	custom := isCustom(value.Definition)
+	switch value.Kind {
+	case ast.Variable, ast.NullValue, ast.StringValue, ast.BlockValue:
+		return true
+	case ast.ListValue:
+		return !custom || value.ExpectedType.Elem != nil
+	case ast.ObjectValue:
+		return !custom && len(value.Children) > 0 // the library reports each member
+	}
+	return !custom
+}

@@ -1,0 +1,112 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// SchemaMode is what Open may do to the schema of a database. Whatever the mode, Open changes nothing in a database
+// with tables of another application.
+type SchemaMode int
+
+const (
+	CreateSchema  SchemaMode = iota // create the schema in an empty database, migrate an older one
+	MigrateSchema                   // migrate an older one; a database without a schema is an error
+	KeepSchema                      // change nothing; an older schema is an error too
+)
+
+// Why Open refuses a database, which it leaves as it was.
+var (
+	errNoFile   = errors.New("the file does not exist")
+	errNoSchema = errors.New("the database is empty")
+	errOlder    = errors.New("the schema is older than this version of portico needs; run portico migrate")
+)
+
+// foreignError reports tables that Portico did not create.
+type foreignError struct {
+	table string // one of them
+	cause error  // of the read that failed; may be nil
+}
+
+func (e *foreignError) Error() string {
+	return "the database has tables but no mark of Portico, such as " + e.table
+}
+
+func (e *foreignError) Unwrap() error { return e.cause }
+
+// schemaState is the schema that a database has.
+type schemaState struct {
+	applied   int    // migrations
+	minBinary string // oldest version that may open it; empty without a schema
+}
+
+// migratorTables are created before the first migration runs.
+var migratorTables = []string{"goose_db_version", "goose_db_version_id_seq", "goose_lock"}
+
+// readSchema reads the schema of a database, and changes nothing. The error is a foreignError if the database has
+// tables without the mark of Portico, which is the row min_binary of store_meta.
+func readSchema(ctx context.Context, in Session, engine dialect) (state schemaState, err error) {
+	tables, err := Collect(ctx, in, Scalar[string], engine.tables())
+	if err != nil {
+		return state, fmt.Errorf("look for the schema: %w", err)
+	}
+	migrator := slices.Contains(tables, migratorTables[0]) // may be that of another application
+	tables = slices.DeleteFunc(tables, func(name string) bool { return slices.Contains(migratorTables, name) })
+	foreign := func(table string, cause error) (schemaState, error) {
+		if kind := engine.classify(cause); kind != kindOther && kind != kindMissing {
+			return schemaState{}, fmt.Errorf("read the schema's version: %w", cause)
+		}
+		return schemaState{}, &foreignError{table, cause}
+	}
+	if migrator {
+		if state.applied, _, err = One(ctx, in, Scalar[int], `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version`); err != nil {
+			return foreign(migratorTables[0], err)
+		}
+	}
+	if !slices.Contains(tables, "store_meta") {
+		switch {
+		case len(tables) > 0:
+			return foreign(tables[0], nil)
+		case state.applied > 0:
+			return foreign(migratorTables[0], nil)
+		}
+		return state, nil
+	}
+	found := false
+	state.minBinary, found, err = One(ctx, in, Scalar[string], `SELECT value FROM store_meta WHERE name = 'min_binary'`)
+	if err != nil || !found || !migrator {
+		return foreign("store_meta", err)
+	}
+	return state, nil
+}
+
+// check returns an error if a binary with so many migrations must not open a database with this schema.
+func (m SchemaMode) check(state schemaState, migrations int) error {
+	if state.minBinary == "" {
+		if m == CreateSchema {
+			return nil
+		}
+		return errNoSchema
+	}
+	if least, err := strconv.Atoi(state.minBinary); err != nil || least > migrations {
+		return fmt.Errorf("the database needs a newer portico: its schema requires version %s, this binary has %d; nothing was changed", state.minBinary, migrations)
+	}
+	if m == KeepSchema && state.applied < migrations {
+		return fmt.Errorf("%w: it has version %d of %d", errOlder, state.applied, migrations)
+	}
+	return nil
+}
+
+// checkSchema reads the schema and returns the number of applied migrations, or an error if this process must not
+// open the database.
+func (s *DB) checkSchema(ctx context.Context, from *sql.DB, migrations int) (applied int, err error) {
+	state, err := readSchema(ctx, Session{conn: from}, s.dialect)
+	if err == nil {
+		err = s.config.Schema.check(state, migrations)
+	}
+	return state.applied, err
+}

@@ -1,0 +1,119 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// mergedResource is what a batch of merged lines changes of a resource.
+type mergedResource struct {
+	lines  []int  // indexes in the batch
+	same   bool   // the lines were merged onto what is stored
+	stored []byte // the line that is stored otherwise; nil for none
+}
+
+// current returns a batch as the transaction of w writes it: lines whose resource another write changed after they were
+// merged are merged onto what is stored now. It locks the resources. m may be nil.
+func (m *lineMerger) current(ctx context.Context, w *authoring.Writer, batch []decodedLine) ([]decodedLine, error) {
+	byKind := m.mergedResources(batch)
+	if len(byKind) == 0 {
+		return batch, nil
+	}
+	if _, err := w.Sequence(ctx, 1); err != nil { // as mutations do, so that none of them creates one of the resources
+		return nil, err
+	}
+	batch = slices.Clone(batch)
+	for _, name := range slices.Sorted(maps.Keys(byKind)) { // the same lock order everywhere
+		if err := m.readCurrent(ctx, w, kindByName(name), batch, byKind[name]); err != nil {
+			return nil, err
+		}
+		for _, id := range slices.Sorted(maps.Keys(byKind[name])) {
+			if err := m.mergeAgain(w, batch, byKind[name][id]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return batch, nil
+}
+
+// mergedResources returns the resources that merged lines of a batch change, by kind and id.
+func (m *lineMerger) mergedResources(batch []decodedLine) map[string]map[string]*mergedResource {
+	byKind := map[string]map[string]*mergedResource{}
+	for _, d := range batch {
+		if d.patch != nil && byKind[d.kind] == nil {
+			byKind[d.kind] = map[string]*mergedResource{}
+		}
+		if d.patch != nil && byKind[d.kind][d.source.Key()] == nil {
+			byKind[d.kind][d.source.Key()] = &mergedResource{}
+		}
+	}
+	for i, d := range batch {
+		if r := byKind[d.kind][d.source.Key()]; r != nil {
+			r.lines = append(r.lines, i)
+		}
+	}
+	return byKind
+}
+
+// readCurrent locks and reads resources. Only lines that changed are decoded and kept in memory.
+func (m *lineMerger) readCurrent(ctx context.Context, w *authoring.Writer, kind authoring.Kind, batch []decodedLine, resources map[string]*mergedResource) error {
+	expected := map[uint64]*mergedResource{}
+	for _, r := range resources {
+		switch first := batch[r.lines[0]]; {
+		case first.patch == nil: // it replaces the resource
+			r.same = true
+		case first.patch.before != 0:
+			expected[first.patch.before] = r
+		}
+	}
+	ids := slices.Collect(maps.Keys(resources))
+	if err := w.Lock(ctx, kind, ids); err != nil {
+		return err
+	}
+	err := eachLine(ctx, w.Session, kind, ids, func(line []byte) {
+		if r := expected[m.hash(line)]; r != nil {
+			r.same = true
+		} else if d := m.decoder.decode(line); d.source != nil && resources[d.source.Key()] != nil {
+			resources[d.source.Key()].stored = bytes.Clone(line)
+		}
+	})
+	for _, r := range resources {
+		r.same = r.same || r.stored == nil && batch[r.lines[0]].patch.before == 0
+	}
+	return err
+}
+
+// mergeAgain merges the lines of a resource onto what is stored, if that is not what they were merged onto. The error is
+// *ImportErrors if the result is invalid.
+func (m *lineMerger) mergeAgain(w *authoring.Writer, batch []decodedLine, r *mergedResource) error {
+	if r.same {
+		return nil
+	}
+	line := r.stored
+	for _, i := range r.lines {
+		d := &batch[i]
+		if d.patch == nil {
+			line = store.Encode(d.source)
+			continue
+		}
+		line = mergedLine(m.decoder, w.Now, line, d.patch.text, d.row.IsRow)
+		merged := m.decoder.decode(line)
+		if len(merged.errs) > 0 {
+			errs := &ImportErrors{Count: len(merged.errs)}
+			if r.stored == nil {
+				merged.errs, errs.Count = store.Errors{{Code: store.Conflict, Detail: "The resource was deleted during the import. Import again, without the line."}}, 1
+			}
+			for _, e := range merged.errs {
+				errs.Errors = append(errs.Errors, ImportError{Line: d.line, Type: d.kind, Err: e})
+			}
+			return errs
+		}
+		d.source = merged.source
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package segment
+
+import (
+	"context"
+
+	"portico/internal/cachekey"
+	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// similarWords are the words that a mistyped one may have meant.
+type similarWords []index.SimilarWord
+
+func (s similarWords) Size() int {
+	n := 24
+	for _, word := range s {
+		n += 24 + len(word.Text)
+	}
+	return n
+}
+
+// stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
+const stepsOfSimilar = 128
+
+// similar returns expander.Corrections of a word. It charges the comparisons to the context's Allowance, and finds them once
+// for all searches of an operation that have the word, and for later ones.
+func (s *searcher) similar(ctx context.Context, expander *index.Expander, i int) ([]index.SimilarWord, error) {
+	word := expander.Words()[i].Whole
+	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text))}
+	if word.Prefix {
+		key.Number = 1
+	}
+	found, ok := db.Cached[similarWords](s.Cache, key)
+	if !ok {
+		if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i)); err != nil {
+			return nil, err
+		}
+		found = expander.Corrections(i)
+		s.Cache.Set(key, found)
+	}
+	return found, store.ChargeSteps(ctx, stepsOfSimilar*len(found))
+}
