@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"portico/graph/model"
 	"portico/graph/opctx"
@@ -10,12 +11,26 @@ import (
 	"portico/store/catalog"
 )
 
-// authoredByID returns an authored resource by its global or own id; nil if there is none.
-func authoredByID[T any](ctx context.Context, coordinate, id string, read func(context.Context, string) (*T, error)) (*T, error) {
-	if err := auth.Require(ctx, coordinate); err != nil {
+// authoredByID returns an authored resource by its global or own id; nil if there is none. Root fields of one name read theirs
+// together.
+func authoredByID[T any](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]*T, error)) (*T, error) {
+	if err := auth.Require(ctx, "Query."+field); err != nil {
 		return nil, err
 	}
-	return orNull(read(ctx, store.LocalID(id)))
+	return opctx.ReadTogether(ctx, field, store.LocalID(id), read)
+}
+
+// authoredRow is authoredByID for resources that are rows: those of root fields of one name are a batch.
+func authoredRow[T, S any, P model.Row[T, S]](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]S, error)) (*T, error) {
+	return authoredByID(ctx, field, id, func(ctx context.Context, ids []string) (map[string]*T, error) {
+		byID, err := read(ctx, ids)
+		rows := make(map[string]*T, len(byID))
+		known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, found := byID[id]; return !found })
+		for i, row := range model.NewBatch[T, S, P](valuesByID(known, byID)) {
+			rows[known[i]] = row
+		}
+		return rows, err
+	})
 }
 
 // authoredPage returns a page of authored resources.
@@ -31,7 +46,7 @@ func authoredPage[T any](ctx context.Context, coordinate string, read func() (*s
 }
 
 func (r queryResolver) Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error) {
-	return authoredByID(ctx, "Query.pricebook", id, r.store.Pricebooks.ByID)
+	return authoredByID(ctx, "pricebook", id, r.store.Pricebooks.ByIDs)
 }
 
 func (r queryResolver) Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.PricebookConnection, error) {
@@ -41,11 +56,7 @@ func (r queryResolver) Pricebooks(ctx context.Context, first *int, after *string
 }
 
 func (r queryResolver) AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error) {
-	price, err := authoredByID(ctx, "Query.authoredPrice", id, r.store.Prices.ByID)
-	if price == nil {
-		return nil, err
-	}
-	return singleRow[model.AuthoredPrice](price, err)
+	return authoredRow[model.AuthoredPrice](ctx, "authoredPrice", id, r.store.Prices.ByIDs)
 }
 
 func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.PriceFilter, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredPriceConnection, error) {
@@ -107,7 +118,7 @@ func (r *Resolver) money(ctx context.Context, currency string, minor int64) (*st
 }
 
 func (r queryResolver) AuthoredFile(ctx context.Context, id string) (*catalog.AuthoredFile, error) {
-	return authoredByID(ctx, "Query.authoredFile", id, r.store.AuthoredFiles.ByID)
+	return authoredByID(ctx, "authoredFile", id, r.store.AuthoredFiles.ByIDs)
 }
 
 func (r queryResolver) AuthoredFiles(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredFileConnection, error) {
@@ -117,7 +128,7 @@ func (r queryResolver) AuthoredFiles(ctx context.Context, first *int, after *str
 }
 
 func (r queryResolver) AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error) {
-	return authoredByID(ctx, "Query.authoredAttribute", id, r.store.AuthoredAttributes.ByID)
+	return authoredByID(ctx, "authoredAttribute", id, r.store.AuthoredAttributes.ByIDs)
 }
 
 func (r queryResolver) AuthoredAttributes(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredAttributeConnection, error) {
@@ -127,7 +138,7 @@ func (r queryResolver) AuthoredAttributes(ctx context.Context, first *int, after
 }
 
 func (r queryResolver) AuthoredRedirect(ctx context.Context, id string) (*catalog.AuthoredRedirect, error) {
-	return authoredByID(ctx, "Query.authoredRedirect", id, r.store.AuthoredRedirects.ByID)
+	return authoredByID(ctx, "authoredRedirect", id, r.store.AuthoredRedirects.ByIDs)
 }
 
 func (r queryResolver) AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredRedirectConnection, error) {
@@ -137,7 +148,7 @@ func (r queryResolver) AuthoredRedirects(ctx context.Context, first *int, after 
 }
 
 func (r queryResolver) Synonym(ctx context.Context, id string) (*catalog.Synonym, error) {
-	return authoredByID(ctx, "Query.synonym", id, r.store.Synonyms.ByID)
+	return authoredByID(ctx, "synonym", id, r.store.Synonyms.ByIDs)
 }
 
 func (r queryResolver) Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.SynonymConnection, error) {

@@ -12,11 +12,7 @@ import (
 )
 
 func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error) {
-	if err := auth.Require(ctx, "Query.authoredNode"); err != nil {
-		return nil, err
-	}
-	node, err := r.store.AuthoredNode(ctx, store.LocalID(id))
-	return orNull(singleRow[model.AuthoredNode](node, err))
+	return authoredRow[model.AuthoredNode](ctx, "authoredNode", id, r.store.AuthoredNodesByID)
 }
 
 func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredNodeConnection, error) {

@@ -10,10 +10,7 @@ import (
 )
 
 func (r queryResolver) AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error) {
-	if err := auth.Require(ctx, "Query.authoredProduct"); err != nil {
-		return nil, err
-	}
-	return orNull(singleRow[model.AuthoredProduct](r.store.AuthoredProduct(ctx, store.LocalID(id))))
+	return authoredRow[model.AuthoredProduct](ctx, "authoredProduct", id, r.store.AuthoredProductsByID)
 }
 
 func (r queryResolver) AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredProductConnection, error) {

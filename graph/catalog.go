@@ -12,7 +12,7 @@ import (
 )
 
 func (r queryResolver) Catalog(ctx context.Context, id string) (*catalog.Catalog, error) {
-	return authoredByID(ctx, "Query.catalog", id, r.store.Catalog)
+	return authoredByID(ctx, "catalog", id, r.store.CatalogsByID)
 }
 
 // catalogOf returns the catalog that a row names, loaded for all rows of its batch; nil for a deleted one. It needs the scope

@@ -12,7 +12,7 @@ import (
 
 // tooMany is the error for a list that is longer than most.
 func tooMany(member string, n, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, got %d", most, n)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must have at most %d elements, got %d", most, n)}
 }
 
 // outOfBounds is the error for a number that is not between least and most.

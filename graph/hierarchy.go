@@ -12,7 +12,7 @@ import (
 )
 
 func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error) {
-	return authoredByID(ctx, "Query.authoredHierarchy", id, r.store.AuthoredHierarchy)
+	return authoredByID(ctx, "authoredHierarchy", id, r.store.AuthoredHierarchiesByID)
 }
 
 func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredHierarchyConnection, error) {

@@ -179,9 +179,15 @@ func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product]
 	return model.NewProductConnections(pages, q.filter, q.page, count)
 }
 
-// related returns the products of an edge, loaded for all rows of the product's batch.
+// related returns the products of an edge, loaded for all rows of the product's batch. It charges the list.
 func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
-	list, err := model.LoadBy(ctx, obj.BatchRow, edgeKey(edge, arguments...), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
+	list, err := r.loadRelated(ctx, obj, edge, ids, arguments...)
+	return opctx.Spend(ctx, edge, list, err)
+}
+
+// loadRelated is related for a caller that charges the list.
+func (r *Resolver) loadRelated(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string, arguments ...any) ([]*model.Product, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey(edge, arguments...), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
 		rows := 0
 		for _, p := range all {
 			rows += len(ids(p))
@@ -192,7 +198,6 @@ func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string,
 		products, err := r.ProductsByID(ctx, idsOf(all, ids), all)
 		return valuesOfProducts(all, ids, products), err
 	})
-	return opctx.Spend(ctx, edge, list, err)
 }
 
 func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.Stock, error) {

@@ -55,13 +55,19 @@ func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Produ
 	return r.related(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
 }
 
-// Product reads the products that all bundles of the batch offer at once.
+// Product reads the products that all bundles of the batch offer at once. Each option is charged once, as a row of its bundle's.
 func (r optionResolver) Product(ctx context.Context, obj *model.ComponentOption) (*model.Product, error) {
-	products, err := r.related(ctx, obj.Bundle, "options", (*model.Product).OptionProductIDs)
-	if i := slices.IndexFunc(products, func(p *model.Product) bool { return p.ProductID() == obj.ID }); i >= 0 {
-		return products[i], err
+	products, err := r.loadRelated(ctx, obj.Bundle, "options", (*model.Product).OptionProductIDs)
+	if err == nil {
+		err = opctx.SpendRow(ctx, "options", obj.Position)
 	}
-	return nil, err
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(products, func(p *model.Product) bool { return p.ProductID() == obj.ID }); i >= 0 {
+		return products[i], nil
+	}
+	return nil, nil
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {

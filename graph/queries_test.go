@@ -152,7 +152,7 @@ func pageStatements() map[string]int {
 		"Availability": 1, "CartPage": 10, "Promoted": 5, "BundlePrice": 4, "Related": 8, "BreadcrumbTrails": 5,
 		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 11,
 		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 13, "Variant": 7, "Variants": 5,
-		"CheckoutTotals": 4, "SearchNarrowed": 8, "Collections": 1, "ActiveChannel": 0, "WithVariants": 7,
+		"CheckoutTotals": 6, "SearchNarrowed": 8, "Collections": 1, "ActiveChannel": 0, "WithVariants": 7,
 		"CategoryTree": 1, "TagsAndTypes": 6, "ProjectionSearch": 12, "AllLanguages": 6, "TieredPrices": 4,
 		"RootCategories": 1, "StockList": 6, "Ledger": 7, "ActivePromotions": 2, "PromotionPage": 5, "FindCode": 3,
 		"CheckCode": 7, "Redemptions": 4, "Catalogs": 0, "CatalogRules": 0, "Releases": 0, "JobList": 1,

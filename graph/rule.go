@@ -12,10 +12,7 @@ import (
 )
 
 func (r queryResolver) CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error) {
-	if err := auth.Require(ctx, "Query.catalogRule"); err != nil {
-		return nil, err
-	}
-	return orNull(singleRow[model.CatalogRule](r.store.CatalogRule(ctx, store.LocalID(id))))
+	return authoredRow[model.CatalogRule](ctx, "catalogRule", id, r.store.CatalogRulesByID)
 }
 
 func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogRuleConnection, error) {

@@ -12,6 +12,7 @@ import (
 
 	"portico/graph/graphtest"
 	"portico/store"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -87,6 +88,65 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 			})
 		}
 		t.Run("things by their ids", func(t *testing.T) { compareNodeStatements(t, s) })
+	})
+}
+
+// Aliases of a root field that finds a resource by its id read all of them at once, with what is below them, and totals of the
+// lists of promotions are counted together.
+func TestStatementsDoNotDependOnAliases(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop(), func(c *shop.Config) { c.NoCache = true })
+		var lines strings.Builder
+		for i := range 12 {
+			fmt.Fprintf(&lines, `{"type":"promotion","id":"p-%d","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n", i)
+			for code := range i % 4 {
+				fmt.Fprintf(&lines, `{"type":"promotion_code","id":"c-%d-%d","promotion_id":"p-%d","code":"C%dX%d"}`+"\n", i, code, i, i, code)
+			}
+		}
+		graphtest.Load(t, s.Store, lines.String())
+		for i := range 12 {
+			if i%4 > 1 {
+				_, err := s.Store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: fmt.Sprintf("C%dX1", i), Units: 1, Reference: fmt.Sprint("order-", i)})
+				require.NoError(t, err)
+			}
+		}
+		ids := []string{"anvil", "brush", "chalk", "glue", "jar", "kit", "easel", "none", "anvil", "lamp"}
+		aliases := func(n int, field string) string {
+			var b strings.Builder
+			for i, id := range ids[:n] {
+				fmt.Fprintf(&b, " a%d: "+field, i, id)
+			}
+			return "{" + b.String() + " ...F } fragment F on Query {" + fmt.Sprintf(" more: "+field, "frame") + " }"
+		}
+		for _, field := range []string{
+			`authoredProduct(id: %q) { id uuid name prices { amounts { amount } } product { name } }`,
+			`authoredNode(id: %q) { id name }`,
+			`authoredFile(id: %q) { id }`,
+			`pricebook(id: %q) { id }`,
+			`catalogRule(id: %q) { id catalog { id } }`,
+		} {
+			require.Equal(t, cost(t, s, aliases(1, field), nil), cost(t, s, aliases(len(ids), field), nil), field)
+		}
+		const totals = `query ($n: Int!) { promotions(first: $n) { nodes { uuid codes(first: 1) { totalCount } some: codes(filter: {startsWith: "C"}, first: 1) { totalCount } usages(first: 1) { totalCount } } } }`
+		require.Equal(t, cost(t, s, totals, graphtest.Variables{"n": 2}), cost(t, s, totals, graphtest.Variables{"n": 12}))
+		type count struct{ TotalCount int }
+		var data struct {
+			Promotions struct {
+				Nodes []struct {
+					UUID                string
+					Codes, Some, Usages count
+				}
+			}
+		}
+		s.Post(t, totals, graphtest.Variables{"n": 20}).Read(t, &data)
+		require.Len(t, data.Promotions.Nodes, 12)
+		for _, p := range data.Promotions.Nodes {
+			var i int
+			_, err := fmt.Sscanf(p.UUID, "p-%d", &i)
+			require.NoError(t, err)
+			require.Equal(t, []count{{i % 4}, {i % 4}, {min(1, i%4/2)}}, []count{p.Codes, p.Some, p.Usages}, p.UUID)
+		}
 	})
 }
 

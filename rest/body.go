@@ -20,7 +20,7 @@ import (
 )
 
 // readData decodes the resource of a body, which clients send as {"data": …} or bare. It
-// ignores unknown members.
+// ignores unknown members, except those that are nearly a known one.
 func readData(w http.ResponseWriter, r *http.Request, into any) error {
 	_, err := readBody(w, r, "{", "must be an object", into)
 	return err
@@ -67,35 +67,51 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
-		return nil, &store.Error{Code: store.Invalid, Detail: `The body must be a JSON object: {"data": {…}}.`}
+		return nil, &store.Error{Code: store.Invalid, Detail: store.NotJSON(body, "The body", `The body must be a JSON object: {"data": {…}}.`)}
 	}
-	if data, wrapped := members["data"]; wrapped {
+	shape := reflect.TypeOf(into).Elem()
+	data, wrapped := members["data"]
+	if wrapped {
 		body = data
+	} else if err := nearlyData(members, shape); err != nil {
+		return nil, err
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte(begin)) {
 		return nil, invalidParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
-		mistyped.Field = withoutEmbedded(reflect.TypeOf(into).Elem(), mistyped.Field)
-		return nil, typeError(mistyped).At(firstMistypedRow(body, into)...)
+		wrong := typeError(mistyped)
+		if begin == "[" {
+			wrong = wrong.At("data")
+		}
+		return nil, wrong
 	} else if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The body does not have the expected JSON structure."}
+	}
+	if errs := store.NearMembers(body, shape); len(errs) > 0 {
+		if begin == "[" {
+			for i, e := range errs {
+				errs[i] = e.At("data")
+			}
+		}
+		return nil, errs
 	}
 	return body, nil
 }
 
-// firstMistypedRow returns the path of the first row that does not decode. It is empty
-// for an object.
-func firstMistypedRow(body []byte, into any) []string {
-	var rows []json.RawMessage
-	if json.Unmarshal(body, &rows) != nil {
-		return nil
-	}
-	for i, row := range rows {
-		if store.DecodeJSON(row, reflect.New(reflect.TypeOf(into).Elem().Elem()).Interface()) != nil {
-			return []string{"data", strconv.Itoa(i)}
+// nearlyData returns UNPROCESSABLE if a body without data has a member that is nearly data.
+func nearlyData(members map[string]json.RawMessage, shape reflect.Type) error {
+	for name := range members {
+		if store.NearName(name, []string{"data"}) == "" {
+			continue
 		}
+		if shape.Kind() == reflect.Struct {
+			if _, known := store.MemberType(shape, name); known {
+				continue
+			}
+		}
+		return &store.Error{Code: store.Unprocessable, Path: []string{name}, Detail: "is unknown; did you mean data?"}
 	}
 	return nil
 }
@@ -154,17 +170,6 @@ func knownMember(of reflect.Type, path []string) []string {
 	return nil
 }
 
-// withoutEmbedded removes the name of an embedded struct from a path, which the decoder
-// adds.
-func withoutEmbedded(body reflect.Type, path string) string {
-	if first, inner, _ := strings.Cut(path, "."); body.Kind() == reflect.Struct {
-		if field, ok := body.FieldByName(first); ok && field.Anonymous {
-			return inner
-		}
-	}
-	return path
-}
-
 // maxQuoted is how many bytes of a number an error quotes.
 const maxQuoted = 64
 
@@ -190,6 +195,8 @@ func jsonName(goType reflect.Type) string {
 		return "a boolean"
 	case reflect.Slice:
 		return "an array"
+	case reflect.Map:
+		return "an object"
 	case reflect.Struct:
 		if goType == reflect.TypeFor[gateway.Secret]() {
 			return "a string"

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,14 +19,15 @@ type listParams struct {
 	first, offset *int
 	after, before *string
 	last          *int
-	position      int // of the first row, from the cursor, else -1
+	position      int // of the first row of a page with a cursor, as its link says; else 0
 	order         *model.ListOrder
 	filter        string
 	include       string
 }
 
 // parseListParams reads page[limit], page[offset], page[after], page[before], sort,
-// filter and include, and ignores other parameters. Only filter and include may be
+// filter and include. Other parameters of pages are INVALID, further ones are ignored.
+// With a cursor the offset only says which position the page is shown with. Only filter and include may be
 // repeated. The list can be sorted by id, created_at, updated_at and the further keys.
 func parseListParams(r *http.Request, further ...store.SortBy) (*listParams, error) {
 	return parseListParamsSortedBy(r, slices.Concat([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}, further)...)
@@ -37,7 +39,10 @@ func parseListParamsSortedBy(r *http.Request, keys ...store.SortBy) (*listParams
 	if err != nil {
 		return nil, err
 	}
-	p := &listParams{values: values, include: strings.Join(values["include"], ","), position: -1}
+	p := &listParams{values: values, include: strings.Join(values["include"], ",")}
+	if err := checkPageParams(values); err != nil {
+		return nil, err
+	}
 	if p.filter, err = joinFilters(values["filter"]); err != nil {
 		return nil, err
 	}
@@ -51,8 +56,25 @@ func parseListParamsSortedBy(r *http.Request, keys ...store.SortBy) (*listParams
 	if p.before != nil && p.after == nil {
 		p.first, p.last = nil, p.first
 	}
+	if (p.before != nil || p.after != nil) && p.offset != nil {
+		p.position, p.offset = max(0, *p.offset), nil
+	}
 	p.order, err = parseSort(values.Get("sort"), keys)
 	return p, err
+}
+
+// pageParams are the parameters that choose a page.
+var pageParams = []string{"page[limit]", "page[offset]", "page[after]", "page[before]"}
+
+// checkPageParams returns INVALID for a parameter of pages that is not known, as page=2 and page[number]=2 are: a client that
+// sends it would get the first page for ever.
+func checkPageParams(values url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if (name == "page" || strings.HasPrefix(name, "page[")) && !slices.Contains(pageParams, name) {
+			return invalidParameter(store.Abbreviate(name), "is not supported; use page[offset] (rows to skip) and page[limit] (rows of a page), or follow links.next")
+		}
+	}
+	return nil
 }
 
 // parseQuery parses a query string. It returns INVALID if the string is not URL-encoded,
@@ -62,7 +84,7 @@ func parseQuery(r *http.Request) (url.Values, error) {
 	if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
 	}
-	for _, name := range []string{"page[limit]", "page[offset]", "page[after]", "page[before]", "sort", "dry_run"} {
+	for _, name := range append(pageParams, "sort", "dry_run") {
 		if n := len(values[name]); n > 1 {
 			return nil, invalidParameter(name, "occurs %d times, once is allowed", n)
 		}
@@ -103,21 +125,13 @@ func (p *listParams) integer(name, member string) (*int, error) {
 	return &n, nil
 }
 
-// maxPosition limits the position in a cursor. No list is that long.
-const maxPosition = 1 << 40
-
-// cursor reads page[after] or page[before]: a cursor, a dot, and the position of the
-// row, so that meta has the right offset.
+// cursor reads page[after] or page[before]; nil if it is empty.
 func (p *listParams) cursor(name string) *string {
 	text := p.values.Get(name)
 	if text == "" {
 		return nil
 	}
-	key, position, _ := strings.Cut(text, ".")
-	if n, err := strconv.Atoi(position); err == nil && n >= 0 && n <= maxPosition {
-		p.position = n
-	}
-	return &key
+	return &text
 }
 
 // parseSort reads sort=key or sort=-key.

@@ -27,7 +27,7 @@ func deepShop(t *testing.T) string {
 	return kept.String()
 }
 
-// TestLinksPassTheOffsetLimit requires that links.next uses page[after] above offset 10,000, so
+// TestLinksPassTheOffsetLimit requires that links.next leads beyond offset 10,000, so
 // that clients can read every list to its end.
 func TestLinksPassTheOffsetLimit(t *testing.T) {
 	t.Parallel()
@@ -61,11 +61,8 @@ func readToTheEnd(t *testing.T, w pageWalk, want []string) {
 	require.Equal(t, want, got, "by next")
 	require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "back by prev")
 	for _, page := range pages {
-		next, sorted := page.link("next"), w.query.sort != ""
-		offset := page.Meta.Page.Offset + w.limit
-		if next != "" {
-			require.Equal(t, sorted || offset > store.MaxOffset, strings.Contains(next, "page[after]="), "next of %d: %s",
-				page.Meta.Page.Offset, next)
+		if next := page.link("next"); next != "" {
+			require.Contains(t, next, "page[after]=", "next of %d", page.Meta.Page.Offset)
 		}
 		require.Nil(t, page.Links["last"], "last of %d", page.Meta.Page.Offset)
 	}

@@ -82,6 +82,22 @@ func TestLinksDuringPublication(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(noon)
 		s := openShop(t, e, shopFile(), withClock(clock), func(config *shop.Config) { config.WholeReleases = true })
+		before := map[string][]string{} // by the address of the second page
+		for _, path := range []string{productsOf("tools"), "/catalog/products", "/catalog/nodes", "/catalog/hierarchies/workshop/products", "/catalog/products?filter=in(tags,paint,heavy)"} {
+			for _, sort := range []string{"", "id", "-updated_at"} {
+				path, filter, _ := strings.Cut(path, "?")
+				w := pageWalk{s: s, path: path, query: modelQuery{sort: sort}, limit: 2}
+				address := w.at("page[offset]=0")
+				if filter != "" {
+					address += "&" + filter
+				}
+				first := w.get(t, address)
+				require.NotEmpty(t, first.link("next"), address)
+				for _, page := range w.follow(t, first.link("next"), "next") {
+					before[first.link("next")] = append(before[first.link("next")], page.ids()...)
+				}
+			}
+		}
 		w := pageWalk{s: s, path: productsOf("tools"), query: modelQuery{sort: "id"}, limit: 2}
 		first := w.get(t, w.at("page[offset]=0"))
 		require.Equal(t, []string{"anvil", "brush"}, first.ids())
@@ -90,6 +106,13 @@ func TestLinksDuringPublication(t *testing.T) {
 		require.NotEqual(t, shopFile()+"\n"+hammer, more, "the jar is still in tools")
 		importLines(t, s.store, more)
 
+		for address, rows := range before {
+			var got []string
+			for _, page := range w.follow(t, address, "next") {
+				got = append(got, page.ids()...)
+			}
+			require.Equal(t, rows, got, "a publication after the first page hides and repeats no row: %s", address)
+		}
 		second := w.get(t, first.link("next"))
 		require.Equal(t, []string{"chalk", "jar"}, second.ids(), "from the release of the previous page")
 		third := w.get(t, second.link("next"))

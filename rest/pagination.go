@@ -15,7 +15,6 @@ import (
 // pagination describes a page: its position, for meta, and its links.
 type pagination struct {
 	limit, offset, rows, total int
-	useCursors                 bool // in links to the previous and the next page
 	info                       model.PageInfo
 	params                     *listParams
 }
@@ -30,15 +29,11 @@ func newPagination[T any](ctx context.Context, p *listParams, c *model.Connectio
 	return g.setPosition(), nil
 }
 
-// setPosition takes the offset from the cursor if the list does not know it. It decides whether
-// links use cursors: for sorted lists, requests with cursors, and pages beyond the largest
-// offset.
+// setPosition takes the offset from the link with the cursor if the list does not know it.
 func (g *pagination) setPosition() *pagination {
-	p := g.params
 	if g.offset < 0 {
-		g.offset = max(0, p.position)
+		g.offset = g.params.position
 	}
-	g.useCursors = p.order != nil || p.after != nil || p.before != nil || g.offset+g.limit > store.MaxOffset
 	return g
 }
 
@@ -59,14 +54,16 @@ func (g *pagination) appendMeta(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// The methods self to next return the query string of a page; empty if there is no such page.
+// The methods self to next return the query string of a page; empty if there is no such page. Each has the offset of the
+// page. Those of the previous and the next page have a cursor too, which decides: the offset is only shown then. So a
+// publication, or a row that is created or deleted, between two pages neither hides nor repeats a row.
 
 func (g *pagination) self() string {
 	switch {
 	case g.params.after != nil:
-		return g.pageQuery("page[after]", g.params.values.Get("page[after]"))
+		return g.pageQuery(g.offset, "page[after]", *g.params.after)
 	case g.params.before != nil:
-		return g.pageQuery("page[before]", g.params.values.Get("page[before]"))
+		return g.pageQuery(g.offset, "page[before]", *g.params.before)
 	}
 	return g.offsetQuery(g.offset)
 }
@@ -87,34 +84,31 @@ func (g *pagination) offsetOrLastQuery(offset int) string {
 
 func (g *pagination) prev() string {
 	switch {
-	case !g.info.HasPreviousPage || g.offset == 0 && !g.useCursors:
+	case !g.info.HasPreviousPage:
 		return ""
 	case g.rows == 0: // past the end: no row has a cursor
 		return g.offsetOrLastQuery(g.offset - g.limit)
-	case !g.useCursors || g.params.order == nil && g.offset <= store.MaxOffset:
-		return g.offsetQuery(max(0, g.offset-g.limit))
 	}
-	return g.pageQuery("page[before]", *g.info.StartCursor()+"."+strconv.Itoa(max(0, g.offset-g.limit)))
+	return g.pageQuery(max(0, g.offset-g.limit), "page[before]", *g.info.StartCursor())
 }
 
 func (g *pagination) next() string {
-	switch {
-	case !g.info.HasNextPage || g.rows == 0:
+	if !g.info.HasNextPage || g.rows == 0 {
 		return ""
-	case g.useCursors:
-		return g.pageQuery("page[after]", *g.info.EndCursor()+"."+strconv.Itoa(g.offset+g.rows))
 	}
-	return g.offsetQuery(g.offset + g.limit)
+	return g.pageQuery(g.offset+g.rows, "page[after]", *g.info.EndCursor())
 }
 
-func (g *pagination) offsetQuery(offset int) string {
-	return g.pageQuery("page[offset]", strconv.Itoa(offset))
-}
+func (g *pagination) offsetQuery(offset int) string { return g.pageQuery(offset, "", "") }
 
-// pageQuery returns a query string with a page parameter and the request's other parameters.
-func (g *pagination) pageQuery(name, value string) string {
+// pageQuery returns a query string with an offset, a cursor unless its parameter is empty, and the request's other
+// parameters.
+func (g *pagination) pageQuery(offset int, parameter, cursor string) string {
 	var b strings.Builder
-	b.WriteString("?" + name + "=" + url.QueryEscape(value) + "&page[limit]=" + strconv.Itoa(g.limit))
+	b.WriteString("?page[offset]=" + strconv.Itoa(offset) + "&page[limit]=" + strconv.Itoa(g.limit))
+	if parameter != "" {
+		b.WriteString("&" + parameter + "=" + url.QueryEscape(cursor))
+	}
 	for _, param := range []string{"sort", "filter", "include"} {
 		for _, text := range g.params.values[param] {
 			if text != "" {

@@ -158,8 +158,7 @@ func (l *drawnRequest) badPage() {
 	case 5:
 		bad("page[before]", pick(l.dice, "nonsense", "bm9uc2Vuc2U", "e30"), `before: "nonsense"`)
 	case 6:
-		bad("page[after]", "e30", `after: "e30"`)
-		l.number("page[offset]", "offset", 3)
+		bad(pick(l.dice, "page", "page[number]", "page[size]"), "2", `page: 2`)
 	case 7:
 		bad("sort", pick(l.dice, "colour", "--id", "ID", "updated_at,id", "-"), `orderBy: {field: COLOUR}`)
 	default:

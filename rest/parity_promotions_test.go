@@ -110,7 +110,7 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
 	set("end", pick(d, "2025-01-01", "2024-05-30T23:30:00Z"))
 	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5},
-		"x_for_y":        map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
+		"x_for_y":        map[string]any{"x": 3, "y": 2, "targets": []any{"A"}},
 		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}},
 		"bundle_gift": map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}},
 			"targets": pick[any](d, "all", nil)}}

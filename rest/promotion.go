@@ -13,9 +13,10 @@ import (
 )
 
 // promotionBody is a promotion as clients send it. Nil members were left out. Members
-// beside schema may also be in it.
+// beside schema may also be in it. State, of a promotion that was read, is ignored.
 type promotionBody struct {
-	ID *string `json:"id"`
+	ID    *string         `json:"id"`
+	State json.RawMessage `json:"state"`
 	promotionMembers
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,9 @@ type codeRows struct {
 	raw     []json.RawMessage
 }
 
+// Shape is that of the rows.
+func (codeRows) Shape() reflect.Type { return reflect.TypeFor[[]codeBody]() }
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *codeRows) UnmarshalJSON(text []byte) error {
 	*r = codeRows{}
@@ -38,6 +42,12 @@ func (r *codeRows) UnmarshalJSON(text []byte) error {
 	r.decoded = nil
 	return json.Unmarshal(text, &r.raw)
 }
+
+// codeNames are the codes to delete: strings, or objects with a code.
+type codeNames []json.RawMessage
+
+// Shape is that of the objects.
+func (codeNames) Shape() reflect.Type { return reflect.TypeFor[[]codeBody]() }
 
 // check returns UNPROCESSABLE for a wrong type. The type may be left out.
 func (b codesBody[Codes]) check() error {
@@ -128,16 +138,18 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 }
 
 // nameRows adds the row to errors whose documented detail does not name it. With a
-// single row it changes nothing.
+// single row the detail is as documented.
 func nameRows(err error, rows int) error {
-	if rows == 1 {
-		return err
-	}
 	var list store.Errors
 	for _, e := range store.AsErrors(err) {
 		if e.Documented && len(e.Path) > 0 {
 			named := *e
-			named.Detail += ": " + memberName(e.Path)
+			switch {
+			case rows > 1:
+				named.Detail += " (" + memberName(e.Path) + ")"
+			case e.Reason == store.DuplicateCode:
+				named.Detail = code.DuplicateDetail
+			}
 			e = &named
 		}
 		list = append(list, e)
@@ -219,13 +231,26 @@ func (c condition) prefix() (*string, error) {
 
 // deleteCode deletes a code. It ignores the body.
 func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
-	return a.removeCodes(w, r, []string{r.PathValue("code")})
+	err := a.removeCodes(w, r, []string{r.PathValue("code")})
+	var list store.Errors
+	for _, e := range store.AsErrors(err) {
+		if len(e.Path) > 0 && e.Path[0] == "codes" {
+			inPath := *e
+			inPath.Path = []string{"code"}
+			e = &inPath
+		}
+		list = append(list, e)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	return err
 }
 
 // deleteCodes deletes the codes of a body, all or none. Each is a string, or an object
 // with a code.
 func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
-	var b codesBody[[]json.RawMessage]
+	var b codesBody[codeNames]
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}

@@ -210,7 +210,7 @@ func TestPromotionRoundTrip(t *testing.T) {
 			{"bundle_gift", `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":2}]}`},
 			{"item_percent_discount", `{"percent":5.50,"targets":"all"}`},
 			{"item_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000.0}],"targets":"all"}`},
-			{"x_for_y", `{"x":3,"y":2,"targets":["A"],"odd":{"b":1,"a":2}}`},
+			{"x_for_y", `{"x":3,"y":2,"targets":["A"]}`},
 		} {
 			w := s.send(t, "POST", "/v2/promotions", `{"data":{"type":"promotion","name":"New","description":"","promotion_type":"`+c.kind+
 				`","start":"2024-05-01","end":"2024-06-01","schema":`+c.schema+`}}`)

@@ -22,21 +22,22 @@ func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
 
 // settingsMembers are the settings that can be changed.
 type settingsMembers struct {
-	PageLength *int    `json:"page_length"`
-	Currency   *string `json:"currency"`
-	Locale     *string `json:"locale"`
+	PageLength      *int    `json:"page_length"`
+	Currency        *string `json:"currency"`
+	Locale          *string `json:"locale"`
+	CodesIgnoreCase *bool   `json:"codes_ignore_case"`
 
 	Nulls store.Nulls `json:"-"`
 }
 
-// updateSettings changes page_length, currency and locale, and ignores other members.
+// updateSettings changes the members sent. It ignores others, such as the read-only limits.
 func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	var change settingsMembers
 	r, err := readUpdate(w, r, &change)
 	if err != nil {
 		return err
 	}
-	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale, Nulls: change.Nulls}}
+	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale, CodesIgnoreCase: change.CodesIgnoreCase, Nulls: change.Nulls}}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(), input)
 	if err == nil {
@@ -55,6 +56,7 @@ func writeSettings(w http.ResponseWriter, s *store.Settings) {
 	body = strconv.AppendInt(body, int64(s.PageLength), 10)
 	body = store.AppendString(append(body, `,"currency":`...), s.Currency)
 	body = store.AppendString(append(body, `,"locale":`...), s.Locale)
+	body = strconv.AppendBool(append(body, `,"codes_ignore_case":`...), s.CodesIgnoreCase)
 	body = strconv.AppendInt(append(body, `,"page_length_max":`...), int64(s.PageLengthMax()), 10)
 	body = strconv.AppendInt(append(body, `,"page_offset_limit":`...), int64(s.PageOffsetLimit()), 10)
 	writeJSON(w, http.StatusOK, append(body, '}', '}'))

@@ -22,9 +22,9 @@ func TestSettings(t *testing.T) {
 			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
 			runScenarios(t, s, []scenario{
-				put("no body", "", 400, object),
-				put("malformed", `{"data":{`, 400, object),
-				put("more after it", `{"data":{}} {}`, 400, object),
+				put("no body", "", 400, "The body is not JSON at line 1, column 1: expected a value, and the text is empty."),
+				put("malformed", "{\n \"data\":{", 400, "The body is not JSON at line 2, column 10: expected more, since the text ends within a value."),
+				put("more after it", `{"data":{}} {}`, 400, "The body is not JSON at line 1, column 13: expected the end"),
 				put("a list", `[{"page_length":1}]`, 400, object),
 				put("null", `null`, 400, "data must be an object."),
 				put("data is a list", `{"data":[]}`, 400, "data must be an object."),

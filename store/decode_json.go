@@ -1,24 +1,44 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // DecodeJSON is json.Unmarshal for client input. It compares member names exactly
-// (ExactMembers) and accepts whole numbers in any form: 2.0 and 2e0 are 2.
+// (ExactMembers) and accepts whole numbers in any form: 2.0 and 2e0 are 2. The Field of a
+// *json.UnmarshalTypeError is the path of the value with indexes and keys: rows.2.amount.
 func DecodeJSON(raw []byte, into any) error {
 	raw, _ = ExactMembers(raw, reflect.TypeOf(into))
 	err := json.Unmarshal(raw, into)
-	if mistyped := new(json.UnmarshalTypeError); errors.As(err, &mistyped) {
+	mistyped := new(json.UnmarshalTypeError)
+	if errors.As(err, &mistyped) {
 		if plain := NormalizeIntegers(raw, reflect.TypeOf(into)); plain != nil {
-			return json.Unmarshal(plain, into)
+			raw, err = plain, json.Unmarshal(plain, into)
 		}
 	}
+	if errors.As(err, &mistyped) {
+		mistyped.Field = pathAt(raw, mistyped.Offset)
+	}
 	return err
+}
+
+// pathAt returns the path of the value that is read at an offset.
+func pathAt(raw []byte, offset int64) string {
+	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for d.InputOffset() < offset {
+		if _, err := d.ReadToken(); err != nil {
+			break
+		}
+	}
+	return strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
 }
 
 // NormalizeIntegers rewrites numbers such as 2.0 as digits where shape has integers; nil if
@@ -29,10 +49,13 @@ func NormalizeIntegers(raw []byte, shape reflect.Type) []byte {
 	return s.result()
 }
 
-// indirect returns shape without pointers; nil if it implements json.Unmarshaler.
+// indirect returns shape without pointers; nil if it implements json.Unmarshaler, unless it is Shaped.
 func indirect(shape reflect.Type) reflect.Type {
 	for shape != nil && shape.Kind() == reflect.Pointer {
 		shape = shape.Elem()
+	}
+	if shape != nil && shape.Name() != "" && shape.Implements(reflect.TypeFor[Shaped]()) {
+		return reflect.Zero(shape).Interface().(Shaped).Shape()
 	}
 	if shape == nil || reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil

@@ -77,7 +77,7 @@ func (e *Error) Sentence(member string) string {
 	if len(e.Path) > 0 && member != "" {
 		sentence = member + " " + sentence
 	}
-	if !strings.HasSuffix(sentence, ".") {
+	if !strings.HasSuffix(sentence, ".") && !strings.HasSuffix(sentence, "?") {
 		sentence += "."
 	}
 	return sentence

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -27,6 +28,9 @@ type jsonScanner struct {
 	raw      []byte
 	pos      int
 	integers bool // change the form of integers, else the case of names
+
+	unknown func(name []byte, of *structMembers) // called with each unknown member, if it is set
+	path    []string                             // of the value, for unknown
 
 	changed []byte // raw up to copied, with changes; nil if none
 	copied  int
@@ -65,7 +69,11 @@ func (s *jsonScanner) value(shape reflect.Type, depth int) {
 		if shape != nil && (shape.Kind() == reflect.Slice || shape.Kind() == reflect.Array) {
 			element = shape.Elem()
 		}
-		s.each(']', func() { s.value(element, depth+1) })
+		index := 0
+		s.each(']', func() {
+			s.below(nil, index, func() { s.value(element, depth+1) })
+			index++
+		})
 	case '"':
 		s.text()
 	default:
@@ -99,7 +107,11 @@ func (s *jsonScanner) object(shape reflect.Type, depth int) {
 		member := element
 		if members != nil {
 			known := false
-			if member, known = members.named(name); !known && !s.integers && members.matchesFolded(name) {
+			switch member, known = members.named(name); {
+			case known || s.integers:
+			case s.unknown != nil:
+				s.unknown(name, members)
+			case members.matchesFolded(name):
 				s.replace(start+1, start+2, "-") // no member's name begins with this
 			}
 		}
@@ -107,8 +119,23 @@ func (s *jsonScanner) object(shape reflect.Type, depth int) {
 		if s.pos < len(s.raw) && s.raw[s.pos] == ':' {
 			s.pos++
 		}
-		s.value(member, depth+1)
+		s.below(name, 0, func() { s.value(member, depth+1) })
 	})
+}
+
+// below runs do with the path of a member, or of an element of an array.
+func (s *jsonScanner) below(name []byte, index int, do func()) {
+	if s.unknown == nil {
+		do()
+		return
+	}
+	step := string(unescaped(name))
+	if name == nil {
+		step = strconv.Itoa(index)
+	}
+	s.path = append(s.path, step)
+	do()
+	s.path = s.path[:len(s.path)-1]
 }
 
 // each reads the elements of an object or array up to its closing bracket.

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"context"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -10,6 +12,7 @@ import (
 	"portico/graph/limits"
 	"portico/graph/plan"
 	"portico/internal/heapsize"
+	"portico/store"
 )
 
 // CachedDocument is a parsed and validated document within the limits.
@@ -52,6 +55,46 @@ type PreparedOperation struct {
 	ResponseEnd      string   // the part of the response after the data
 	CacheCoordinates []string // root fields to authorize before a cached response is used; nil if not cacheable
 	OfferCoordinates []string // root fields to count for a response that is offered; nil if it is not
+}
+
+// RootFields visits the root fields of an operation, each as often as it is selected, also where @skip or @include leave it out.
+func (op *Operation) RootFields(visit func(*ast.Field)) {
+	seen := map[*ast.FragmentDefinition]bool{}
+	var walk func(ast.SelectionSet)
+	walk = func(set ast.SelectionSet) {
+		for _, selection := range set {
+			switch selection := selection.(type) {
+			case *ast.Field:
+				visit(selection)
+			case *ast.InlineFragment:
+				walk(selection.SelectionSet)
+			case *ast.FragmentSpread:
+				if fragment := selection.Definition; !seen[fragment] {
+					seen[fragment] = true
+					walk(fragment.SelectionSet)
+				}
+			}
+		}
+	}
+	walk(op.Definition.SelectionSet)
+}
+
+// RootIDs implements opctx.Roots. A second run is charged field by field, so each reads its own.
+func (op *PreparedOperation) RootIDs(ctx context.Context, field string) (ids []string) {
+	if plan.IsSecondRun(ctx) {
+		return nil
+	}
+	seen := map[string]bool{}
+	op.RootFields(func(f *ast.Field) {
+		if f.Name != field {
+			return
+		}
+		if id := store.LocalID(fmt.Sprint(f.ArgumentMap(op.Variables)["id"])); !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	})
+	return ids
 }
 
 // size returns the memory of the operation in bytes, without its plan and document.

@@ -20,6 +20,7 @@ import (
 	"portico/graph/audience"
 	"portico/graph/document"
 	"portico/graph/generated"
+	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
@@ -140,6 +141,9 @@ func (e *Executor) runPlan(ctx context.Context, query *document.PreparedOperatio
 	if err != nil {
 		endStep(err)
 		return nil, nil, nil, err
+	}
+	if op := opctx.From(ctx); op != nil {
+		op.Roots = query
 	}
 	ctx = graphql.WithOperationContext(ctx, opCtx)
 	ctx = graphql.WithResponseContext(ctx, e.present, recovered)

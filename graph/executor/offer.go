@@ -33,7 +33,7 @@ func offerCoordinates(op *document.Operation, plan *plan.Plan, variables map[str
 			coordinates = append(coordinates, "Query."+name)
 		}
 	}
-	if selectsOther(op.Definition.SelectionSet, map[*ast.FragmentDefinition]bool{}) || selectsOutsideRelease(op.Definition.SelectionSet, variables, map[*ast.FragmentDefinition]bool{}) {
+	if selectsOther(op.Definition.SelectionSet, map[*ast.FragmentDefinition]bool{}) || selectsOutsideRelease(op, variables) {
 		return nil
 	}
 	return coordinates

@@ -44,7 +44,7 @@ func cacheCoordinates(op *document.Operation, plan *plan.Plan, variables map[str
 			return nil
 		}
 	}
-	if selectsOutsideRelease(op.Definition.SelectionSet, variables, map[*ast.FragmentDefinition]bool{}) {
+	if selectsOutsideRelease(op, variables) {
 		return nil
 	}
 	return coordinates
@@ -54,35 +54,23 @@ func cacheCoordinates(op *document.Operation, plan *plan.Plan, variables map[str
 // decide which it may read.
 var releaseTypes = []string{store.TypeProduct, store.TypeCatalogNode, store.TypeHierarchy}
 
-// selectsOutsideRelease reports whether a root field node or nodes has an id of another type. seen are the fragments that were
-// looked at.
-func selectsOutsideRelease(set ast.SelectionSet, variables map[string]any, seen map[*ast.FragmentDefinition]bool) bool {
-	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
-		switch s := selection.(type) {
-		case *ast.Field:
-			if s.Name != "node" && s.Name != "nodes" {
-				return false
-			}
-			arguments := s.ArgumentMap(variables)
-			ids := reflect.ValueOf(arguments["ids"])
-			if s.Name == "node" || ids.Kind() != reflect.Slice {
-				return isOutsideRelease(cmp.Or(arguments["id"], arguments["ids"]))
-			}
-			for i := range ids.Len() {
-				if isOutsideRelease(ids.Index(i).Interface()) {
-					return true
-				}
-			}
-			return false
-		case *ast.InlineFragment:
-			return selectsOutsideRelease(s.SelectionSet, variables, seen)
-		case *ast.FragmentSpread:
-			again := seen[s.Definition]
-			seen[s.Definition] = true
-			return !again && selectsOutsideRelease(s.Definition.SelectionSet, variables, seen)
+// selectsOutsideRelease reports whether a root field node or nodes has an id of another type.
+func selectsOutsideRelease(op *document.Operation, variables map[string]any) (outside bool) {
+	op.RootFields(func(f *ast.Field) {
+		if f.Name != "node" && f.Name != "nodes" {
+			return
 		}
-		return true
+		arguments := f.ArgumentMap(variables)
+		ids := reflect.ValueOf(arguments["ids"])
+		if f.Name == "node" || ids.Kind() != reflect.Slice {
+			outside = outside || isOutsideRelease(cmp.Or(arguments["id"], arguments["ids"]))
+			return
+		}
+		for i := range ids.Len() {
+			outside = outside || isOutsideRelease(ids.Index(i).Interface())
+		}
 	})
+	return outside
 }
 
 // isOutsideRelease reports whether an id, which may be a number, is the global id of a type that is none of releaseTypes.

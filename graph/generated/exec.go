@@ -10830,15 +10830,15 @@ type Product implements Node {
   "Current stock. Null if it has no stock record."
   stock: Stock
   """
-  Current stock in a word: of a parent that of the child with the most units, of a bundle as many as its required
-  components allow, and no more than its own record. ` + "`" + `inventory:read` + "`" + `. Null if there is no stock record, so that the stock
-  is not limited, or with an error.
+  Current stock in a word: of a parent that of the child with the most units, of a bundle without a
+  stock record as many as its required components allow. ` + "`" + `inventory:read` + "`" + `. Null if there is no stock record, so that the
+  stock is not limited, or with an error.
   """
   availability: ProductAvailability
   """
   Whether it can be bought by its current stock: it has available units, or no stock record. A parent needs a live child
-  that can be bought. A bundle needs so many options of each component as its ` + "`" + `min` + "`" + `, in their quantities. ` + "`" + `inventory:read` + "`" + `.
-  Null only with an error.
+  that can be bought. A bundle without a record needs so many options of each component as its ` + "`" + `min` + "`" + `, in their quantities.
+  ` + "`" + `inventory:read` + "`" + `. Null only with an error.
   """
   availableForSale: Boolean
   """

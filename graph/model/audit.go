@@ -24,13 +24,13 @@ func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
 	if f == nil {
 		return filter
 	}
-	assign(&filter.Actor, f.Actor)
+	filter.Actor = f.Actor
 	assign(&filter.Kind, f.Kind)
 	assign(&filter.Action, f.Action)
 	assign(&filter.Since, f.Since)
 	assign(&filter.Until, f.Until)
 	if f.ResourceID != nil {
-		filter.ResourceID = store.LocalID(*f.ResourceID)
+		filter.ResourceID = new(store.LocalID(*f.ResourceID))
 	}
 	return filter
 }

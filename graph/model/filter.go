@@ -52,7 +52,9 @@ func (f *CatalogNodeFilter) Filter() (filter release.NodeFilter, err error) {
 		}
 	}
 	if f.ParentID != nil {
-		filter.ParentID = store.LocalID(*f.ParentID)
+		if filter.ParentID = store.LocalID(*f.ParentID); filter.ParentID == "" {
+			filter.IDs = []string{} // no node has such a parent
+		}
 	}
 	filter.Ranges = f.Bounds.Ranges()
 	for _, text := range []struct {

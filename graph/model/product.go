@@ -33,9 +33,10 @@ func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status
 
 // Components returns the parts of a bundle by sort order, then key.
 func (p *Product) Components() []ProductComponent {
-	components := make([]ProductComponent, len(p.Product.Components()))
+	components, options := make([]ProductComponent, len(p.Product.Components())), 0
 	for i, component := range p.Product.Components() {
-		components[i] = ProductComponent{component, p}
+		components[i] = ProductComponent{component, p, options}
+		options += len(component.Options)
 	}
 	return components
 }
@@ -54,14 +55,15 @@ func (p *Product) OptionProductIDs() []string {
 // ProductComponent is a part of a bundle.
 type ProductComponent struct {
 	release.ProductComponent
-	of *Product
+	of     *Product
+	before int // options of the components before it
 }
 
 // Options returns the products to choose from.
 func (c ProductComponent) Options() []ComponentOption {
 	options := make([]ComponentOption, len(c.ProductComponent.Options))
 	for i, option := range c.ProductComponent.Options {
-		options[i] = ComponentOption{option, c.of}
+		options[i] = ComponentOption{option, c.of, c.before + i}
 	}
 	return options
 }
@@ -69,7 +71,8 @@ func (c ProductComponent) Options() []ComponentOption {
 // ComponentOption is a product to choose for a component.
 type ComponentOption struct {
 	catalog.ComponentOption
-	Bundle *Product // that has the component
+	Bundle   *Product // that has the component
+	Position int      // among the options of the bundle
 }
 
 // ProductFile is a file of a product. AttachedAt is nil if the merchant gave no time.

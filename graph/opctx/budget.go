@@ -125,6 +125,14 @@ func SpendRows(ctx context.Context, field string, rows int) error {
 	return nil
 }
 
+// SpendRow charges the row at a position of a field, unless it is one of the estimated ones.
+func SpendRow(ctx context.Context, field string, position int) error {
+	if position < limits.EstimatedRows {
+		return nil
+	}
+	return SpendRows(ctx, field, limits.EstimatedRows+1)
+}
+
 func (b *Budget) rowsError(field string, rows int) error {
 	b.refusals.Add(1)
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(

@@ -23,6 +23,10 @@ type Operation struct {
 	// ReleaseExpensive returns the operation's place among the expensive ones; nil if it has none.
 	ReleaseExpensive func()
 
+	// Roots knows the root fields of a query that runs by its plan; nil for other operations.
+	Roots    Roots
+	rootRows sync.Map // *rootRows by the name of root fields
+
 	shopperErr error // CheckShopper
 
 	request   Idempotency // Idempotency of a request, without another allocation

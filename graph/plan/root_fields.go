@@ -53,12 +53,21 @@ func (r *Run) RootFields(ctx context.Context, fields *Fields, typename string, w
 
 type repeatedKey struct{}
 
+type secondRunKey struct{}
+
+// IsSecondRun reports whether the root fields of the operation ran before, side by side, and what they were charged was taken
+// back.
+func IsSecondRun(ctx context.Context) bool { return ctx.Value(secondRunKey{}) != nil }
+
 // IsRepeated reports whether a root field runs for the second time in its operation.
 func IsRepeated(ctx context.Context) bool { return ctx.Value(repeatedKey{}) != nil }
 
 // rootsInOrder writes the fields one after the other. before are the fields that ran side by side, or nil.
 func (r *Run) rootsInOrder(ctx context.Context, fields *Fields, typename string, write WriteRootField, before []rootField) bool {
 	mark, valid := r.Mark(), true
+	if before != nil {
+		ctx = context.WithValue(ctx, secondRunKey{}, true)
+	}
 	for i := range fields.List {
 		f := &fields.List[i]
 		r.Begin(f)

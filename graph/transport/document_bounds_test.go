@@ -117,6 +117,44 @@ func TestListsOfUnknownLengthCostTheirRows(t *testing.T) {
 	})
 }
 
+// Each option of a bundle is charged once, so the charge grows with the options and not with their square.
+func TestOptionsOfBundlesCostTheirRows(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		const bundles, components, options = 25, 4, 10
+		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`}
+		var attached, parts []string
+		product := func(id, more string) {
+			lines = append(lines, fmt.Sprintf(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live"%s}}`, id, id, id, id, more))
+			attached = append(attached, fmt.Sprintf(`{"type":"product","id":%q}`, id))
+		}
+		for i := range components {
+			var list []string
+			for k := range options {
+				id := fmt.Sprintf("option-%d-%d", i, k)
+				product(id, "")
+				list = append(list, fmt.Sprintf(`{"id":%q,"type":"product","quantity":1}`, id))
+			}
+			parts = append(parts, fmt.Sprintf(`"part-%d":{"name":"Part","min":1,"max":1,"sort_order":%d,"options":[%s]}`, i, i, strings.Join(list, ",")))
+		}
+		for i := range bundles {
+			product(fmt.Sprint("bundle-", i), `,"components":{`+strings.Join(parts, ",")+`}`)
+		}
+		lines = append(lines, `{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(attached, ",")+`]}}}`)
+		s := graphtest.Open(t, e, strings.Join(lines, "\n"))
+		const query = `query ($n: Int!) { products(variants: CHILDREN, first: $n, filter: {bounds: {id: {lt: "c"}}}) { nodes { components { options { product { name sku } } } } } }`
+		a := s.Post(t, query, graphtest.Variables{"n": bundles})
+		require.Empty(t, a.Errors, "%.300s", a.Body)
+		require.Equal(t, bundles*components*options, strings.Count(string(a.Data), `"sku"`))
+
+		bounds := limits.Defaults()
+		bounds.Cost = bundles * components * options * 2 // less than the rows cost
+		a = graphtest.ServeWithLimits(s, bounds).Post(t, query, graphtest.Variables{"n": bundles})
+		require.Contains(t, a.Codes(), store.Unprocessable, "%.300s", a.Body)
+		require.Regexp(t, `^options has \d|^The operation reads too much`, a.Errors[0].Message)
+	})
+}
+
 // documentFamily returns a shop with one product and its n children.
 func documentFamily(n int) string {
 	lines := []string{

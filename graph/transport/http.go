@@ -61,7 +61,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	decoder := json.NewDecoder(bytes.NewReader(exact))
 	decoder.UseNumber()
 	if decoder.Decode(&request) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
-		(&httpError{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
+		(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON(body, "The body", `The body must be one JSON object: {"query": "…", "variables": {…}}.`)}).write(w)
 		return
 	}
 	request.identify()
@@ -107,7 +107,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
 		if decoder.Decode(into) != nil {
-			(&httpError{http.StatusBadRequest, "", store.Invalid, member + " must be a JSON object."}).write(w)
+			(&httpError{http.StatusBadRequest, "", store.Invalid, store.NotJSON([]byte(text), member, member+" must be a JSON object.")}).write(w)
 			return
 		}
 	}

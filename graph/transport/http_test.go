@@ -132,16 +132,16 @@ func TestOperationsOverHTTP(t *testing.T) {
 func TestInvalidRequests(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil) // none of these reaches the store
-	object := []string{"one JSON object"}
+	object, after := []string{"one JSON object"}, []string{"expected the end, since the value is complete."}
 	runExchanges(t, s, []shown{
-		{name: "malformed", body: `{"query":"` + canary, status: 400, code: store.Invalid, holds: object},
-		{name: "not JSON", body: canary, status: 400, code: store.Invalid, holds: object},
-		{name: "empty", body: "", kind: "application/json", status: 400, code: store.Invalid, holds: object},
+		{name: "malformed", body: "{\n" + `"query":"` + canary, status: 400, code: store.Invalid, holds: []string{"The body is not JSON at line 2, column ", "expected more, since the text ends within a value."}},
+		{name: "not JSON", body: canary, status: 400, code: store.Invalid, holds: []string{"The body is not JSON at line 1, column 1: expected a value."}},
+		{name: "empty", body: "", kind: "application/json", status: 400, code: store.Invalid, holds: []string{"the text is empty"}},
 		{name: "a list", body: `[{"query":"` + canary + `"}]`, status: 400, code: store.Invalid, holds: object},
 		{name: "a text", body: `"` + canary + `"`, status: 400, code: store.Invalid, holds: object},
-		{name: "two objects", body: `{"query":"{ __typename }"} {"query":"` + canary + `"}`, status: 400, code: store.Invalid, holds: object},
-		{name: "text after the body", body: `{"query":"{ __typename }"}` + canary, status: 400, code: store.Invalid, holds: object},
-		{name: "a bracket after the body", body: `{"query":"{ __typename }"}}`, status: 400, code: store.Invalid, holds: object},
+		{name: "two objects", body: `{"query":"{ __typename }"} {"query":"` + canary + `"}`, status: 400, code: store.Invalid, holds: after},
+		{name: "text after the body", body: `{"query":"{ __typename }"}` + canary, status: 400, code: store.Invalid, holds: after},
+		{name: "a bracket after the body", body: `{"query":"{ __typename }"}}`, status: 400, code: store.Invalid, holds: after},
 		{name: "a query that is a number", body: `{"query":5,"note":"` + canary + `"}`, status: 400, code: store.Invalid, holds: object},
 		{name: "variables that are a list", body: `{"query":"{ __typename }","variables":["` + canary + `"]}`, status: 400, code: store.Invalid, holds: object},
 		{name: "no query", body: `{}`, status: 400, code: store.Invalid, holds: []string{"no operation provided"}},
@@ -154,8 +154,8 @@ func TestInvalidRequests(t *testing.T) {
 		{name: "two operations without operationName", body: `{"query":"query a { __typename } query b { __typename }"}`, code: store.Invalid},
 		{name: "a subscription", body: `{"query":"subscription { stocks { totalCount } }"}`, code: store.Invalid},
 		{name: "GET without a query", method: "GET", target: "/graphql", status: 400, code: store.Invalid},
-		{name: "GET with invalid variables", method: "GET", target: get("query", "{ __typename }", "variables", canary), status: 400, code: store.Invalid, holds: []string{"variables must be a JSON object"}},
-		{name: "GET with invalid extensions", method: "GET", target: get("query", "{ __typename }", "extensions", canary), status: 400, code: store.Invalid, holds: []string{"extensions must be a JSON object"}},
+		{name: "GET with invalid variables", method: "GET", target: get("query", "{ __typename }", "variables", canary), status: 400, code: store.Invalid, holds: []string{"variables is not JSON at line 1, column 1"}},
+		{name: "GET with invalid extensions", method: "GET", target: get("query", "{ __typename }", "extensions", canary), status: 400, code: store.Invalid, holds: []string{"extensions is not JSON at line 1, column 1"}},
 		{name: "a form", body: "query=" + canary, kind: "application/x-www-form-urlencoded", status: 415, code: store.Invalid, holds: []string{"Content-Type: application/json"}},
 		{name: "a multipart form", body: canary, kind: "multipart/form-data; boundary=x", status: 415, code: store.Invalid},
 		{name: "plain text", body: `{"query":"{ __typename }"}`, kind: "text/plain", status: 415, code: store.Invalid},

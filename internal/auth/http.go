@@ -140,7 +140,7 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 			return request, err
 		}
 		if store.DecodeJSON(body, &request) != nil {
-			return request, invalid("The body must be a JSON object with the strings grant_type, client_id, client_secret and scope.")
+			return request, invalid("%s", store.NotJSON(body, "The body", "The body must be a JSON object with the strings grant_type, client_id, client_secret and scope."))
 		}
 		return request, nil
 	}

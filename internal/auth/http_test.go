@@ -232,7 +232,7 @@ func TestTokenHandlerErrors(t *testing.T) {
 		{"an unknown grant", "grant_type=password&client_id=CID", nil, 400, `grant_type must be client_credentials or implicit, got "password"`},
 		{"no grant", "client_id=CID&client_secret=SECRET", nil, 400, `grant_type must be client_credentials or implicit, got ""`},
 		{"no body", "", nil, 400, "grant_type must be"},
-		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "must be a JSON object"},
+		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "is not JSON at line 1, column 25"},
 		{"JSON of other types", `{"grant_type":1}`, nil, 400, "must be a JSON object"},
 		{"a form with a bad escape", "grant_type=%zz", nil, 400, "must be a form or a JSON object"},
 		{"a secret that is no text", "grant_type=client_credentials&client_id=CID&client_secret=%ff", nil, 400,

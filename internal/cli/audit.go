@@ -103,7 +103,7 @@ func (e auditEntry) members() string {
 
 // filter returns the filter that the flags describe.
 func (c *Audit) filter(streams Streams) (f audit.AuditFilter, err error) {
-	f = audit.AuditFilter{Actor: c.Actor, Kind: store.AuditKind(c.Kind), ResourceID: c.ID, Action: store.AuditAction(c.Action)}
+	f = audit.AuditFilter{Actor: nonEmpty(c.Actor), Kind: store.AuditKind(c.Kind), ResourceID: nonEmpty(c.ID), Action: store.AuditAction(c.Action)}
 	for _, flag := range []struct {
 		name, text string
 		to         *time.Time

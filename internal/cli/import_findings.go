@@ -67,7 +67,7 @@ func (f finding) String() string {
 	if f.Member != "" {
 		text += f.Member + " "
 	}
-	if text += f.Message; !strings.HasSuffix(text, ".") {
+	if text += f.Message; !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") {
 		text += "."
 	}
 	return text

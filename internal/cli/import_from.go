@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -58,6 +59,19 @@ func (f *FromFlags) check() error {
 	return nil
 }
 
+// plainText warns of credentials that are sent without encryption to another machine; empty if they are not.
+func (f *FromFlags) plainText(secret string) string {
+	at, err := url.Parse(f.From)
+	if err != nil || at.Scheme != "http" || at.Hostname() == "localhost" || net.ParseIP(at.Hostname()).IsLoopback() {
+		return ""
+	}
+	sent := "the token of the client"
+	if secret != "" {
+		sent = "the secret of the client and its token"
+	}
+	return "warning: " + f.From + " is not HTTPS, so others on the network can read " + sent + ". Use https://, and rotate a secret that was sent"
+}
+
 // secret returns the secret; empty for none.
 func (f *FromFlags) secret() (string, error) {
 	if f.FromClientSecret != "" || f.FromClientSecretFile == "" {
@@ -96,6 +110,9 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 	secret, err := f.secret()
 	if err != nil {
 		return nil, err
+	}
+	if warning := f.plainText(secret); warning != "" {
+		fmt.Fprintln(streams.Err, warning)
 	}
 	folder, err := remote.Fetch(ctx, remote.Config{
 		URL: strings.TrimRight(f.From, "/"), Credentials: remote.Credentials{ID: f.FromClientID, Secret: secret},

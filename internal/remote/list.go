@@ -157,7 +157,7 @@ func (p *page) following(l resourceList, at *position) (*position, error) {
 		return nil, err
 	case query == at.Query:
 		return nil, errors.New("the link to the next page leads to the same page")
-	case isOffset && offset > maxOffset:
+	case isOffset && offset > maxOffset && !strings.Contains(query, "page[after]=") && !strings.Contains(query, "page%5Bafter%5D="):
 		return l.sortedAfter("", at), nil
 	}
 	return &position{Query: query, Pages: at.Pages, Rows: at.Rows, Total: at.Total}, nil

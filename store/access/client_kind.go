@@ -51,25 +51,26 @@ func (c *clientSource) Check(f *authoring.Validator) {
 }
 
 // writeClients writes API clients. Without a hash, an existing client keeps its secret and
-// a new one cannot log in. A revoked client stays revoked.
+// a new one cannot log in. A revoked client stays revoked. An active one is revoked now, so that it is kept
+// for as long as its tokens are valid.
 func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	w.Topics = append(w.Topics, db.TopicClients)
 	for _, resource := range sources {
 		c := resource.(*clientSource)
 		var revoked int64
 		if c.RevokedAt != "" {
-			revoked = store.Micros(store.StoredTime(c.RevokedAt))
+			revoked = max(1, store.Micros(store.StoredTime(c.RevokedAt))) // 0 is active
 		}
 		n, err := w.Exec(ctx, `
 			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, revoked_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (id) DO UPDATE
 			SET name = excluded.name, scopes = excluded.scopes, changed_by = excluded.changed_by,
 			    secret_hash = CASE WHEN excluded.secret_hash = '' THEN api_client.secret_hash ELSE excluded.secret_hash END,
-			    revoked_at = CASE WHEN api_client.revoked_at = 0 THEN excluded.revoked_at ELSE api_client.revoked_at END
+			    revoked_at = CASE WHEN api_client.revoked_at = 0 AND excluded.revoked_at > 0 THEN `+w.LaterSQL(`CAST($8 AS BIGINT)`)+` ELSE api_client.revoked_at END
 			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
 			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)
 			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
-			c.ID, c.Name, c.SecretHash, strings.Join(orderScopes(c.Scopes), " "), store.Micros(store.StoredTime(c.CreatedAt)), revoked, string(w.Actor))
+			c.ID, c.Name, c.SecretHash, strings.Join(orderScopes(c.Scopes), " "), store.Micros(store.StoredTime(c.CreatedAt)), revoked, string(w.Actor), store.Micros(w.Now))
 		if err != nil {
 			return nil, err
 		}

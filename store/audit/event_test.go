@@ -90,10 +90,15 @@ func TestEventsHaveMembers(t *testing.T) {
 		require.Contains(t, since(at)[0], "deleted product mug attributes: {")
 		require.Contains(t, since(at)[0], "-> none")
 
-		byID := events(t, s, audit.AuditFilter{Kind: store.AuditProduct, ResourceID: "mug"})
+		byID := events(t, s, audit.AuditFilter{Kind: store.AuditProduct, ResourceID: new("mug")})
 		require.Len(t, byID, 3)
 		require.Len(t, events(t, s, audit.AuditFilter{Action: store.AuditDeleted}), 1)
-		require.Empty(t, events(t, s, audit.AuditFilter{Actor: "client:other"}))
+		require.Empty(t, events(t, s, audit.AuditFilter{Actor: new("client:other")}))
+		require.NotEmpty(t, events(t, s, audit.AuditFilter{}))
+		for _, nothing := range []string{"", " ", "mug mug", "mug,mug", "%"} { // events of several resources have no id
+			require.Empty(t, events(t, s, audit.AuditFilter{ResourceID: &nothing}), "%q", nothing)
+			require.Empty(t, events(t, s, audit.AuditFilter{Actor: &nothing}), "%q", nothing)
+		}
 	})
 }
 

@@ -14,20 +14,22 @@ type Changes struct {
 	Events  []*store.AuditEvent
 	HasNext bool
 	Latest  string // cursor of the newest event
+
+	cursors *store.CursorKey
 }
 
 // Cursor returns the cursor of an event of the page.
-func (c *Changes) Cursor(event int) string { return positionOf(c.Events[event]).cursor() }
+func (c *Changes) Cursor(event int) string { return positionOf(c.Events[event]).sign(c.cursors) }
 
 // feedList names the cursors of the feed.
-var feedList = store.ListName(cachekey.New("changes"))
+var feedList = store.NewListID(cachekey.New("changes"))
 
 // position is a place in the feed: the number of an event, and its time in microseconds, by which a cursor notices
 // that the database was restored. 0 and 0 are before the first event.
 type position struct{ number, at int64 }
 
-func (p position) cursor() string {
-	return store.Cursor{List: feedList, Position: int(p.number), Release: p.at}.String()
+func (p position) sign(cursors *store.CursorKey) string {
+	return cursors.Sign(store.Cursor{List: feedList, Position: int(p.number), Release: p.at})
 }
 
 // positionOf is the place after an event.
@@ -44,9 +46,13 @@ func (s *AuditService) Changes(ctx context.Context, first int, after string) (ch
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
 	}
+	cursors, err := s.db.CursorKey(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var from position
 	if after != "" {
-		c, err := store.ParseCursor(after, feedList, "after")
+		c, err := cursors.Parse(after, feedList, "after")
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +64,7 @@ func (s *AuditService) Changes(ctx context.Context, first int, after string) (ch
 				return err
 			}
 		}
-		changes = &Changes{}
+		changes = &Changes{cursors: cursors}
 		events, err := db.Collect(ctx, in, scanEvent, `SELECT `+eventColumns+` FROM audit_event WHERE id > $1 ORDER BY id LIMIT $2`, db.AuditID(from.number), first+1)
 		if err != nil {
 			return err
@@ -68,7 +74,7 @@ func (s *AuditService) Changes(ctx context.Context, first int, after string) (ch
 		}
 		changes.Events = events
 		latest, err := latestPosition(ctx, in)
-		changes.Latest = latest.cursor()
+		changes.Latest = latest.sign(cursors)
 		return err
 	})
 	if err != nil {
@@ -110,6 +116,4 @@ func checkKept(ctx context.Context, in db.Session, from position) error {
 	return err
 }
 
-func expired(detail string) error {
-	return &store.Error{Code: store.CursorExpired, Path: []string{"after"}, Detail: detail}
-}
+func expired(detail string) error { return store.ExpiredCursor("after", detail) }

@@ -22,9 +22,9 @@ func NewAuditService(d *db.DB) *AuditService { return &AuditService{db: d} }
 
 // AuditFilter selects events. The zero value selects all.
 type AuditFilter struct {
-	Actor      string // exactly, for example client:0198f1f3 or command:import
+	Actor      *string // exactly, for example client:0198f1f3 or command:import; nil for all
 	Kind       store.AuditKind
-	ResourceID string // not found in events of several resources
+	ResourceID *string // not found in events of several resources; nil for all
 	Action     store.AuditAction
 	Since      time.Time // events of this time or later
 	Until      time.Time // events before this time
@@ -66,12 +66,23 @@ func (f AuditFilter) listing() db.Listing[*store.AuditEvent] {
 		Name: "audit_event", Columns: eventColumns, Table: "audit_event", ID: "id", Scan: scanEvent,
 		Key: func(e *store.AuditEvent, _ store.Sort) []any { return []any{store.Micros(e.At), e.ID} },
 	}
-	for _, equal := range []struct{ clause, value string }{
-		{"actor = ?", f.Actor}, {"kind = ?", string(f.Kind)}, {"resource_id = ?", f.ResourceID}, {"action = ?", string(f.Action)},
-	} {
-		if equal.value != "" {
-			l.Conditions = append(l.Conditions, db.Condition{Clause: equal.clause, Values: []any{equal.value}})
+	equal := func(column, value string) {
+		l.Conditions = append(l.Conditions, db.Condition{Clause: column + " = ?", Values: []any{value}})
+	}
+	if f.Actor != nil {
+		equal("actor", *f.Actor)
+	}
+	if f.Kind != "" {
+		equal("kind", string(f.Kind))
+	}
+	if f.ResourceID != nil {
+		equal("resource_id", *f.ResourceID)
+		if *f.ResourceID == "" { // which events of several resources have
+			l.Conditions = append(l.Conditions, db.Condition{Clause: "FALSE"})
 		}
+	}
+	if f.Action != "" {
+		equal("action", string(f.Action))
 	}
 	if !f.Since.IsZero() {
 		l.Conditions = append(l.Conditions, db.Condition{Clause: "created_at >= ?", Values: []any{store.Micros(f.Since)}})

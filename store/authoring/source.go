@@ -109,6 +109,26 @@ func (f *Validator) Required(member, text string, most int) {
 	f.Text(member, text, most)
 }
 
+// Name requires a key of an object that is a name of 1 to MaxName bytes, and reports whether it is one.
+func (f *Validator) Name(member, what, name string) bool {
+	switch {
+	case name == "":
+		f.Rule(member, "must have a name for each %s, got an empty one", what)
+	case len(name) > MaxName:
+		f.Rule(member, "must have names of at most %d bytes for each %s, got %d", MaxName, what, len(name))
+	default:
+		f.Text(member, name, MaxName)
+	}
+	return name != "" && len(name) <= MaxName
+}
+
+// Texts requires a list of texts that are not empty.
+func (f *Validator) Texts(member string, texts []string, most int) {
+	for i, text := range texts {
+		f.Required(member+"."+strconv.Itoa(i), text, most)
+	}
+}
+
 // Text requires at most so many bytes of valid UTF-8 without NUL.
 func (f *Validator) Text(member, text string, most int) {
 	if len(text) > most {

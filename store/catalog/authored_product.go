@@ -75,11 +75,6 @@ func OfStatus(status *ProductStatus) []db.Condition {
 	return []db.Condition{{Clause: "live = ?", Values: []any{*status == ProductLive}}}
 }
 
-// AuthoredProduct returns a product as authored, or NOT_FOUND.
-func (s *CatalogService) AuthoredProduct(ctx context.Context, id string) (*AuthoredProduct, error) {
-	return authoring.ReadRow(ctx, s.db.Reader, ProductList, "product", id)
-}
-
 // AuthoredProductsByID returns products by id; unknown ones are missing.
 func (s *CatalogService) AuthoredProductsByID(ctx context.Context, ids []string) (map[string]*AuthoredProduct, error) {
 	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, ProductList, ids)

@@ -13,14 +13,13 @@ import (
 // them.
 type AuthoredReader[T authored] struct {
 	db      *db.DB
-	noun    string // of a resource, in errors
 	listing db.Listing[T]
 }
 
 // newAuthoredReader returns the reader of a table whose rows are sources in JSON. show returns a resource from its source
 // and size, and id the resource's own id.
-func newAuthoredReader[S any, T authored](d *db.DB, noun, table string, show func(*S, sourceSize) T, id func(T) string) AuthoredReader[T] {
-	return AuthoredReader[T]{d, noun, db.Listing[T]{
+func newAuthoredReader[S any, T authored](d *db.DB, table string, show func(*S, sourceSize) T, id func(T) string) AuthoredReader[T] {
+	return AuthoredReader[T]{d, db.Listing[T]{
 		Name: table, Columns: "body", Table: table, ID: "id",
 		Scan: func(rows *sql.Rows) (resource T, err error) {
 			var body []byte
@@ -41,11 +40,6 @@ func newAuthoredReader[S any, T authored](d *db.DB, noun, table string, show fun
 type sourceSize int
 
 func (s sourceSize) textSize() int { return decodedSize * int(s) }
-
-// ByID returns a resource, or NOT_FOUND.
-func (r AuthoredReader[T]) ByID(ctx context.Context, id string) (T, error) {
-	return authoring.ReadRow(ctx, r.db.Reader, r.listing, r.noun, id)
-}
 
 // ByIDs returns resources by id; unknown ones are missing.
 func (r AuthoredReader[T]) ByIDs(ctx context.Context, ids []string) (map[string]T, error) {

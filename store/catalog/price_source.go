@@ -82,6 +82,9 @@ func (p *PriceSource) Check(f *authoring.Validator) {
 	}
 	checkAmounts(f, "attributes.currencies", p.Attributes.Currencies)
 	for name, sale := range p.Attributes.Sales {
+		if !f.Name("attributes.sales", "sale", name) {
+			continue
+		}
 		if sale.Currencies == nil {
 			sale.Currencies = map[string]AmountPrice{}
 		}
@@ -170,6 +173,9 @@ func checkAmounts(f *authoring.Validator, member string, amounts map[string]Amou
 		}
 		quantities := map[int]string{}
 		for _, name := range slices.Sorted(maps.Keys(price.Tiers)) {
+			if !f.Name(at+".tiers", "tier", name) {
+				continue
+			}
 			t := price.Tiers[name]
 			tier := at + ".tiers." + name
 			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxStock)

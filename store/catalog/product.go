@@ -14,13 +14,13 @@ func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, er
 }
 
 // Words returns the search words of the product by language, with those of further text in the base
-// language.
-func (p *ProductSource) Words(further string) (list []index.ProductTokens) {
+// language, a locale.
+func (p *ProductSource) Words(locale, further string) (list []index.ProductTokens) {
 	a := &p.Attributes
-	list = append(list, index.NewProductTokens("", a.Name, a.Description+further, a.SKU))
+	list = append(list, index.NewProductTokens("", locale, a.Name, a.Description+further, a.SKU))
 	for _, language := range p.DocumentLanguages() {
 		text := a.Locales[language]
-		list = append(list, index.NewProductTokens(language, text.Name, text.Description, ""))
+		list = append(list, index.NewProductTokens(language, locale, text.Name, text.Description, ""))
 	}
 	return list
 }

@@ -148,7 +148,12 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	checkSEO(f, "attributes.seo", &a.SEO)
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
+	f.Texts("attributes.tags", a.Tags, authoring.MaxName)
+	f.Texts("attributes.product_types", a.ProductTypes, authoring.MaxName)
 	for key, component := range a.Components {
+		if !f.Name("attributes.components", "component", key) {
+			continue
+		}
 		component.check(f, "attributes.components."+key, p.ID)
 	}
 	f.Object("attributes.custom_inputs", &a.CustomInputs)

@@ -22,11 +22,11 @@ type CatalogService struct {
 func NewCatalogService(d *db.DB) *CatalogService {
 	return &CatalogService{
 		db:                 d,
-		Pricebooks:         newAuthoredReader(d, "price book", "pricebook", pricebookOf, func(p *Pricebook) string { return p.ID }),
-		Prices:             newAuthoredReader(d, "price", "price", authoredPriceOf, func(p *AuthoredPrice) string { return p.ID }),
-		AuthoredFiles:      newAuthoredReader(d, "file", "file", authoredFileOf, func(f *AuthoredFile) string { return f.ID }),
-		AuthoredAttributes: newAuthoredReader(d, "attribute", "attribute", authoredAttributeOf, func(a *AuthoredAttribute) string { return a.Key }),
-		AuthoredRedirects:  newAuthoredReader(d, "redirect", "redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID }),
-		Synonyms:           newAuthoredReader(d, "synonym", "synonym", synonymOf, func(s *Synonym) string { return s.ID }),
+		Pricebooks:         newAuthoredReader(d, "pricebook", pricebookOf, func(p *Pricebook) string { return p.ID }),
+		Prices:             newAuthoredReader(d, "price", authoredPriceOf, func(p *AuthoredPrice) string { return p.ID }),
+		AuthoredFiles:      newAuthoredReader(d, "file", authoredFileOf, func(f *AuthoredFile) string { return f.ID }),
+		AuthoredAttributes: newAuthoredReader(d, "attribute", authoredAttributeOf, func(a *AuthoredAttribute) string { return a.Key }),
+		AuthoredRedirects:  newAuthoredReader(d, "redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID }),
+		Synonyms:           newAuthoredReader(d, "synonym", synonymOf, func(s *Synonym) string { return s.ID }),
 	}
 }

@@ -55,7 +55,7 @@ type DB struct {
 	announcements chan struct{} // receives when this process wrote something that others poll for
 	id            string        // of this process, among those that use the database
 
-	settings TopicCache[*store.Settings]
+	settings TopicCache[*shopSettings]
 	requests atomic.Uint64 // requests so far, for throttled jobs
 	delays   delayProbe    // for throttled jobs
 	keys     *keyQuota

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"portico/internal/cachekey"
 	"portico/store"
@@ -70,26 +71,26 @@ func (l Listing[T]) column(by store.SortBy) string {
 
 // List reads a page. The slice counts the total only when asked.
 func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery) (*store.Slice[T], error) {
-	b, err := checkQuery(ctx, s, query)
+	p, err := newListPage(ctx, s, query)
 	if err != nil {
 		return nil, err
 	}
-	condition, bound, err := l.pageConditions(query, nil)
+	condition, bound, err := l.pageConditions(p, nil)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := Collect(ctx, s.Reader, l.Scan, l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound)),
-		append(bound, b.Limit+1, b.Offset)...)
+	rows, err := Collect(ctx, s.Reader, l.Scan, l.SQL(query.Sort, condition, query.Sort.Descending != p.Backward, len(bound)),
+		append(bound, p.Limit+1, p.Offset)...)
 	if err != nil {
 		return nil, err
 	}
-	return l.slice(rows, query, b, l.total(s, query.Ranges)), nil
+	return l.slice(rows, p, l.total(s, query.Ranges)), nil
 }
 
 // Lists reads the same page of each list in one statement. The lists differ in the values of their conditions, and of
 // tells in which of them a row is. A cursor belongs to one list: with several lists it is INVALID.
 func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.ListQuery, of func(T) int) ([]*store.Slice[T], error) {
-	b, err := checkQuery(ctx, s, query)
+	p, err := newListPage(ctx, s, query)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +105,12 @@ func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.Li
 	var bound []any
 	for i, l := range lists {
 		var condition []string
-		if condition, bound, err = l.pageConditions(query, bound); err != nil {
+		if condition, bound, err = l.pageConditions(p, bound); err != nil {
 			return nil, err
 		}
 		name := "list" + strconv.Itoa(i)
-		parts = append(parts, `SELECT `+name+`.* FROM (`+l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound))+`) AS `+name)
-		bound = append(bound, b.Limit+1, b.Offset)
+		parts = append(parts, `SELECT `+name+`.* FROM (`+l.SQL(query.Sort, condition, query.Sort.Descending != p.Backward, len(bound))+`) AS `+name)
+		bound = append(bound, p.Limit+1, p.Offset)
 	}
 	rows := make([][]T, len(lists))
 	if len(lists) > 0 {
@@ -121,58 +122,108 @@ func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.Li
 			rows[of(row)] = append(rows[of(row)], row)
 		}
 	}
-	slices := make([]*store.Slice[T], len(lists))
+	slices, totals := make([]*store.Slice[T], len(lists)), totalsOf(s, lists, query.Ranges)
 	for i, l := range lists {
-		slices[i] = l.slice(rows[i], query, b, l.total(s, query.Ranges))
+		slices[i] = l.slice(rows[i], p, totals(i))
 	}
 	return slices, nil
 }
 
-// checkQuery checks the page and the ranges of a query.
-func checkQuery(ctx context.Context, s *DB, query store.ListQuery) (b store.CheckedPage, err error) {
-	settings, err := s.Settings(ctx)
+// listPage is a checked query.
+type listPage struct {
+	store.CheckedPage
+	query   store.ListQuery
+	cursors *store.CursorKey
+}
+
+// newListPage checks the page and the ranges of a query.
+func newListPage(ctx context.Context, s *DB, query store.ListQuery) (p listPage, err error) {
+	settings, err := s.shopSettings(ctx)
 	if err != nil {
-		return b, err
+		return p, err
 	}
-	if b, err = query.Page.Check(settings.PageLength); err != nil {
-		return b, err
+	p.query, p.cursors = query, settings.cursors
+	if p.CheckedPage, err = query.Page.Check(settings.PageLength); err != nil {
+		return p, err
 	}
 	for _, r := range query.Ranges {
 		if err := r.Check(); err != nil {
-			return b, err
+			return p, err
 		}
 	}
-	return b, nil
+	return p, nil
 }
 
 // total returns what counts the rows that match.
 func (l Listing[T]) total(s *DB, ranges []store.Range) func(context.Context) (int, error) {
-	return func(ctx context.Context) (n int, err error) {
-		where, args := l.Where(ranges, nil)
-		switch {
-		case len(ranges) == 0 && l.CounterName != "":
-			n, _, err = One(ctx, s.Reader, Scalar[int], `SELECT value FROM counter WHERE name = $1`, l.CounterName)
-		case len(ranges) == 0 && l.TotalSQL != "":
-			n, _, err = One(ctx, s.Reader, Scalar[int], l.TotalSQL, args...)
-		default:
-			n, _, err = One(ctx, s.Reader, Scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.CountTable, l.Table)+` WHERE `+strings.Join(append(where, "TRUE"), " AND "), args...)
-		}
+	return func(ctx context.Context) (int, error) {
+		query, args := l.totalSQL(ranges, nil)
+		n, _, err := One(ctx, s.Reader, Scalar[int], query, args...)
 		return n, err
 	}
 }
 
+// totalsOf returns what counts the rows that match of each list. The first call counts those of all lists in one statement.
+func totalsOf[T any](s *DB, lists []Listing[T], ranges []store.Range) func(list int) func(context.Context) (int, error) {
+	var once sync.Once
+	var counts []int
+	var failed error
+	count := func(ctx context.Context) {
+		queries, args := make([]string, len(lists)), []any(nil)
+		for i, l := range lists {
+			queries[i], args = l.totalSQL(ranges, args)
+			queries[i] = `SELECT ` + strconv.Itoa(i) + `, COALESCE((` + queries[i] + `), 0)`
+		}
+		counts = make([]int, len(lists))
+		_, failed = Collect(ctx, s.Reader, func(rows *sql.Rows) (list int, err error) {
+			n := 0
+			if err = rows.Scan(&list, &n); err == nil {
+				counts[list] = n
+			}
+			return list, err
+		}, strings.Join(queries, " UNION ALL "), args...)
+	}
+	return func(list int) func(context.Context) (int, error) {
+		return func(ctx context.Context) (int, error) {
+			once.Do(func() { count(ctx) })
+			if failed != nil {
+				return 0, failed
+			}
+			return counts[list], nil
+		}
+	}
+}
+
+// parameterNumbers finds the parameters of a statement.
+var parameterNumbers = regexp.MustCompile(`\$\d+`)
+
+// totalSQL returns the query of the number of rows that match, whose parameters follow args, and the values of all parameters.
+func (l Listing[T]) totalSQL(ranges []store.Range, args []any) (query string, all []any) {
+	if len(ranges) == 0 && l.CounterName != "" {
+		return `SELECT value FROM counter WHERE name = $` + strconv.Itoa(len(args)+1), append(args, l.CounterName)
+	}
+	where, all := l.Where(ranges, args)
+	if len(ranges) > 0 || l.TotalSQL == "" {
+		return `SELECT COUNT(*) FROM ` + cmp.Or(l.CountTable, l.Table) + ` WHERE ` + strings.Join(append(where, "TRUE"), " AND "), all
+	}
+	return parameterNumbers.ReplaceAllStringFunc(l.TotalSQL, func(parameter string) string {
+		n, _ := strconv.Atoi(parameter[1:])
+		return "$" + strconv.Itoa(len(args)+n)
+	}), all
+}
+
 // pageConditions returns the conditions of a page, whose parameters follow those in bound.
-func (l Listing[T]) pageConditions(query store.ListQuery, bound []any) (conditions []string, all []any, err error) {
-	conditions, bound = l.Where(query.Ranges, bound)
-	name := l.CursorName(query)
-	for member, text := range query.Page.Cursors {
-		key, err := l.CursorKey(*text, name, member, query.Sort)
+func (l Listing[T]) pageConditions(p listPage, bound []any) (conditions []string, all []any, err error) {
+	conditions, bound = l.Where(p.query.Ranges, bound)
+	list := l.ListID(p.query)
+	for member, text := range p.query.Page.Cursors {
+		c, err := p.cursors.Parse(*text, list, member)
 		if err != nil {
 			return nil, nil, err
 		}
-		greater := (member == "after") != query.Sort.Descending
+		greater := (member == "after") != p.query.Sort.Descending
 		var clause string
-		clause, bound = KeysetCondition(l.Order(query.Sort), key, greater, bound)
+		clause, bound = KeysetCondition(l.Order(p.query.Sort), c.Key, greater, bound)
 		conditions = append(conditions, clause)
 	}
 	return conditions, bound, nil
@@ -198,9 +249,9 @@ func (l Listing[T]) Where(ranges []store.Range, args []any) (where []string, all
 	return where, args
 }
 
-// CursorName returns the name of the list in its cursors.
-func (l Listing[T]) CursorName(query store.ListQuery) string {
-	return store.ListName(cachekey.New("rows"), cachekey.New(l.Name), query.Sort.Key(),
+// ListID identifies the list of a query in its cursors.
+func (l Listing[T]) ListID(query store.ListQuery) store.ListID {
+	return store.NewListID(cachekey.New("rows"), cachekey.New(l.Name), query.Sort.Key(),
 		cachekey.Each(l.Conditions, Condition.key), cachekey.Each(query.Ranges, store.Range.Key))
 }
 
@@ -216,43 +267,6 @@ func (l Listing[T]) SQL(sort store.Sort, condition []string, descending bool, ar
 	}
 	return text + ` ORDER BY ` + strings.Join(l.Order(sort), direction+", ") + direction +
 		fmt.Sprintf(` LIMIT $%d OFFSET $%d`, args+1, args+2)
-}
-
-// CursorKey returns the sort key of a cursor of the list called name.
-func (l Listing[T]) CursorKey(text, name, member string, sort store.Sort) ([]any, error) {
-	c, err := store.ParseCursor(text, name, member)
-	if err != nil {
-		return nil, err
-	}
-	return l.cursorKey(c, sort, member)
-}
-
-// cursorKey checks the values of a cursor's key, which a client sent.
-func (l Listing[T]) cursorKey(c store.Cursor, sort store.Sort, member string) ([]any, error) {
-	columns := l.Order(sort)
-	bad := store.Invalidf([]string{member}, "is not a cursor of this list; use one from pageInfo or from a page's links, unchanged")
-	if len(c.Key) != len(columns) {
-		return nil, bad
-	}
-	key := make([]any, len(columns))
-	for i, value := range c.Key {
-		switch value := value.(type) {
-		case string:
-			if i != len(columns)-1 && columns[i] != l.NameColumn || !store.IsStorableText(value) {
-				return nil, bad
-			}
-			key[i] = value
-		case json.Number:
-			number, err := value.Int64()
-			if i == len(columns)-1 || columns[i] == l.NameColumn || err != nil {
-				return nil, bad
-			}
-			key[i] = number
-		default:
-			return nil, bad
-		}
-	}
-	return key, nil
 }
 
 // KeysetCondition returns the row comparison (a, b) > ($1, $2), or < if greater is false.
@@ -271,22 +285,24 @@ func KeysetCondition(columns []string, key []any, greater bool, args []any) (cla
 
 // slice builds the page and drops the extra row that was read to see whether there
 // are more.
-func (l Listing[T]) slice(rows []T, query store.ListQuery, b store.CheckedPage, total func(context.Context) (int, error)) *store.Slice[T] {
-	more := len(rows) > b.Limit
+func (l Listing[T]) slice(rows []T, p listPage, total func(context.Context) (int, error)) *store.Slice[T] {
+	more := len(rows) > p.Limit
 	if more {
-		rows = rows[:b.Limit]
+		rows = rows[:p.Limit]
 	}
-	slice := &store.Slice[T]{Items: rows, Limit: b.Limit, Offset: -1, Total: total}
-	if b.Backward {
+	slice := &store.Slice[T]{Items: rows, Limit: p.Limit, Offset: -1, Total: total}
+	if p.Backward {
 		slices.Reverse(rows)
-		slice.HasPrevious, slice.HasNext = more, b.Before != ""
+		slice.HasPrevious, slice.HasNext = more, p.Before != ""
 	} else {
-		slice.HasNext, slice.HasPrevious = more, b.After != "" || b.Offset > 0
+		slice.HasNext, slice.HasPrevious = more, p.After != "" || p.Offset > 0
 	}
-	if b.After == "" && b.Before == "" && !b.Backward {
-		slice.Offset = b.Offset
+	if p.After == "" && p.Before == "" && !p.Backward {
+		slice.Offset = p.Offset
 	}
-	name := l.CursorName(query)
-	slice.Cursor = func(item int) string { return store.Cursor{List: name, Key: l.Key(rows[item], query.Sort)}.String() }
+	list := l.ListID(p.query)
+	slice.Cursor = func(item int) string {
+		return p.cursors.Sign(store.Cursor{List: list, Key: l.Key(rows[item], p.query.Sort)})
+	}
 	return slice
 }

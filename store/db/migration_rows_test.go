@@ -56,6 +56,7 @@ var addedSinceRows = []string{
 	`INDEX authored_change_of_resource`,
 	"release_node.seo_title",
 	"release_node.seo_description",
+	"release.rolled_back",
 	"release.actor",
 	"release.label",
 	"release.note",

@@ -49,31 +49,72 @@ func (w *TopicCache[T]) Cached(s *DB, name Topic) (value T, ok bool) {
 	return last.value, true
 }
 
+// shopSettings are the settings, and the secret that is as old as the database.
+type shopSettings struct {
+	*store.Settings
+	secret  string
+	cursors *store.CursorKey
+}
+
 // CachedSettings returns the shop's settings if Settings would not read them.
 func (s *DB) CachedSettings() (settings *store.Settings, ok bool) {
-	return s.settings.Cached(s, TopicSettings)
+	current, ok := s.settings.Cached(s, TopicSettings)
+	if !ok {
+		return nil, false
+	}
+	return current.Settings, true
+}
+
+// CursorKey returns the key that signs cursors. All servers of the database have it.
+func (s *DB) CursorKey(ctx context.Context) (*store.CursorKey, error) {
+	current, err := s.shopSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return current.cursors, nil
 }
 
 // Settings returns the shop's settings, cached until they change. Those that
 // were read again and are the same have the same address.
 func (s *DB) Settings(ctx context.Context) (*store.Settings, error) {
-	return s.settings.Get(ctx, s, TopicSettings, func(ctx context.Context) (*store.Settings, error) {
-		read, err := ReadSettings(ctx, s.Reader)
-		if last := s.settings.last.Load(); err == nil && last != nil && *last.value == *read {
+	current, err := s.shopSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return current.Settings, nil
+}
+
+func (s *DB) shopSettings(ctx context.Context) (*shopSettings, error) {
+	return s.settings.Get(ctx, s, TopicSettings, func(ctx context.Context) (*shopSettings, error) {
+		read, err := readShopSettings(ctx, s.Reader)
+		if err != nil {
+			return nil, err
+		}
+		if last := s.settings.last.Load(); last != nil && *last.value.Settings == *read.Settings && last.value.secret == read.secret {
 			return last.value, nil
 		}
-		return read, err
+		read.cursors = store.NewCursorKey(read.secret)
+		return read, nil
 	})
 }
 
 // ReadSettings reads the current settings.
 func ReadSettings(ctx context.Context, in Session) (*store.Settings, error) {
-	settings, found, err := One(ctx, in, func(rows *sql.Rows) (*store.Settings, error) {
-		settings := &store.Settings{}
-		return settings, rows.Scan(&settings.PageLength, &settings.Currency, &settings.Locale, &settings.LowStockThreshold, &settings.CodesIgnoreCase)
-	}, `SELECT page_length, currency, locale, low_stock_threshold, code_case = 2 FROM settings WHERE id = 1`)
+	read, err := readShopSettings(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return read.Settings, nil
+}
+
+func readShopSettings(ctx context.Context, in Session) (*shopSettings, error) {
+	read, found, err := One(ctx, in, func(rows *sql.Rows) (*shopSettings, error) {
+		s := &shopSettings{Settings: &store.Settings{}}
+		return s, rows.Scan(&s.PageLength, &s.Currency, &s.Locale, &s.LowStockThreshold, &s.CodesIgnoreCase, &s.secret)
+	}, `SELECT page_length, currency, locale, low_stock_threshold, code_case = 2, (SELECT value FROM store_meta WHERE name = 'cursor_key')
+		FROM settings WHERE id = 1`)
 	if err == nil && !found {
 		err = fmt.Errorf("the settings row is missing")
 	}
-	return settings, err
+	return read, err
 }

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -18,9 +17,8 @@ import (
 // first, sometimes without its path. mistyped is false if all errors are unknown members;
 // passed are those that a lenient import skips.
 func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) (list, passed store.Errors, mistyped bool) {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return store.Errors{store.Invalidf(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}, nil, true
+	if problem := store.FindSyntaxProblem(line); problem != nil {
+		return store.Errors{store.Invalidf(nil, "The line is not JSON at column %d: %s.", problem.Column, problem.Expected)}, nil, true
 	}
 	f := &formChecker{lenient: lenient}
 	f.check(nil, line, shape)
@@ -68,7 +66,7 @@ func (f *formChecker) check(path []string, raw []byte, shape reflect.Type) {
 			} else if f.lenient {
 				f.ignored = append(f.ignored, store.Invalidf(append(slices.Clone(path), name), "is not a known member"))
 			} else {
-				f.errs = append(f.errs, store.Invalidf(append(slices.Clone(path), name), "is not a known member; remove it, or import with --lenient to skip it"))
+				f.errs = append(f.errs, unknownMember(append(slices.Clone(path), name), shape))
 			}
 		}
 	case shape.Kind() == reflect.Slice:
@@ -108,4 +106,12 @@ func goKind(shape reflect.Type) string {
 		return "a number"
 	}
 	return "a whole number"
+}
+
+// unknownMember is the error for a member that a type does not have.
+func unknownMember(path []string, shape reflect.Type) *store.Error {
+	if near := store.NearMember(path[len(path)-1], shape); near != "" {
+		return store.Invalidf(path, "is not a known member; did you mean %s?", near)
+	}
+	return store.Invalidf(path, "is not a known member; remove it, or import with --lenient to skip it")
 }

@@ -1,7 +1,7 @@
 package index
 
 import (
-	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 )
@@ -12,15 +12,17 @@ type candidates struct {
 	ordinals, products int
 	words              []scoredWord
 
-	found   []uint32     // sorted
-	scores  []uint32     // of found, by position
-	missing []uint8      // words that are missing, by position in found
-	places  []wordPlaces // by position in found; empty for a search of one word
+	found  []uint32     // sorted
+	scores []uint32     // of found, by position
+	lacks  []uint8      // the number of the word that is missing plus one, or 0, by position in found
+	places []wordPlaces // by position in found; empty for a search of one word
 
-	best    []uint8 // of one word: how well a product matches it, by ordinal; all zero between uses
-	placed  []place // where it does so, if best is set
+	best    []uint16 // of one word: how well a product matches it, by ordinal; all zero between uses
+	placed  []place  // where it does so, if best is set
 	touched []uint32
 	cursor  occurrenceCursor
+	read    [markedEntries]occurrenceEntry
+	weak    []int // products that lack each word
 }
 
 // scoredWord is a word and how much it counts.
@@ -29,6 +31,42 @@ type scoredWord struct {
 	rarity uint32
 	bytes  int
 	number int // of the word in the search, without those that are left out
+	whole  bool
+}
+
+const (
+	fullValue = WeightExact * maxStrength // of a word
+	// formsPercent is the share of its value that a second form of a word adds, as in a description beside the name.
+	formsPercent = 30
+)
+
+// scoreOf returns what a value of a word adds to a score.
+func scoreOf(value uint16, rarity uint32) uint32 { return uint32(value>>5) * rarity }
+
+// matchedList is a list of a word with how it counts.
+type matchedList struct {
+	*WeightedList
+	weight    uint32
+	strengths *strengths
+	placed    bool  // places are kept
+	place     place // of each named occurrence, without its position
+	adds      bool  // to other lists; else the best one counts
+}
+
+// in returns how a list of the word counts. Forms of the word count together, as if each were the word.
+func (w *scoredWord) in(list *WeightedList, places bool) (m matchedList) {
+	m = matchedList{WeightedList: list, weight: list.Weight, strengths: wordStrengths, placed: places, place: placeIn(list), adds: list.Weight >= WeightStem}
+	if list.Prefix && !w.whole {
+		m.weight *= onlyPrefixFactor
+	}
+	if w.Head || list.Prefix { // OccurrenceUnion compares these
+		m.strengths = headStrengths
+	}
+	return m
+}
+
+func (m *matchedList) value(code occurrenceCode) uint16 {
+	return uint16(m.strengths.of(code) * m.weight)
 }
 
 var candidatePool = sync.Pool{New: func() any { return &candidates{} }}
@@ -37,16 +75,16 @@ var candidatePool = sync.Pool{New: func() any { return &candidates{} }}
 func (c *candidates) begin(ordinals, products int, words []WordMatches) {
 	c.ordinals, c.products, c.words = ordinals, products, c.words[:0]
 	if len(c.best) < ordinals {
-		c.best, c.placed = make([]uint8, ordinals), make([]place, ordinals)
+		c.best, c.placed = make([]uint16, ordinals), make([]place, ordinals)
 	}
 	for i, word := range words {
-		c.words = append(c.words, scoredWord{word, word.rarity(products), word.Bytes(), i})
+		c.words = append(c.words, scoredWord{word, word.rarity(products), word.Bytes(), i, word.whole()})
 	}
 	slices.SortStableFunc(c.words, func(a, b scoredWord) int { return a.bytes - b.bytes })
 }
 
 func (c *candidates) reset() {
-	c.found, c.scores, c.missing, c.places = c.found[:0], c.scores[:0], c.missing[:0], c.places[:0]
+	c.found, c.scores, c.lacks, c.places = c.found[:0], c.scores[:0], c.lacks[:0], c.places[:0]
 }
 
 // keepsPlaces reports whether places are needed.
@@ -72,7 +110,7 @@ func (c *candidates) matchAllButOne() {
 	if required < 0 {
 		c.add(c.words[0], 0)
 		c.narrow(c.words[1], 1)
-		c.add(c.words[1], 1)
+		c.add(c.words[1], uint8(c.words[0].number+1))
 		for _, word := range c.words[2:] {
 			c.narrow(word, 1)
 		}
@@ -86,29 +124,52 @@ func (c *candidates) matchAllButOne() {
 	}
 }
 
-// wordValues are what occurrences of a word count, by their code: at most 255, and at least 1.
-type wordValues [256]uint8
+// The least number of products of a shop that are not too many to be found with a word missing, and the share above which
+// they are.
+const (
+	mostWeakProducts = 10
+	weakShare        = 10
+)
 
-func valuesOf(weight uint32) (values wordValues) {
-	for code, value := range fieldValues {
-		values[code] = uint8(max(1, value*weight/256))
+// dropWeak removes the products that lack a word and have of the others only parts of their SKU, and those that are too
+// many without the same word.
+func (c *candidates) dropWeak() {
+	c.weak = append(c.weak[:0], make([]int, len(c.words)+1)...)
+	for _, lack := range c.lacks {
+		c.weak[lack]++
 	}
-	return values
+	kept := 0
+	for i, lack := range c.lacks {
+		if lack > 0 && (c.weak[lack] > max(mostWeakProducts, c.products/weakShare) || c.places[i].onlySKU(len(c.words), int(lack)-1)) {
+			continue
+		}
+		c.keep(kept, i)
+		kept++
+	}
+	c.truncate(kept)
 }
 
-// add adds the products that match a word and are not found yet, which miss some others.
-func (c *candidates) add(word scoredWord, missing uint8) {
+// keep moves a candidate to an earlier position.
+func (c *candidates) keep(to, from int) {
+	c.found[to], c.scores[to], c.lacks[to], c.places[to] = c.found[from], c.scores[from], c.lacks[from], c.places[from]
+}
+
+func (c *candidates) truncate(n int) {
+	c.found, c.scores, c.lacks, c.places = c.found[:n], c.scores[:n], c.lacks[:n], c.places[:n]
+}
+
+// add adds the products that match a word and are not found yet, which lack another, or none for 0.
+func (c *candidates) add(word scoredWord, lack uint8) {
 	if len(word.Lists) == 1 && len(word.Sets) == 0 && len(c.found) == 0 {
-		c.addList(word.Lists[0], word, missing)
+		c.addList(word, lack)
 		return
 	}
-	for _, list := range word.Lists {
-		c.mark(list)
+	for i := range word.Lists {
+		c.mark(word.in(&word.Lists[i], c.keepsPlaces()))
 	}
 	for _, set := range word.Sets {
-		values := valuesOf(set.Weight)
 		for _, ordinal := range set.All.List() {
-			c.improve(ordinal, values[set.code(ordinal)], 0)
+			c.improve(ordinal, set.value(ordinal), 0, false)
 		}
 	}
 	for _, ordinal := range c.found { // they have the word's value already
@@ -116,68 +177,82 @@ func (c *candidates) add(word scoredWord, missing uint8) {
 	}
 	before := len(c.found)
 	c.takeMarked(word)
-	for len(c.missing) < len(c.found) {
-		c.missing = append(c.missing, missing)
+	for len(c.lacks) < len(c.found) {
+		c.lacks = append(c.lacks, lack)
 	}
 	if before > 0 {
 		c.merge(before)
 	}
 }
 
-// addList is add for one list, whose products are all new.
-func (c *candidates) addList(list WeightedList, word scoredWord, missing uint8) {
-	values, places := valuesOf(list.Weight), c.placesIn(list)
-	n := list.OccurrenceList.Count()
-	c.found, c.scores, c.missing = slices.Grow(c.found, n), slices.Grow(c.scores, n), slices.Grow(c.missing, n)
+// addList is add for the only list of a word, if no product was found.
+func (c *candidates) addList(word scoredWord, lack uint8) {
+	list, places := word.in(&word.Lists[0], c.keepsPlaces()), c.keepsPlaces()
+	strengths, weight, dead, rarity := list.strengths, list.weight, list.Dead, word.rarity
+	most, kept := list.OccurrenceList.Count(), 0
+	found, scores := slices.Grow(c.found, most)[:most], slices.Grow(c.scores, most)[:most]
 	reader := list.reader()
 	for {
-		entries := c.cursor.entries[:]
+		entries := c.read[:]
 		n := reader.read(entries)
 		for _, entry := range entries[:n] {
-			if list.Dead != nil && list.Dead.Has(entry.ordinal) {
+			if dead != nil && dead.Has(entry.ordinal) {
 				continue
 			}
-			c.found, c.scores = append(c.found, entry.ordinal), append(c.scores, uint32(values[entry.code])*word.rarity)
-			if c.keepsPlaces() {
-				c.places = append(c.places, placesOf(word.number, places[entry.code]))
+			found[kept], scores[kept] = entry.ordinal, scoreOf(uint16(strengths.of(entry.code)*weight), rarity)
+			kept++
+			if places {
+				c.places = append(c.places, placesOf(word.number, list.at(entry.code)))
 			}
 		}
 		if n < len(entries) {
 			break
 		}
 	}
-	for len(c.missing) < len(c.found) {
-		c.missing = append(c.missing, missing)
+	c.found, c.scores, c.lacks = found[:kept], scores[:kept], slices.Grow(c.lacks, kept)[:kept]
+	for i := range c.lacks {
+		c.lacks[i] = lack
 	}
 }
 
-// mark sets what the products of a list are worth, unless they are worth as much.
-func (c *candidates) mark(list WeightedList) {
-	values, places := valuesOf(list.Weight), c.placesIn(list)
+// mark sets what the products of a list are worth.
+func (c *candidates) mark(list matchedList) {
+	strengths, weight, dead, best, touched := list.strengths, list.weight, list.Dead, c.best, c.touched
 	reader := list.reader()
-	for {
-		entries := c.cursor.entries[:]
-		n := reader.read(entries)
-		for _, entry := range entries[:n] {
-			if list.Dead == nil || !list.Dead.Has(entry.ordinal) {
-				c.improve(entry.ordinal, values[entry.code], places[entry.code])
+	for n := markedEntries; n == markedEntries; {
+		n = reader.read(c.read[:])
+		for _, entry := range c.read[:n] {
+			if dead != nil && dead.Has(entry.ordinal) {
+				continue
+			}
+			value := uint16(strengths.of(entry.code) * weight)
+			if best[entry.ordinal] != 0 {
+				c.improve(entry.ordinal, value, list.at(entry.code), list.adds)
+				continue
+			}
+			if touched, best[entry.ordinal] = append(touched, entry.ordinal), value; list.placed {
+				c.placed[entry.ordinal] = list.at(entry.code)
 			}
 		}
-		if n < len(entries) {
-			return
-		}
 	}
+	c.touched = touched
 }
 
-func (c *candidates) improve(ordinal uint32, value uint8, at place) {
+// improve counts a way in which a product matches: together with those before if it adds, or else if it is better. The
+// order of lists must not depend on the layers of a release.
+func (c *candidates) improve(ordinal uint32, value uint16, at place, adds bool) {
 	was := c.best[ordinal]
-	if was >= value {
-		return
-	}
-	if was == 0 {
+	switch {
+	case was == 0:
 		c.touched = append(c.touched, ordinal)
+		c.best[ordinal], c.placed[ordinal] = value, at
+	case adds:
+		more, less := max(was, value), min(was, value)
+		c.best[ordinal] = more + uint16((fullValue-uint32(more))*uint32(less)/fullValue*formsPercent/100)
+		c.placed[ordinal] = c.placed[ordinal].or(at)
+	case was < value:
+		c.best[ordinal], c.placed[ordinal] = value, at
 	}
-	c.best[ordinal], c.placed[ordinal] = value, at
 }
 
 // takeMarked appends the marked products in order and removes their marks.
@@ -189,12 +264,12 @@ func (c *candidates) takeMarked(word scoredWord) {
 		places = slices.Grow(c.places, most-n)[:most]
 	}
 	take := func(ordinal uint32) { // without a branch on the value: the last one is overwritten if it is 0
-		value := uint32(c.best[ordinal])
-		found[n], scores[n] = ordinal, value*word.rarity
+		value := c.best[ordinal]
+		found[n], scores[n] = ordinal, scoreOf(value, word.rarity)
 		if places != nil {
 			places[n] = placesOf(word.number, c.placed[ordinal])
 		}
-		n += int((value + 255) >> 8)
+		n += int((uint32(value) + math.MaxUint16) >> 16)
 	}
 	if len(c.touched)*binarySearchFactor < c.ordinals {
 		slices.Sort(c.touched)
@@ -205,8 +280,8 @@ func (c *candidates) takeMarked(word scoredWord) {
 	} else {
 		best := c.best[:c.ordinals]
 		for at := 0; at < len(best); at++ {
-			if at+8 <= len(best) && binary.LittleEndian.Uint64(best[at:]) == 0 {
-				at += 7
+			if at+4 <= len(best) && best[at]|best[at+1]|best[at+2]|best[at+3] == 0 {
+				at += 3
 				continue
 			}
 			take(uint32(at))
@@ -228,7 +303,8 @@ func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 	if len(c.found) == 0 {
 		return
 	}
-	for _, list := range word.Lists {
+	for i := range word.Lists {
+		list := word.in(&word.Lists[i], true)
 		if list.marks == nil || list.count < seekFactor*len(c.found) {
 			c.mark(list)
 		} else {
@@ -236,28 +312,28 @@ func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 		}
 	}
 	for _, set := range word.Sets {
-		values := valuesOf(set.Weight)
 		for _, ordinal := range c.found {
 			if set.All.Has(ordinal) {
-				c.improve(ordinal, values[set.code(ordinal)], 0)
+				c.improve(ordinal, set.value(ordinal), 0, false)
 			}
 		}
 	}
 	kept := 0
 	for i, ordinal := range c.found {
-		value, missing, places := c.best[ordinal], c.missing[i], c.places[i]
-		if value > 0 {
-			places |= placesOf(word.number, c.placed[ordinal])
-		} else {
-			if missing++; word.Required || missing > mostMissing {
-				continue
-			}
+		value := c.best[ordinal]
+		switch {
+		case value > 0:
+			c.places[i] |= placesOf(word.number, c.placed[ordinal])
+			c.scores[i] += scoreOf(value, word.rarity)
+		case word.Required || mostMissing == 0 || c.lacks[i] > 0:
+			continue
+		default:
+			c.lacks[i] = uint8(word.number + 1)
 		}
-		c.found[kept], c.scores[kept], c.missing[kept] = ordinal, c.scores[i]+uint32(value)*word.rarity, missing
-		c.places[kept] = places
+		c.keep(kept, i)
 		kept++
 	}
-	c.found, c.scores, c.missing, c.places = c.found[:kept], c.scores[:kept], c.missing[:kept], c.places[:kept]
+	c.truncate(kept)
 	for _, ordinal := range c.touched {
 		c.best[ordinal] = 0
 	}
@@ -265,19 +341,18 @@ func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 }
 
 // lookUp is mark for the candidates only.
-func (c *candidates) lookUp(list WeightedList) {
-	values, places := valuesOf(list.Weight), c.placesIn(list)
+func (c *candidates) lookUp(list matchedList) {
 	c.cursor.reset(list.OccurrenceList)
 	for _, ordinal := range c.found {
 		if code, found := c.cursor.find(ordinal); found && (list.Dead == nil || !list.Dead.Has(ordinal)) {
-			c.improve(ordinal, values[code], places[code])
+			c.improve(ordinal, list.value(code), list.at(code), list.adds)
 		}
 	}
 }
 
 // merge sorts candidates of which those before a position and those from it on are sorted.
 func (c *candidates) merge(from int) {
-	found, scores, missing, places := slices.Clone(c.found), slices.Clone(c.scores), slices.Clone(c.missing), slices.Clone(c.places)
+	found, scores, lacks, places := slices.Clone(c.found), slices.Clone(c.scores), slices.Clone(c.lacks), slices.Clone(c.places)
 	for to, first, second := 0, 0, from; to < len(found); to++ {
 		at := first
 		if first == from || second < len(found) && found[second] < found[first] {
@@ -286,6 +361,6 @@ func (c *candidates) merge(from int) {
 		} else {
 			first++
 		}
-		c.found[to], c.scores[to], c.missing[to], c.places[to] = found[at], scores[at], missing[at], places[at]
+		c.found[to], c.scores[to], c.lacks[to], c.places[to] = found[at], scores[at], lacks[at], places[at]
 	}
 }

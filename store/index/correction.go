@@ -1,6 +1,8 @@
 package index
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,6 +23,40 @@ func (c Corrections) Size() (n int) {
 		}
 	}
 	return n
+}
+
+// frequentFactor is how many times as many products as a word must have a neighbor that is found too.
+const frequentFactor = 20
+
+// OftenMeant is how many products must have a neighbor of a word that some products have, so that the neighbor is found too;
+// 0 if none have it, and any neighbor is.
+func OftenMeant(products int) int { return frequentFactor * products }
+
+// FoundCorrection is a correction of a word with the number of products that have it.
+type FoundCorrection struct {
+	SimilarWord
+	Products int
+}
+
+// Meant returns what a word of so many products may have meant, of corrections that products have, the nearest first: the
+// nearest if no product has the word, and those that are much more frequent. The most frequent one comes first.
+func Meant(products int, found []FoundCorrection) (meant []FoundCorrection) {
+	for _, c := range found {
+		if products == 0 && (len(meant) == 0 || c.Distance == meant[0].Distance) && len(meant) < MaxCorrections {
+			meant = append(meant, c)
+		}
+	}
+	most := products
+	for _, c := range meant {
+		most = max(most, c.Products)
+	}
+	for _, c := range found {
+		if c.Products >= OftenMeant(most) && len(meant) < MaxCorrections && !slices.Contains(meant, c) {
+			meant = append(meant, c)
+		}
+	}
+	slices.SortStableFunc(meant, func(a, b FoundCorrection) int { return cmp.Compare(b.Products, a.Products) })
+	return meant
 }
 
 // Corrected returns the text, folded, with mistyped words replaced; empty without corrections.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,9 @@ const (
 	// MaxCorrections is how many words stand in for a mistyped one.
 	MaxCorrections = 8
 )
+
+// lessByStem is by how much the beginning of a word without its ending weighs less.
+const lessByStem = 5
 
 // shortSearch is the number of words up to which every word is also a prefix.
 const shortSearch = 4
@@ -80,6 +84,14 @@ func NewExpander(search Search, sources []WordSource, locales []string, synonyms
 // Words are the words to match.
 func (e *Expander) Words() []SearchWord { return e.words }
 
+// AllWords returns the words of the search with those that are left out; nil if there are none of these.
+func (e *Expander) AllWords() []SearchWord {
+	if len(e.words) == len(e.all) || slices.ContainsFunc(e.all, SearchWord.Unspaced) {
+		return nil
+	}
+	return e.all
+}
+
 // Synonyms returns the ways in which a word matches by its synonyms.
 func (e *Expander) Synonyms(i int) []Expansion { return e.synonyms[i] }
 
@@ -100,6 +112,14 @@ func (x *expansions) add(text string, prefix bool, weight uint32) {
 	}
 	x.at[token] = len(x.list)
 	x.list = append(x.list, Expansion{One: token, Weight: weight})
+}
+
+// sorted returns the ways in an order that does not depend on that of the vocabularies, the best first.
+func (x *expansions) sorted() []Expansion {
+	slices.SortFunc(x.list, func(a, b Expansion) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.One.Text, b.One.Text))
+	})
+	return x.list
 }
 
 // Expand returns the first ways in which a spaced word matches.
@@ -126,7 +146,7 @@ func (e *Expander) Expand(i int) []Expansion {
 			}
 		}
 	}
-	return x.list
+	return x.sorted()
 }
 
 // isPrefix reports whether longer words match too.
@@ -177,11 +197,11 @@ func (e *Expander) forms(x *expansions, text string, prefix bool, less uint32) {
 			compounds = append(compounds, word)
 		}
 		if prefix && stem != text && len(stem) >= 4 {
-			x.add(stem, true, WeightPrefix-5-less)
+			x.add(stem, true, WeightPrefix-lessByStem)
 		}
 	}
 	if prefix {
-		x.add(text, true, WeightPrefix-less)
+		x.add(text, true, WeightPrefix)
 	}
 	e.compounds(x, compounds, less)
 }
@@ -220,38 +240,44 @@ func (e *Expander) Fallbacks(i int) []Expansion {
 			}
 		}
 	}
-	x.list = append(x.list, e.splits(text)...)
-	return x.list
+	return append(x.sorted(), e.splits(text)...)
 }
 
-// Corrections returns words that a mistyped word may have meant, the nearest first. Whether products have
-// them is to be checked: take those of the least distance. Words that begin like it follow for a prefix.
-func (e *Expander) Corrections(i int) []SimilarWord {
+// Corrections returns words of at least some products that a mistyped word may have meant, the nearest first. Whether live
+// products have them is to be checked: take those of the least distance. Words that begin like it follow for a prefix.
+func (e *Expander) Corrections(i, products int) []SimilarWord {
 	text := e.words[i].Whole.Text
 	most := MaxDistance(text)
 	if most == 0 || !IsVocabularyWord(text) {
 		return nil
 	}
 	var found []SimilarWord
-	for _, source := range e.sources {
-		found = append(found, source.Similar(text, most, false)...)
-	}
-	if e.words[i].Whole.Prefix && len(found) == 0 {
+	for _, prefix := range []bool{false, true} {
+		if prefix && (len(found) > 0 || products > 0 || !e.words[i].Whole.Prefix) {
+			break
+		}
 		for _, source := range e.sources {
-			found = append(found, source.Similar(text, most, true)...)
+			found = append(found, source.Similar(text, most, prefix, e.leastProducts(products))...)
 		}
 	}
 	SortSimilar(found)
-	unique := found[:0]
-	for _, word := range found {
-		if len(unique) == 0 || unique[len(unique)-1].Text != word.Text {
-			unique = append(unique, word)
-		}
-	}
-	return unique[:min(len(unique), maxSimilar)]
+	found = slices.DeleteFunc(slices.Compact(found), func(word SimilarWord) bool { return word.Text == text })
+	return found[:min(len(found), maxSimilar)]
 }
 
-// Correction returns a correction as a way to match.
-func Correction(word SimilarWord) Expansion {
-	return Expansion{One: SearchToken{Text: word.Text}, Weight: uint32(WeightTypo - typoStep*(word.Distance-1))}
+// Correction returns the ways in which a correction matches: itself, and words of the same stem. best is whether no other is
+// likelier.
+func (e *Expander) Correction(word SimilarWord, best bool) []Expansion {
+	var x expansions
+	weight := uint32(WeightTypo)
+	if !best {
+		weight -= lessLikely
+	}
+	x.add(word.Text, false, weight)
+	for _, source := range e.sources {
+		for _, other := range source.Stemmed(Stem(source.Language, word.Text), maxStemmed) {
+			x.add(other, false, weight*WeightStem/WeightExact)
+		}
+	}
+	return x.sorted()
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -8,21 +9,24 @@ import (
 // The weights of the ways in which a word matches, of 256.
 const (
 	WeightExact       = 256
-	WeightTranscribed = 250 // Käse as kaese
-	WeightJoined      = 245 // tooth paste as toothpaste
-	WeightStem        = 230
+	WeightTranscribed = 252 // Käse as kaese
+	WeightJoined      = 250 // tooth paste as toothpaste
+	WeightStem        = 246
 	WeightSplit       = 220 // icecream as ice cream
 	WeightCompound    = 190 // Futter in Hundefutter
-	WeightPrefix      = 170
-	WeightSynonym     = 160 // in a short name it counts less than the word itself in a long one
-	WeightTypo        = 150 // for each further edit typoStep less
-	typoStep          = 30
+	WeightTypo        = 150 // lessLikely less if another is likelier
+	WeightSynonym     = 120
+	WeightPrefix      = 30 // below all others, in the description too
+	lessLikely        = 30
+	// onlyPrefixFactor raises the weight of WeightPrefix for a word that no text has whole.
+	onlyPrefixFactor = 6
 )
 
 // WeightedList is a list of the products that have a token, and how well that answers a word.
 type WeightedList struct {
 	OccurrenceList
 	Weight    uint32
+	Prefix    bool       // the token is the beginning of the words that products have
 	Language  uint8      // a number for the language of the texts: nearness counts within a name
 	Dead      OrdinalSet // products that do not count; nil for none
 	DeadCount int
@@ -40,6 +44,8 @@ type WordMatches struct {
 	Required bool
 	// Position is that of the word in the search.
 	Position int
+	// Head is whether it counts what role the word has in names.
+	Head bool
 }
 
 // WeightedSet is a set of products that match, and those that do so by their name or SKU.
@@ -76,7 +82,7 @@ func (w WordMatches) Count(limit int) (n int) {
 			n += list.OccurrenceList.Count()
 			continue
 		}
-		list.each(func(uint32, byte) { n++ })
+		list.each(func(uint32, occurrenceCode) { n++ })
 	}
 	for _, set := range w.Sets {
 		n += set.All.Len()
@@ -84,11 +90,28 @@ func (w WordMatches) Count(limit int) (n int) {
 	return n
 }
 
-// frequency is about the number of products that match, of all: the sum over tokens. It does not depend on how the
-// products are spread over lists.
-func (w WordMatches) frequency(products int) (n int) {
+// Products counts about the products that have the word in some way of at least a weight: the sum over tokens. It does
+// not depend on how the products are spread over lists.
+func (w WordMatches) Products(leastWeight uint32) (n int) {
 	for _, list := range w.Lists {
-		n += list.Products
+		if !list.Prefix && list.Weight >= leastWeight {
+			n += list.Products
+		}
+	}
+	return n
+}
+
+// whole reports whether products have the word in another way than by its beginning.
+func (w WordMatches) whole() bool { return len(w.Sets) > 0 || w.Products(0) > 0 }
+
+// frequency is about the number of products that match, of all. Those that have only the beginning of a word count if
+// none has it whole.
+func (w WordMatches) frequency(products int) int {
+	n := w.Products(0)
+	for _, list := range w.Lists {
+		if list.Prefix && !w.whole() {
+			n += list.Products
+		}
 	}
 	for _, set := range w.Sets {
 		n += set.All.Len()
@@ -103,7 +126,7 @@ func LiveProducts(lists []OccurrenceList, dead Ordinals, ordinals int) (n int) {
 	}
 	set := NewOrdinalSet(ordinals)
 	for _, list := range lists {
-		list.Each(func(ordinal uint32, _ byte) { set.Add(ordinal) })
+		list.Each(func(ordinal uint32, _ occurrenceCode) { set.Add(ordinal) })
 	}
 	return set.Len() - set.LenOf(dead)
 }
@@ -114,15 +137,15 @@ func (w WordMatches) rarity(products int) uint32 {
 }
 
 // maxOccurrenceBytes is the length of the longest encoded occurrence.
-const maxOccurrenceBytes = 6
+const maxOccurrenceBytes = 7
 
 // each is Each without what is dead.
-func (l WeightedList) each(found func(ordinal uint32, code byte)) {
+func (l WeightedList) each(found func(ordinal uint32, code occurrenceCode)) {
 	if l.Dead == nil {
 		l.Each(found)
 		return
 	}
-	l.Each(func(ordinal uint32, code byte) {
+	l.Each(func(ordinal uint32, code occurrenceCode) {
 		if !l.Dead.Has(ordinal) {
 			found(ordinal, code)
 		}
@@ -131,48 +154,56 @@ func (l WeightedList) each(found func(ordinal uint32, code byte)) {
 
 // AddTo adds the products of the list to sets: all, and those that have the token in their name or SKU.
 func (l WeightedList) AddTo(all, named OrdinalSet) {
-	l.each(func(ordinal uint32, code byte) {
+	l.each(func(ordinal uint32, code occurrenceCode) {
 		all.Add(ordinal)
-		if occurrences[code].Named {
+		if code.name > 0 {
 			named.Add(ordinal)
 		}
 	})
 }
 
-// code returns the code of the occurrence of a product in the set.
-func (s WeightedSet) code(ordinal uint32) byte {
-	if s.Named.Has(ordinal) {
-		return maxNameWords
-	}
-	return 0
-}
+// Strengths of products in a WeightedSet.
+const (
+	namedSetStrength = 215
+	setStrength      = 130
+)
 
-// fieldValues are how much an occurrence counts, by its code: in the name more than in the description,
-// and more the larger the share of the name is that the word makes up.
-var fieldValues = func() (values [256]uint32) {
-	for code, o := range occurrences {
-		value := uint32(40)
-		switch {
-		case o.WholeSKU:
-			value = 255
-		case o.InSKU:
-			value = 110
-		case o.Named:
-			value = 100 + 60/uint32(max(1, o.NameWords))
-		}
-		values[code] = value
+// value returns what a product of the set counts.
+func (s WeightedSet) value(ordinal uint32) uint16 {
+	if s.Named.Has(ordinal) {
+		return uint16(namedSetStrength * s.Weight)
 	}
-	return values
-}()
+	return uint16(setStrength * s.Weight)
+}
 
 // Matches are the products that a search finds, by ordinal, with their scores.
 type Matches struct {
 	Found  Ordinals
 	Scores []uint32 // by position in Found: higher is better
+	// full is the score of a product that has all words as well as possible.
+	full uint32
 }
 
 // Size is about the memory in bytes.
 func (m *Matches) Size() int { return 64 + 4*len(m.Found) + 4*len(m.Scores) }
+
+// LiftMembers raises the products of a category whose name is the search.
+func (m *Matches) LiftMembers(members OrdinalSet) {
+	for i, ordinal := range m.Found {
+		if members.Has(ordinal) {
+			m.Scores[i] += m.full / 2
+		}
+	}
+}
+
+// LiftNamed raises products whose name is the search above all but those whose SKU it is.
+func (m *Matches) LiftNamed(named Ordinals) {
+	for _, ordinal := range named {
+		if at, found := slices.BinarySearch(m.Found, ordinal); found && m.Scores[at] < 2*completeScore {
+			m.Scores[at] += completeScore
+		}
+	}
+}
 
 // With adds products that others find, as parentOf returns them, with the best score of those.
 func (m *Matches) With(parentOf func(ordinal uint32) (parent uint32, found bool)) *Matches {
@@ -194,13 +225,13 @@ func (m *Matches) With(parentOf func(ordinal uint32) (parent uint32, found bool)
 }
 
 // completeScore is added to the score of a product that has all words. It is above all sums of values.
-const completeScore = 1 << 21
+const completeScore = 1 << 24
 
 // fewMatches is how many products must have all words so that none with a word missing is found.
 const fewMatches = 3
 
 // Match finds the products that match all words; if those are fewer than three, also those that match all
-// but one, which must not be Required. A product that matches all words ranks above those, and one that has
+// but one, which must not be Required, unless what is left is too weak. A product that matches all words ranks above those, and one that has
 // neighboring words of the search near each other in its name above one that has them apart. skus are lists of the whole search as a
 // token: the products whose SKU it is come first, and if there are any, no word may be missing. ordinals bounds the ordinals, and products
 // is the number of products in the release, by which rare words count more.
@@ -212,11 +243,15 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 	c.matchAll()
 	if len(c.found) < fewMatches && len(words) > 1 && len(named) == 0 {
 		c.matchAllButOne()
+		c.dropWeak()
 	}
 	c.addNearness()
-	m := &Matches{slices.Clone(c.found), slices.Clone(c.scores)}
-	for i, missing := range c.missing {
-		if missing == 0 {
+	m := &Matches{Found: slices.Clone(c.found), Scores: slices.Clone(c.scores)}
+	for _, word := range c.words {
+		m.full += scoreOf(fullValue, word.rarity)
+	}
+	for i, lack := range c.lacks {
+		if lack == 0 {
 			m.Scores[i] += completeScore
 		}
 	}
@@ -225,16 +260,63 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 		if !found {
 			m.Found, m.Scores = slices.Insert(m.Found, at, ordinal), slices.Insert(m.Scores, at, 0)
 		}
-		m.Scores[at] = 2 * completeScore
+		m.Scores[at] = 3 * completeScore
 	}
 	return m
+}
+
+// PlacedWord is a word of a search, as it is typed, with the lists of that token.
+type PlacedWord struct {
+	Position int // in the search
+	Lists    []WeightedList
+}
+
+// Named returns the products whose name has so many words, and some at their positions.
+func Named(words []PlacedWord, length int) (found Ordinals) {
+	if len(words) == 0 || length > maxNameWords {
+		return nil
+	}
+	class := nameLengthClass(uint8(length))
+	at := func(word PlacedWord, code occurrenceCode) bool {
+		o := &namePlaces[code.name]
+		return int(o.Position) == word.Position+1 && nameLengthClass(o.NameWords) == class
+	}
+	bytes := func(word PlacedWord) int { return WordMatches{Lists: word.Lists}.Bytes() }
+	rarest := slices.MinFunc(words, func(a, b PlacedWord) int { return cmp.Compare(bytes(a), bytes(b)) })
+	for _, list := range rarest.Lists {
+		var own Ordinals
+		list.each(func(ordinal uint32, code occurrenceCode) {
+			if at(rarest, code) {
+				own = append(own, ordinal)
+			}
+		})
+		for _, word := range words {
+			var left Ordinals
+			for _, other := range word.Lists {
+				if other.Language != list.Language || len(own) == 0 {
+					continue
+				}
+				var cursor occurrenceCursor
+				cursor.reset(other.OccurrenceList)
+				for _, ordinal := range own {
+					if code, has := cursor.find(ordinal); has && at(word, code) {
+						left = append(left, ordinal)
+					}
+				}
+			}
+			own = left
+		}
+		found = append(found, own...)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // wholeSKUs returns the products whose SKU is a token, given its lists.
 func wholeSKUs(skus []WeightedList) (found []uint32) {
 	for _, list := range skus {
-		list.each(func(ordinal uint32, code byte) {
-			if occurrences[code].WholeSKU {
+		list.each(func(ordinal uint32, code occurrenceCode) {
+			if namePlaces[code.name].WholeSKU {
 				found = append(found, ordinal)
 			}
 		})

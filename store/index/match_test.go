@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -12,36 +13,55 @@ import (
 
 // drawnList is a list of a word for the model: what products have, by ordinal.
 type drawnList struct {
-	weight   uint32
-	language uint8
-	of       map[uint32]byte // codes
-	dead     OrdinalSet
+	WeightedList
+	of  map[uint32]Occurrence
+	set *WeightedSet // in place of a list
 }
 
-// modelMatch is the best match of a word in a product.
+// modelMatch is the match of a word in a product: by the best of its lists, and that by which its place is known.
 type modelMatch struct {
-	value uint32
-	list  drawnList
+	value   uint32
+	list    drawnList
+	onlySKU bool
 	Occurrence
 }
 
-// better returns the better match of two; the one of the first list if they count the same.
-func (m modelMatch) better(list drawnList, code byte) modelMatch {
-	if value := max(1, fieldValues[code]*list.weight/256); value > m.value {
-		return modelMatch{value, list, occurrences[code]}
+// with returns the match with a further list. Forms of the word count together, other ways only if they are better.
+func (m modelMatch) with(list drawnList, ordinal uint32, word WordMatches) modelMatch {
+	o, weight := list.of[ordinal], list.Weight
+	strengths := wordStrengths
+	if word.Head || list.Prefix {
+		strengths = headStrengths
+	}
+	if list.Prefix && !word.whole() {
+		weight *= onlyPrefixFactor
+	}
+	value := strengths.of(o.code()) * weight
+	if list.set != nil {
+		value = uint32(list.set.value(ordinal))
+	}
+	switch {
+	case m.value == 0 || list.Weight < WeightStem && value > m.value || list.set != nil && value > m.value:
+		return modelMatch{value, list, o.InSKU && o.Texts == 0, o}
+	case list.Weight >= WeightStem && list.set == nil:
+		m.onlySKU = m.onlySKU && o.InSKU && o.Texts == 0
+		more, less := max(m.value, value), min(m.value, value)
+		if m.value = more + (65280-more)*less/65280*30/100; m.Position == 0 || m.list.Language > maxPlaceLanguage {
+			m.list, m.Occurrence = list, o
+		}
 	}
 	return m
 }
 
 // modelNearness returns what two neighboring words add.
 func modelNearness(a, b modelMatch, step int) uint32 {
-	if a.Position == 0 || b.Position == 0 || a.list.language != b.list.language || a.list.language > maxPlaceLanguage {
+	if a.Position == 0 || b.Position == 0 || a.list.Language != b.list.Language || a.list.Language > maxPlaceLanguage {
 		return 0
 	}
 	value := map[int]uint32{0: adjacentValue, -1: closeValue, 2: closeValue, 1: adjacentValue}
 	value[step] = adjacentValue
 	found := value[int(b.Position)-int(a.Position)]
-	if min(a.list.weight, b.list.weight) < WeightStem {
+	if min(a.list.Weight, b.list.Weight) < WeightStem {
 		return found / unsureShare
 	}
 	return found
@@ -49,11 +69,12 @@ func modelNearness(a, b modelMatch, step int) uint32 {
 
 // drawList draws a list of about a share of the ordinals. Long ones have marks.
 func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnList) {
-	drawn := drawnList{
-		weight:   rapid.SampledFrom([]uint32{WeightExact, WeightPrefix, WeightTypo}).Draw(t, "weight"),
-		language: rapid.SampledFrom([]uint8{0, 0, 1, maxPlaceLanguage, maxPlaceLanguage + 1}).Draw(t, "language"),
-		of:       map[uint32]byte{},
+	weighted := WeightedList{
+		Weight:   rapid.SampledFrom([]uint32{WeightExact, WeightStem, WeightPrefix, WeightTypo}).Draw(t, "weight"),
+		Language: rapid.SampledFrom([]uint8{0, 0, 1, maxPlaceLanguage, maxPlaceLanguage + 1}).Draw(t, "language"),
 	}
+	weighted.Prefix = weighted.Weight == WeightPrefix
+	of := map[uint32]Occurrence{}
 	every := rapid.SampledFrom([]int{1, 2, 20, 500}).Draw(t, "one of")
 	var body []byte
 	last := uint32(0)
@@ -61,33 +82,47 @@ func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnL
 		if random.IntN(every) > 0 {
 			continue
 		}
-		o := Occurrence{Named: random.IntN(3) == 0}
-		if o.Named {
-			o.NameWords = uint8(1 + random.IntN(5))
-			o.Position = uint8(random.IntN(int(o.NameWords) + 1))
-		}
-		body, last, drawn.of[ordinal] = AppendOccurrence(body, ordinal-last, o), ordinal, o.code()
+		o := drawOccurrence(random)
+		body, last, of[ordinal] = AppendOccurrence(body, ordinal-last, o), ordinal, o
 	}
 	list := OccurrenceList{Body: body}
-	require.Equal(t, len(drawn.of), list.Count())
+	require.Equal(t, len(of), list.Count())
 	if rapid.Bool().Draw(t, "marked") {
 		list = list.Marked(list.Marks())
-		require.Equal(t, len(drawn.of), list.Count())
+		require.Equal(t, len(of), list.Count())
 	}
-	weighted := WeightedList{OccurrenceList: list, Weight: drawn.weight, Language: drawn.language}
+	weighted.OccurrenceList = list
 	if rapid.IntRange(0, 3).Draw(t, "with dead") == 0 {
-		drawn.dead = NewOrdinalSet(ordinals)
+		weighted.Dead = NewOrdinalSet(ordinals)
 		for range ordinals / 10 {
 			ordinal := uint32(random.IntN(ordinals))
-			drawn.dead.Add(ordinal)
-			delete(drawn.of, ordinal)
+			weighted.Dead.Add(ordinal)
+			delete(of, ordinal)
 		}
-		weighted.Dead, weighted.DeadCount = drawn.dead, drawn.dead.Len()
+		weighted.DeadCount = weighted.Dead.Len()
 	}
-	weighted.Products = LiveProducts([]OccurrenceList{list}, drawn.dead.List(), ordinals)
-	require.Equal(t, len(drawn.of), weighted.Products)
-	require.Equal(t, len(drawn.of), LiveProducts([]OccurrenceList{list, list}, drawn.dead.List(), ordinals))
-	return weighted, drawn
+	weighted.Products = LiveProducts([]OccurrenceList{list}, weighted.Dead.List(), ordinals)
+	require.Equal(t, len(of), weighted.Products)
+	require.Equal(t, len(of), LiveProducts([]OccurrenceList{list, list}, weighted.Dead.List(), ordinals))
+	return weighted, drawnList{WeightedList: weighted, of: of}
+}
+
+// drawOccurrence draws an occurrence in a name, a SKU or a description.
+func drawOccurrence(random *rand.Rand) Occurrence {
+	o := Occurrence{Texts: uint8(random.IntN(4))}
+	switch random.IntN(5) {
+	case 0:
+		o.Named, o.InSKU, o.WholeSKU = true, true, random.IntN(2) == 0
+	case 1, 2:
+		o.Named, o.NameWords, o.Role = true, uint8(1+random.IntN(5)), Role(random.IntN(roles))
+		o.Position = uint8(random.IntN(int(o.NameWords) + 1))
+	default:
+		o.Texts++
+	}
+	if o.Texts > 0 {
+		o.TextWords = uint16(textLength(random.IntN(textLengths)))
+	}
+	return o
 }
 
 // TestMatchIsComplete compares what Match finds, and its scores, with a check of each product against each word.
@@ -100,55 +135,70 @@ func TestMatchIsComplete(t *testing.T) {
 		model := make([][]drawnList, len(words))
 		for i := range words {
 			words[i].Required = rapid.IntRange(0, 3).Draw(t, "required") == 0
+			words[i].Head = rapid.Bool().Draw(t, "head")
 			words[i].Position = 2*i + rapid.IntRange(0, 1).Draw(t, "position")
 			for range rapid.IntRange(0, 3).Draw(t, "lists") {
-				list, drawn := drawList(t, random, ordinals)
-				words[i].Lists, model[i] = append(words[i].Lists, list), append(model[i], drawn)
+				_, drawn := drawList(t, random, ordinals)
+				model[i] = append(model[i], drawn)
+			}
+			slices.SortStableFunc(model[i], func(a, b drawnList) int { return cmp.Compare(b.Weight, a.Weight) })
+			for _, drawn := range model[i] {
+				words[i].Lists = append(words[i].Lists, drawn.WeightedList)
 			}
 			if rapid.IntRange(0, 4).Draw(t, "with a set") == 0 {
 				set := WeightedSet{NewOrdinalSet(ordinals), NewOrdinalSet(ordinals), WeightSplit}
-				drawn := drawnList{weight: WeightSplit, of: map[uint32]byte{}}
+				drawn := drawnList{WeightedList: WeightedList{Weight: WeightSplit}, of: map[uint32]Occurrence{}, set: &set}
 				for range ordinals / 5 {
 					ordinal := uint32(random.IntN(ordinals))
 					set.All.Add(ordinal)
 					if ordinal%2 == 0 {
 						set.Named.Add(ordinal)
 					}
-					drawn.of[ordinal] = set.code(ordinal)
+					drawn.of[ordinal] = Occurrence{}
 				}
 				words[i].Sets, model[i] = append(words[i].Sets, set), append(model[i], drawn)
 			}
 		}
-		const products = 5000
+		products := rapid.SampledFrom([]int{100, 5000}).Draw(t, "products")
 		want := map[uint32]uint32{}
+		lacking := map[int][]uint32{} // the products that lack a word
 		for _, mostMissing := range []int{0, 1} {
 			for ordinal := range uint32(ordinals) {
-				missing, score := 0, uint32(0)
+				missing, lack, score, onlySKU := 0, 0, uint32(0), len(words) <= 8
 				best := make([]modelMatch, len(words))
 				for i, word := range words {
 					for _, list := range model[i] {
-						if code, found := list.of[ordinal]; found {
-							best[i] = best[i].better(list, code)
+						if _, found := list.of[ordinal]; found {
+							best[i] = best[i].with(list, ordinal, word)
 						}
 					}
-					if score += best[i].value * word.rarity(products); best[i].value == 0 {
-						if missing++; word.Required {
+					if score += best[i].value / 32 * word.rarity(products); best[i].value == 0 {
+						if missing, lack = missing+1, i; word.Required {
 							missing = 99
 						}
+					} else {
+						onlySKU = onlySKU && best[i].onlySKU
 					}
 					if 0 < i && i < 8 {
 						score += modelNearness(best[i-1], best[i], word.Position-words[i-1].Position) * min(word.rarity(products), words[i-1].rarity(products))
 					}
 				}
-				if missing == 0 {
-					score += completeScore
-				}
-				if missing <= mostMissing {
-					want[ordinal] = score
+				switch {
+				case missing == 0:
+					want[ordinal] = score + completeScore
+				case missing == 1 && mostMissing == 1:
+					if lacking[lack] = append(lacking[lack], ordinal); !onlySKU {
+						want[ordinal] = score
+					}
 				}
 			}
 			if len(want) >= fewMatches || len(words) == 1 {
 				break
+			}
+		}
+		for _, list := range lacking {
+			if len(list) > max(10, products/10) {
+				maps.DeleteFunc(want, func(ordinal, _ uint32) bool { return slices.Contains(list, ordinal) })
 			}
 		}
 		m := Match(ordinals, products, words, nil)
@@ -177,8 +227,8 @@ func TestListsWithMarks(t *testing.T) {
 				continue
 			}
 			code, found := cursor.find(ordinal)
-			if want, known := drawn.of[ordinal]; known != found || known && want != code {
-				require.Equal(t, want, code, "%d: %v, not %v", ordinal, found, known)
+			if want, known := drawn.of[ordinal]; known != found || known && want.code() != code {
+				require.Equal(t, want.code(), code, "%d: %v, not %v", ordinal, found, known)
 				require.Equal(t, known, found, ordinal)
 			}
 		}

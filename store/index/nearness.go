@@ -1,7 +1,7 @@
 package index
 
-// place is where the name of a product has the best match of a word: 0 if that is unknown, or else 128 if the word
-// is that of the search or a form of it, 16 for each number of a language, and a position of 1 to 15.
+// place is where the name of a product has the best match of a word: without a position if that is unknown, or else 128
+// if the word is that of the search or a form of it, 16 for each number of a language, and a position of 1 to 15.
 type place uint8
 
 const (
@@ -10,23 +10,45 @@ const (
 	positionMask     = 15
 	languageMask     = sureBit - languageUnit
 	maxPlaceLanguage = 7
+	noPlace          = 0       // in a description
+	skuPlace         = sureBit // a part of the SKU only
 )
 
-// placesIn returns the places of occurrences in a list, by their code.
-func (c *candidates) placesIn(list WeightedList) (places [256]place) {
-	if !c.keepsPlaces() || list.Language > maxPlaceLanguage {
-		return places
+// placeIn returns the places of named occurrences in a list, without their positions.
+func placeIn(list *WeightedList) place {
+	if list.Language > maxPlaceLanguage {
+		return noPlace
 	}
-	sure := place(0)
-	if list.Weight >= WeightStem {
-		sure = sureBit
+	at := place(list.Language * languageUnit)
+	if !list.Prefix && list.Weight >= WeightStem {
+		at |= sureBit
 	}
-	for code := placedCodes; code < unknownCode; code++ {
-		if position := occurrences[code].Position; position > 0 {
-			places[code] = sure | place(list.Language*languageUnit+position)
-		}
+	return at
+}
+
+// at returns the place of an occurrence; noPlace if places are not kept.
+func (m *matchedList) at(code occurrenceCode) place {
+	if !m.placed {
+		return noPlace
 	}
-	return places
+	switch o := &namePlaces[code.name]; {
+	case o.Position > 0 && m.Language <= maxPlaceLanguage:
+		return m.place | place(o.Position)
+	case o.InSKU && code.text == 0:
+		return skuPlace
+	}
+	return noPlace
+}
+
+// or returns the first place with a position of two, or else noPlace unless both are skuPlace.
+func (p place) or(other place) place {
+	switch {
+	case p&positionMask > 0 || p == other:
+		return p
+	case other&positionMask > 0:
+		return other
+	}
+	return noPlace
 }
 
 // wordPlaces are the places of the first eight words of a search in one product, eight bits each.
@@ -38,10 +60,20 @@ func placesOf(number int, at place) wordPlaces { return wordPlaces(at) << (8 * n
 // of returns the place of a word.
 func (p wordPlaces) of(number int) place { return place(p >> (8 * number)) }
 
+// onlySKU reports whether all words but a missing one are parts of the SKU. Those after the first eight are not known.
+func (p wordPlaces) onlySKU(words, missing int) bool {
+	for number := range words {
+		if number != missing && p.of(number) != skuPlace {
+			return false
+		}
+	}
+	return true
+}
+
 // What nearness adds to the values of two words.
 const (
-	adjacentValue = 48 // as in the search
-	closeValue    = 12 // with one word between them, or the other way around
+	adjacentValue = 300 // as in the search
+	closeValue    = 75  // with one word between them, or the other way around
 	// unsureShare is the share of these that words count of which one is only similar.
 	unsureShare = 3
 )
@@ -49,7 +81,7 @@ const (
 // nearness returns what two neighboring words of a search count, for their places in a name. Function words between
 // them, which are left out, make the second one's position in the search more than one greater.
 func nearness(first, second place, step int) uint32 {
-	if first == 0 || second == 0 || (first^second)&languageMask != 0 {
+	if first&positionMask == 0 || second&positionMask == 0 || (first^second)&languageMask != 0 {
 		return 0
 	}
 	value := uint32(0)

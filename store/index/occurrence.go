@@ -1,108 +1,152 @@
 package index
 
-import "encoding/binary"
-
-// Occurrence is where a product has a token.
-type Occurrence struct {
-	Named     bool  // in the name or SKU
-	InSKU     bool  // in the SKU and not in the name
-	WholeSKU  bool  // the token is the SKU without punctuation
-	NameWords uint8 // words of that name, at most 15; 0 if not Named, or unknown
-	Position  uint8 // of the word in that name, from 1; 0 if unknown
-}
-
-// AppendOccurrence encodes the occurrence of a token in a product: the step from the ordinal before,
-// doubled, plus one if Named, and then the code of the occurrence.
-func AppendOccurrence(list []byte, step uint32, o Occurrence) []byte {
-	if !o.Named {
-		return binary.AppendUvarint(list, uint64(step)<<1)
-	}
-	return append(binary.AppendUvarint(list, uint64(step)<<1|1), o.code())
-}
-
-// An occurrence has a code of one byte: 0 if it is not Named, then NameWords, plus 16 if InSKU and 32 if WholeSKU,
-// and from placedCodes on a number for each pair of NameWords and Position.
-const (
-	maxNameWords = 15
-	skuBit       = 16
-	wholeBit     = 32
-	placedCodes  = 64
-	unknownCode  = 255 // Named, in a name of unknown length
+import (
+	"encoding/binary"
+	"sort"
 )
 
-// code returns the code of the occurrence. A token that is the whole SKU loses its Position.
-func (o Occurrence) code() byte {
-	words := min(o.NameWords, maxNameWords)
-	switch {
-	case !o.Named:
-		return 0
-	case words == 0:
-		return unknownCode
-	case !o.InSKU && !o.WholeSKU && 0 < o.Position && o.Position <= words:
-		return placedCodes + words*(words-1)/2 + o.Position - 1
-	}
-	if o.InSKU {
-		words |= skuBit
-	}
-	if o.WholeSKU {
-		words |= wholeBit
-	}
-	return words
+// Occurrence is where a product has a token, and how often.
+type Occurrence struct {
+	Named     bool   // in the name or SKU
+	InSKU     bool   // in the SKU and not in the name
+	WholeSKU  bool   // the token is the SKU without punctuation
+	Role      Role   // of the word in that name
+	NameWords uint8  // words of that name; 0 if not Named, or unknown
+	Position  uint8  // of the word in that name, from 1; 0 if unknown
+	Texts     uint8  // how often it is in the description, at most 15
+	TextWords uint16 // words of that description; 0 if Texts is
 }
 
-// occurrences are the occurrences by their codes.
-var occurrences = func() (all [256]Occurrence) {
+// AppendOccurrence encodes the occurrence of a token in a product: four times the step from the ordinal before, plus one
+// if Named and two if it is in the description, and then a byte for each of these.
+func AppendOccurrence(list []byte, step uint32, o Occurrence) []byte {
+	return appendCode(list, step, o.code())
+}
+
+func appendCode(list []byte, step uint32, code occurrenceCode) []byte {
+	head := uint64(step) << 2
+	if code.name > 0 {
+		head |= 1
+	}
+	if code.text > 0 {
+		head |= 2
+	}
+	list = binary.AppendUvarint(list, head)
+	if code.name > 0 {
+		list = append(list, code.name)
+	}
+	if code.text > 0 {
+		list = append(list, code.text)
+	}
+	return list
+}
+
+// occurrenceCode is an encoded Occurrence.
+type occurrenceCode struct {
+	// name is 0 if the occurrence is not Named, skuBit if InSKU, plus wholeBit if WholeSKU, or else from placedCodes
+	// on a number for each class of NameWords, Position and Role.
+	name byte
+	// text is 0 if it is not in the description, or else 16 times Texts plus a class of TextWords.
+	text byte
+}
+
+const (
+	maxTexts     = 15
+	textLengths  = 16
+	skuBit       = 1
+	wholeBit     = 2
+	placedCodes  = 4
+	maxNameWords = 15
+)
+
+// nameLengths are the most words of each class of names.
+var nameLengths = [...]uint8{1, 2, 3, 4, 5, 6, 8, 11, maxNameWords}
+
+// firstCodes are the first codes of names of each class, and that of names in which the position is not known. Each
+// position has a code for each Role.
+var firstCodes = func() (first [len(nameLengths) + 1]int) {
+	first[0] = placedCodes
+	for class, words := range nameLengths {
+		first[class+1] = first[class] + int(words)*roles
+	}
+	return first
+}()
+
+// nameLengthClass returns the class of a name's length.
+func nameLengthClass(words uint8) int {
+	return min(sort.Search(len(nameLengths), func(i int) bool { return nameLengths[i] >= words }), len(nameLengths)-1)
+}
+
+// textLengthOf returns the class of a description's length: each is about 1.4 times as long as the one before, from 8
+// words on.
+func textLengthOf(words int) (class int) {
+	for class < textLengths-1 && words > textLength(class) {
+		class++
+	}
+	return class
+}
+
+func textLength(class int) int { return 8 << (class / 2) * (2 + class%2) / 2 }
+
+func (o Occurrence) code() (code occurrenceCode) {
+	if o.Texts > 0 {
+		code.text = min(o.Texts, maxTexts)*textLengths + byte(textLengthOf(int(o.TextWords)))
+	}
+	switch {
+	case !o.Named:
+	case o.InSKU || o.WholeSKU:
+		if o.InSKU {
+			code.name |= skuBit
+		}
+		if o.WholeSKU {
+			code.name |= wholeBit
+		}
+	default:
+		class, position := nameLengthClass(o.NameWords), max(1, int(o.Position))
+		if o.Position == 0 || o.Position > nameLengths[class] {
+			class, position = len(nameLengths), 1
+		}
+		code.name = byte(firstCodes[class] + (position-1)*roles + int(o.Role))
+	}
+	return code
+}
+
+// namePlaces are what the codes of names stand for. NameWords are the most of its class, or of all if Position is 0.
+var namePlaces = func() (all [256]Occurrence) {
 	for code := range all {
 		all[code].Named = code > 0
+		all[code].InSKU, all[code].WholeSKU = code < placedCodes && code&skuBit > 0, code < placedCodes && code&wholeBit > 0
 	}
-	for code := 1; code < placedCodes; code++ {
-		all[code].NameWords, all[code].InSKU, all[code].WholeSKU = uint8(code&maxNameWords), code&skuBit > 0, code&wholeBit > 0
-	}
-	for words := uint8(1); words <= maxNameWords; words++ {
-		for position := uint8(1); position <= words; position++ {
-			o := Occurrence{Named: true, NameWords: words, Position: position}
-			all[o.code()] = o
+	for role := range Role(roles) {
+		for _, words := range nameLengths {
+			for position := range words + 1 {
+				o := Occurrence{Named: true, NameWords: words, Position: position, Role: role}
+				all[o.code().name] = o
+			}
 		}
 	}
 	return all
 }()
 
-// merged combines the codes of two tokens in one product: the place of the first one counts.
-func merged(first, second byte) byte {
-	a, b := occurrences[first], occurrences[second]
-	switch {
-	case !a.Named:
-		return second
-	case !b.Named:
-		return first
-	}
-	if a.Position == 0 || 0 < b.Position && b.Position < a.Position {
-		a.Position = b.Position
-	}
-	a.InSKU, a.WholeSKU, a.NameWords = a.InSKU && b.InSKU, a.WholeSKU && b.WholeSKU, min(a.NameWords, b.NameWords)
-	return a.code()
-}
-
-// OccurrenceUnion combines the lists of several tokens.
+// OccurrenceUnion combines the lists of several tokens. A product has the occurrence that counts most, of equal ones the
+// first.
 type OccurrenceUnion struct {
-	codes   []byte // by ordinal
+	codes   []occurrenceCode // by ordinal
 	present OrdinalSet
 }
 
 // Add adds a list.
 func (u *OccurrenceUnion) Add(list []byte) {
-	OccurrenceList{Body: list}.Each(func(ordinal uint32, code byte) {
+	OccurrenceList{Body: list}.Each(func(ordinal uint32, code occurrenceCode) {
 		if int(ordinal) >= len(u.codes) {
 			n := max(2*len(u.codes), int(ordinal)+1)
-			u.codes = append(u.codes, make([]byte, n-len(u.codes))...)
+			u.codes = append(u.codes, make([]occurrenceCode, n-len(u.codes))...)
 			u.present = append(u.present, make(OrdinalSet, (n+63)/64-len(u.present))...)
 		}
-		if !u.present.Has(ordinal) {
-			u.present.Add(ordinal)
-		} else if was := u.codes[ordinal]; was != code {
-			code = merged(was, code)
+		if !u.present.Has(ordinal) || headStrengths.of(code) > headStrengths.of(u.codes[ordinal]) {
+			u.codes[ordinal] = code
 		}
-		u.codes[ordinal] = code
+		u.present.Add(ordinal)
 	})
 }
 
@@ -110,7 +154,7 @@ func (u *OccurrenceUnion) Add(list []byte) {
 func (u *OccurrenceUnion) Take() (list []byte) {
 	last := uint32(0)
 	for _, ordinal := range u.present.List() {
-		list = AppendOccurrence(list, ordinal-last, occurrences[u.codes[ordinal]])
+		list = appendCode(list, ordinal-last, u.codes[ordinal])
 		last = ordinal
 	}
 	clear(u.present)

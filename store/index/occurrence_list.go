@@ -5,8 +5,6 @@ import "slices"
 // OccurrenceList is an encoded list of occurrences.
 type OccurrenceList struct {
 	Body []byte
-	// Short lists are of releases before format 9 and have no code after a named occurrence.
-	Short bool
 	// marks are places to begin reading, one after each markedEntries entries; nil for a list without.
 	marks []OccurrenceMark
 	count int // of the entries of a list with marks
@@ -55,7 +53,7 @@ func (l OccurrenceList) Count() (n int) {
 	if l.marks != nil {
 		return l.count
 	}
-	l.Each(func(uint32, byte) { n++ })
+	l.Each(func(uint32, occurrenceCode) { n++ })
 	return n
 }
 
@@ -74,8 +72,8 @@ func (l OccurrenceList) countOf(ordinals Ordinals) (n int) {
 	return n
 }
 
-// Each calls found with each ordinal and the code of its occurrence.
-func (l OccurrenceList) Each(found func(ordinal uint32, code byte)) {
+// Each calls found with each ordinal and its occurrence.
+func (l OccurrenceList) Each(found func(ordinal uint32, code occurrenceCode)) {
 	r := l.reader()
 	var entries [markedEntries]occurrenceEntry
 	for {
@@ -92,29 +90,22 @@ func (l OccurrenceList) Each(found func(ordinal uint32, code byte)) {
 // occurrenceEntry is a decoded entry.
 type occurrenceEntry struct {
 	ordinal uint32
-	code    byte // of the occurrence
+	code    occurrenceCode
 }
 
 // occurrenceReader decodes a list.
 type occurrenceReader struct {
 	body    []byte
-	codes   int    // bytes after a named occurrence, 0 or 1
 	at      int    // in body
 	ordinal uint32 // of the entry before
 }
 
-func (l OccurrenceList) reader() occurrenceReader {
-	r := occurrenceReader{body: l.Body, codes: 1}
-	if l.Short {
-		r.codes = 0
-	}
-	return r
-}
+func (l OccurrenceList) reader() occurrenceReader { return occurrenceReader{body: l.Body} }
 
 // read decodes entries, as many as there are places for, or fewer at the end. It has no branch that depends on
-// whether an occurrence is named, which nothing predicts.
+// where an occurrence is, which nothing predicts.
 func (r *occurrenceReader) read(into []occurrenceEntry) int {
-	body, at, ordinal, codes := r.body, r.at, r.ordinal, r.codes
+	body, at, ordinal := r.body, r.at, r.ordinal
 	n := 0
 	for n < len(into) && at < len(body) {
 		step := uint32(body[at])
@@ -130,11 +121,11 @@ func (r *occurrenceReader) read(into []occurrenceEntry) int {
 				}
 			}
 		}
-		ordinal += step >> 1
-		named := int(step & 1)
-		code := body[min(at, len(body)-1)] & byte(-(named & codes))
-		at += named & codes
-		into[n] = occurrenceEntry{ordinal, code | unknownCode&byte(-(named&^codes))}
+		ordinal += step >> 2
+		named, texts, last := int(step&1), int(step>>1&1), len(body)-1
+		name, text := body[min(at, last)]&byte(-named), body[min(at+named, last)]&byte(-texts)
+		into[n] = occurrenceEntry{ordinal, occurrenceCode{name: name, text: text}}
+		at += named + texts
 		n++
 	}
 	r.at, r.ordinal = at, ordinal
@@ -154,8 +145,8 @@ func (c *occurrenceCursor) reset(l OccurrenceList) {
 	c.marks, c.reader, c.left = l.marks, l.reader(), nil
 }
 
-// find returns the code of an ordinal, which is above those that were looked up before.
-func (c *occurrenceCursor) find(ordinal uint32) (code byte, found bool) {
+// find returns the occurrence of an ordinal, which is above those that were looked up before.
+func (c *occurrenceCursor) find(ordinal uint32) (code occurrenceCode, found bool) {
 	for {
 		if len(c.left) > 0 && c.left[len(c.left)-1].ordinal >= ordinal {
 			for c.left[0].ordinal < ordinal {
@@ -166,7 +157,7 @@ func (c *occurrenceCursor) find(ordinal uint32) (code byte, found bool) {
 		c.skipTo(ordinal)
 		n := c.reader.read(c.entries[:])
 		if c.left = c.entries[:n]; n == 0 {
-			return 0, false
+			return code, false
 		}
 	}
 }

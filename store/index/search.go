@@ -18,8 +18,8 @@ import (
 //
 // This package splits texts into words itself, so that results are the same on every database.
 type Search struct {
-	Words []SearchWord
-	Typed string // trimmed
+	Words []SearchWord // each once
+	Typed string       // trimmed
 }
 
 // SearchToken is a word to find, or a prefix of words.
@@ -34,7 +34,7 @@ const (
 	MaxSearchWords  = 20
 )
 
-// NewSearch parses a search text. A text without letters and digits matches everything. It
+// NewSearch parses a search text. A text without letters and digits finds nothing. It
 // returns INVALID for a text that is too long, has too many words, or contains NUL or invalid
 // UTF-8.
 func NewSearch(text string) (Search, error) {
@@ -54,7 +54,7 @@ func NewSearch(text string) (Search, error) {
 	other := slices.Collect(splitWords(transcribe(text)))
 	for i, w := range words {
 		wanted := w.searchWord(i == len(words)-1)
-		wanted.Position = i
+		wanted.Position = len(s.Words)
 		if !w.unspaced && len(other) == len(words) && other[i].text != w.text {
 			wanted.Transcribed = truncateToken(other[i].text)
 		}
@@ -62,11 +62,18 @@ func NewSearch(text string) (Search, error) {
 			seen[name], s.Words = true, append(s.Words, wanted)
 		}
 	}
+	plain := make([]textWord, len(s.Words))
+	for i, word := range s.Words {
+		plain[i].text = word.text
+	}
+	for i, role := range nameRoles("", "", plain) {
+		s.Words[i].Head = role == RoleHead
+	}
 	return s, nil
 }
 
-// Empty reports whether there is nothing to find.
-func (s Search) Empty() bool { return len(s.Words) == 0 }
+// Empty reports whether no text was typed. Such a search is no condition.
+func (s Search) Empty() bool { return s.Typed == "" }
 
 // Key is the same for searches that find the same, in which Typed may differ.
 func (s Search) Key() cachekey.Key {

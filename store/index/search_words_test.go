@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,22 +12,23 @@ import (
 
 func TestProductTokens(t *testing.T) {
 	t.Parallel()
-	tokens := NewProductTokens("", "Reese's T-Shirt", "Crew-neck, made in the U.S.A.", "24-WB04")
+	tokens := NewProductTokens("", "en", "Reese's T-Shirt", "Crew-neck shirt, made in the U.S.A. Made well", "24-WB04")
 	for token, want := range map[string]Occurrence{
 		"reese":    {Named: true, NameWords: 4, Position: 1},
 		"reeses":   {Named: true, NameWords: 4, Position: 2},
-		"tshirt":   {Named: true, NameWords: 4, Position: 4},
-		"24":       {Named: true, InSKU: true, NameWords: 4},
-		"24wb04":   {Named: true, InSKU: true, WholeSKU: true, NameWords: 4},
-		"crewneck": {}, "made": {}, "usa": {},
+		"tshirt":   {Named: true, NameWords: 4, Position: 4, Role: RoleHead},
+		"24":       {Named: true, InSKU: true},
+		"24wb04":   {Named: true, InSKU: true, WholeSKU: true},
+		"crewneck": {Texts: 1, TextWords: 11}, "made": {Texts: 2, TextWords: 11}, "usa": {Texts: 1, TextWords: 11},
+		"crew": {Texts: 1, TextWords: 11}, "shirt": {Named: true, NameWords: 4, Position: 4, Role: RoleHead, Texts: 1, TextWords: 11},
 	} {
 		got, found := tokens.Tokens[token]
 		require.True(t, found, token)
 		require.Equal(t, want, got, token)
 	}
 	require.NotContains(t, tokens.Tokens, "neckmade")
-	require.Contains(t, NewProductTokens("", "MH07", "", "MH07").Tokens, "mh07")
-	require.True(t, NewProductTokens("", "MH07 Hoodie", "", "MH07").Tokens["mh07"].WholeSKU)
+	require.Contains(t, NewProductTokens("", "en", "MH07", "", "MH07").Tokens, "mh07")
+	require.True(t, NewProductTokens("", "en", "MH07 Hoodie", "", "MH07").Tokens["mh07"].WholeSKU)
 }
 
 // TestOccurrencesRoundTrip decodes what was encoded, and combines lists like a map does.
@@ -34,38 +36,61 @@ func TestOccurrencesRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var union OccurrenceUnion
-		want := map[uint32]Occurrence{}
+		want := map[uint32]occurrenceCode{}
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		for range rapid.IntRange(1, 4).Draw(t, "lists") {
 			var list []byte
-			of := map[uint32]Occurrence{}
+			of := map[uint32]occurrenceCode{}
 			last := uint32(0)
 			for _, ordinal := range slices.Sorted(slices.Values(rapid.SliceOfNDistinct(rapid.Uint32Range(0, 100_000), 1, 20, rapid.ID[uint32]).Draw(t, "ordinals"))) {
-				o := Occurrence{Named: rapid.Bool().Draw(t, "named")}
-				if o.Named {
-					o.NameWords, o.InSKU, o.WholeSKU = uint8(rapid.IntRange(1, 15).Draw(t, "words")), rapid.Bool().Draw(t, "SKU"), rapid.Bool().Draw(t, "whole")
-					if !o.InSKU && !o.WholeSKU {
-						o.Position = uint8(rapid.IntRange(0, int(o.NameWords)).Draw(t, "position"))
-					}
-				}
+				o := drawOccurrence(random)
 				list, last = AppendOccurrence(list, ordinal-last, o), ordinal
-				of[ordinal] = o
-			}
-			got := map[uint32]Occurrence{}
-			OccurrenceList{Body: list}.Each(func(ordinal uint32, code byte) { got[ordinal] = occurrences[code] })
-			require.Equal(t, of, got)
-			for ordinal, o := range of {
-				if was, known := want[ordinal]; known {
-					o = occurrences[merged(was.code(), o.code())]
+				of[ordinal] = o.code()
+				if decoded := namePlaces[o.code().name]; o.Position > 0 {
+					require.Equal(t, []any{o.Position, o.Role, o.NameWords}, []any{decoded.Position, decoded.Role, decoded.NameWords}, "short names are exact")
 				}
-				want[ordinal] = o
+			}
+			got := map[uint32]occurrenceCode{}
+			OccurrenceList{Body: list}.Each(func(ordinal uint32, code occurrenceCode) { got[ordinal] = code })
+			require.Equal(t, of, got)
+			for ordinal, code := range of {
+				if was, known := want[ordinal]; !known || headStrengths.of(code) > headStrengths.of(was) {
+					want[ordinal] = code
+				}
 			}
 			union.Add(list)
 		}
-		got := map[uint32]Occurrence{}
-		OccurrenceList{Body: union.Take()}.Each(func(ordinal uint32, code byte) { got[ordinal] = occurrences[code] })
+		got := map[uint32]occurrenceCode{}
+		OccurrenceList{Body: union.Take()}.Each(func(ordinal uint32, code occurrenceCode) { got[ordinal] = code })
 		require.Equal(t, want, got)
 		require.Empty(t, union.Take())
 	})
+}
+
+// TestNameRoles lists the words of names that say what the product is, and those that only say what for.
+func TestNameRoles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ locale, name, heads, later, aside string }{
+		{"en", "Laptop Privacy Filter", "filter", "", ""},
+		{"en", "Privacy Filter for Laptop", "filter", "", "for laptop"},
+		{"en", "HP EliteBook 840 G5 Notebook Black 39.6 cm", "elitebook 840 g5 notebook black 39 6 cm", "", ""},
+		{"en", "ASUS Laptop 15.6 inch with Bag, Black", "laptop 15 6 inch", "black", "with bag"},
+		{"en", "Logitech K120 Keyboard USB QWERTY", "logitech k120 keyboard usb qwerty", "", ""},
+		{"en", "Samsung 55 inch Smart TV", "samsung 55 smart tv", "", ""},
+		{"en", "TV Wall Mount - 55 inch", "mount", "55 inch", ""},
+		{"en", "Stand-by Lamp", "lamp", "", ""},
+		{"fr", "Câble pour moniteur", "cable", "", "pour moniteur"},
+		{"fr", "Filtre de confidentialité", "filtre", "", "de confidentialite"},
+		{"de", "Tasche für Laptop", "tasche", "", "fur laptop"},
+		{"en", "", "", "", ""},
+	} {
+		words := slices.Collect(splitWords(c.name))
+		var got [roles][]string
+		for i, role := range nameRoles(c.name, c.locale, words) {
+			got[role] = append(got[role], words[i].text)
+		}
+		require.Equal(t, []string{c.heads, c.later, c.aside}, []string{strings.Join(got[RoleHead], " "), strings.Join(got[RoleLater], " "), strings.Join(got[RoleAside], " ")}, c.name)
+	}
 }
 
 // newVocabulary returns a vocabulary of words, as it is read from a release.
@@ -129,18 +154,19 @@ func TestSimilar(t *testing.T) {
 	v := newVocabulary("en", "gloves", "helmet", "handles", "sandals", "thermos", "messenger", "jacket", "chocolate", "chocolates")
 	for typed, want := range map[string]string{
 		"glvoes": "gloves", "helmt": "helmet", "termos": "thermos", "mesenger": "messenger", "jaket": "jacket", "choclate": "chocolate",
-		"sandles": "handles sandals", // a different first letter counts as one edit more
-		"xyzxyz":  "", "glo": "", "helmetsandmore": "",
+		"sandles": "handles sandals",                   // a different first letter counts as one edit more
+		"null":    "", "elmet": "", "ehlmet": "helmet", // the first letter is right, or swapped with the next
+		"xyzxyz": "", "glo": "", "helmetsandmore": "",
 	} {
 		var nearest []string
-		for _, word := range v.Similar(typed, MaxDistance(typed), false) {
-			if len(nearest) == 0 || word.Distance == v.Similar(typed, MaxDistance(typed), false)[0].Distance {
+		for _, word := range v.Similar(typed, MaxDistance(typed), false, 0) {
+			if len(nearest) == 0 || word.Distance == v.Similar(typed, MaxDistance(typed), false, 0)[0].Distance {
 				nearest = append(nearest, word.Text)
 			}
 		}
 		require.Equal(t, want, strings.Join(nearest, " "), typed)
 	}
-	require.Equal(t, "messenger", v.Similar("mesen", 1, true)[0].Text, "of a prefix")
+	require.Equal(t, "messenger", v.Similar("mesen", 1, true, 0)[0].Text, "of a prefix")
 }
 
 // TestSimilarIsComplete compares with the distance to every word, for words of seven and more letters with
@@ -151,11 +177,11 @@ func TestSimilarIsComplete(t *testing.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[abc]{4,9}`), 1, 30).Draw(t, "words")
 		v := newVocabulary("en", words...)
 		typed := rapid.StringMatching(`[abc]{4,9}`).Draw(t, "typed")
-		found := v.Similar(typed, 1, false)
+		found := v.Similar(typed, 1, false, 0)
 		var table distanceTable
 		for i := range v.Len() {
 			word := v.Word(uint32(i))
-			near := table.distance([]rune(typed), word, 1, false) <= 1
+			near := table.distance([]rune(typed), word, 1, false) <= 1 && beginsAlike([]rune(typed), word)
 			has := slices.ContainsFunc(found, func(s SimilarWord) bool { return s.Text == word })
 			require.Equal(t, near, has, "%s for %s", word, typed)
 		}

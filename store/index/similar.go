@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"sync"
 	"unicode/utf8"
 )
@@ -10,7 +11,7 @@ import (
 // SimilarWord is a word of a vocabulary that a typed word may have meant.
 type SimilarWord struct {
 	Text     string
-	Distance int // edits: letters inserted, deleted, replaced, or swapped with the next; one more if the first letter differs
+	Distance int // edits: letters inserted, deleted, replaced, or swapped with the next; one more for another first letter
 }
 
 // MaxDistance is how many edits a word may be away from a vocabulary word: none below 4 letters, one
@@ -30,7 +31,7 @@ func MaxDistance(word string) int {
 // bigramIndex finds words by pairs of neighboring letters.
 type bigramIndex struct {
 	ends  [1<<bigramBits + 1]uint32 // in words, of each bigram
-	words []uint32
+	words []uint32                  // those of most products first
 }
 
 const bigramBits = 12
@@ -57,9 +58,14 @@ func newBigramIndex(v *Vocabulary) *bigramIndex {
 	}
 	next := x.ends
 	x.words = make([]uint32, x.ends[len(x.ends)-1])
-	for i := range v.Len() {
-		eachBigram(v.Word(uint32(i)), func(b uint32) {
-			x.words[next[b]] = uint32(i)
+	byCount := make([]uint32, v.Len())
+	for i := range byCount {
+		byCount[i] = uint32(i)
+	}
+	slices.SortStableFunc(byCount, func(a, b uint32) int { return cmp.Compare(v.counts[b], v.counts[a]) })
+	for _, i := range byCount {
+		eachBigram(v.Word(i), func(b uint32) {
+			x.words[next[b]] = i
 			next[b]++
 		})
 	}
@@ -74,9 +80,9 @@ type similarScratch struct {
 
 var similarScratches = sync.Pool{New: func() any { return &similarScratch{} }}
 
-// Similar returns the words within most edits of a word, or those that begin with such a word if prefix
-// is set, in the order of SortSimilar.
-func (v *Vocabulary) Similar(word string, most int, prefix bool) (found []SimilarWord) {
+// Similar returns the words of at least some products that are within most edits of a word, or those that begin with such a
+// word if prefix is set, in the order of SortSimilar.
+func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (found []SimilarWord) {
 	if most == 0 || v.Len() == 0 {
 		return nil
 	}
@@ -89,6 +95,9 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool) (found []Simila
 	scratch.seen = scratch.seen[:0]
 	eachBigram(word, func(b uint32) {
 		for _, i := range x.words[x.ends[b]:x.ends[b+1]] {
+			if v.Count(i) < products {
+				break
+			}
 			if scratch.shared[i] == 0 {
 				scratch.seen = append(scratch.seen, i)
 			}
@@ -109,15 +118,23 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool) (found []Simila
 		if len(text) < len(word)-4*most || !prefix && len(text) > len(word)+4*most {
 			continue
 		}
-		if distance := table.distance(letters, text, most, prefix); distance <= most {
-			if first, _ := utf8.DecodeRuneInString(text); first != letters[0] {
-				distance++ // the first letter is seldom wrong
-			}
+		distance := table.distance(letters, text, most, prefix)
+		if distance <= most && !beginsAlike(letters, text) {
+			distance++ // the first letter is seldom wrong
+		}
+		if distance <= most {
 			found = append(found, SimilarWord{text, distance})
 		}
 	}
 	SortSimilar(found)
 	return found
+}
+
+// beginsAlike reports whether two words have the same first letter, or the first two letters of one are swapped.
+func beginsAlike(word []rune, text string) bool {
+	first, n := utf8.DecodeRuneInString(text)
+	second, _ := utf8.DecodeRuneInString(text[n:])
+	return first == word[0] || len(word) > 1 && second == word[0] && first == word[1]
 }
 
 // SortSimilar sorts words by distance, then by text.
@@ -181,26 +198,34 @@ func (t *distanceTable) distance(word []rune, text string, most int, prefix bool
 
 // SimilarSteps returns how many steps Similar takes for a word, in the sense of store.ChargeSteps: one for each word that shares a
 // pair of letters with it, and is perhaps compared.
-func (v *Vocabulary) SimilarSteps(word string) (steps int) {
+func (v *Vocabulary) SimilarSteps(word string, products int) (steps int) {
 	if v.Len() == 0 {
 		return 0
 	}
 	x := v.bigrams()
-	eachBigram(word, func(b uint32) { steps += int(x.ends[b+1] - x.ends[b]) })
+	eachBigram(word, func(b uint32) {
+		words := x.words[x.ends[b]:x.ends[b+1]]
+		steps += sort.Search(len(words), func(i int) bool { return v.Count(words[i]) < products })
+	})
 	return steps
 }
 
 // CorrectionSteps returns at most how many steps Corrections takes for a word.
-func (e *Expander) CorrectionSteps(i int) (steps int) {
+func (e *Expander) CorrectionSteps(i, products int) (steps int) {
 	text := e.words[i].Whole.Text
 	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
 		return 0
 	}
 	for _, source := range e.sources {
-		steps += source.SimilarSteps(text)
+		steps += source.SimilarSteps(text, e.leastProducts(products))
 	}
-	if e.words[i].Whole.Prefix {
+	if e.words[i].Whole.Prefix && products == 0 {
 		steps *= 2 // longer words are compared too
 	}
 	return steps
+}
+
+// leastProducts is how many products of one of the sources have a word if so many of all have it.
+func (e *Expander) leastProducts(products int) int {
+	return (products + len(e.sources) - 1) / max(1, len(e.sources))
 }

@@ -88,3 +88,14 @@ var stopWords = func() map[string]map[string]bool {
 
 // isStopWord reports whether a folded word is one of the function words of a language.
 func isStopWord(locale, word string) bool { return stopWords[primaryLanguage(locale)][word] }
+
+// NameKey is the same for names whose words have the same stems in a language, without function words.
+func NameKey(locale, name string) string {
+	var parts []string
+	for word := range splitWords(name) {
+		if !isStopWord(locale, word.text) {
+			parts = append(parts, Stem(locale, word.text))
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -66,6 +66,7 @@ type SearchWord struct {
 	Whole       SearchToken     // empty for a run of several syllables
 	Transcribed string          // Whole.Text with ä written as ae, and so on; empty if it is the same
 	Position    int             // of the word in the search
+	Head        bool            // it is a noun that stands before no other
 	Pairs       []SearchToken   // neighboring syllables
 	singles     []syllableToken // one for each syllable
 	text        string          // folded

@@ -1,6 +1,8 @@
 package index
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +16,7 @@ type textWord struct {
 	text      string
 	unspaced  bool
 	connected bool // to the word before, by one character such as a hyphen or an apostrophe
+	breaks    bool // from the word before, by punctuation such as a comma
 }
 
 // eachToken yields the tokens by which the word is indexed.
@@ -49,8 +52,8 @@ func splitWords(text string) func(yield func(textWord) bool) {
 		}
 		start, unspaced, end := -1, false, -1
 		word := func(until int) textWord {
-			w := textWord{folded[start:until], unspaced, end >= 0 && isConnector(folded[end:start])}
-			end = until
+			w := newTextWord(folded, end, start, until)
+			w.unspaced, end = unspaced, until
 			return w
 		}
 		for i, r := range folded {
@@ -82,13 +85,27 @@ func splitASCII(folded string, yield func(textWord) bool) {
 			end++
 		}
 		if end > start {
-			if !yield(textWord{text: folded[start:end], connected: before >= 0 && isConnector(folded[before:start])}) {
+			if !yield(newTextWord(folded, before, start, end)) {
 				return
 			}
 			before = end
 		}
 		start = end
 	}
+}
+
+// newTextWord returns the word from start until just before end; before is the end of the word before, or -1.
+func newTextWord(folded string, before, start, end int) textWord {
+	w := textWord{text: folded[start:end]}
+	if between := folded[max(0, before):start]; before >= 0 && between != " " {
+		w.connected, w.breaks = isConnector(between), isBreak(between)
+	}
+	return w
+}
+
+// isBreak reports whether a text between two words separates parts of a name.
+func isBreak(between string) bool {
+	return strings.ContainsAny(between, ",;:|()[]{}•") || strings.Contains(between, " - ") || strings.Contains(between, " – ") || strings.Contains(between, " — ")
 }
 
 // isConnector reports whether a text between two words is one character that may be left out.
@@ -123,28 +140,31 @@ type ProductTokens struct {
 // wordBytes is the length of a word with its space by which its number in a text is guessed.
 const wordBytes = 5
 
-// NewProductTokens returns the tokens of a product's texts in one language. sku is empty except for the
-// base text.
-func NewProductTokens(language, name, description, sku string) ProductTokens {
+// NewProductTokens returns the tokens of a product's texts in one language. The language of the base text is empty, and
+// that of a locale. sku is empty except for the base text.
+func NewProductTokens(language, locale, name, description, sku string) ProductTokens {
 	w := ProductTokens{language, make(map[string]Occurrence, 32)}
 	words := slices.AppendSeq(make([]textWord, 0, (len(name)+len(sku)+len(description))/wordBytes), splitWords(name))
 	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), maxNameWords)))}
-	w.add(words, named)
+	w.add(words, named, nameRoles(name, cmp.Or(language, locale), words))
 	words = slices.AppendSeq(words[:0], splitWords(sku))
-	w.add(words, Occurrence{Named: true, InSKU: true, NameWords: named.NameWords})
+	w.add(words, Occurrence{Named: true, InSKU: true}, nil)
 	if whole := joined(words); whole != "" {
-		w.put(whole, Occurrence{Named: true, InSKU: true, WholeSKU: true, NameWords: named.NameWords})
+		w.put(whole, Occurrence{Named: true, InSKU: true, WholeSKU: true})
 	}
-	w.add(slices.AppendSeq(words[:0], splitWords(description)), Occurrence{})
+	words = slices.AppendSeq(words[:0], splitWords(description))
+	w.add(words, Occurrence{Texts: 1, TextWords: uint16(min(len(words), math.MaxUint16))}, nil)
 	return w
 }
 
 // add adds the tokens of words. Words connected by a hyphen or the like are also added as one: T-Shirt
-// as tshirt, Reese's as reeses, at the place of the last one.
-func (w ProductTokens) add(words []textWord, o Occurrence) {
+// as tshirt, Reese's as reeses, at the place of the last one. roles are those of the words of a name.
+func (w ProductTokens) add(words []textWord, o Occurrence, roles []Role) {
 	for i, word := range words {
-		if o.Position = 0; o.Named && !o.InSKU && i < maxNameWords {
-			o.Position = uint8(i + 1)
+		if roles != nil {
+			if o.Role, o.Position = roles[i], 0; i < maxNameWords {
+				o.Position = uint8(i + 1)
+			}
 		}
 		word.eachToken(func(token string) bool {
 			w.put(token, o)
@@ -164,11 +184,14 @@ func (w ProductTokens) add(words []textWord, o Occurrence) {
 	}
 }
 
-// put adds an occurrence of a token. What was added before counts, so that Position is the first one.
+// put adds an occurrence of a token. Of a name and SKU, what was added before counts, but RoleHead before other roles.
 func (w ProductTokens) put(token string, o Occurrence) {
 	was, found := w.Tokens[token]
-	if !found {
+	switch {
+	case !found || o.Role == RoleHead && was.Named && was.Role != RoleHead && !was.InSKU:
 		was = o
+	case o.Texts > 0:
+		was.Texts, was.TextWords = min(was.Texts+1, maxTexts), o.TextWords
 	}
 	was.WholeSKU = was.WholeSKU || o.WholeSKU
 	w.Tokens[token] = was

@@ -9,6 +9,6 @@ func BenchmarkNewProductTokens(b *testing.B) {
 	description := strings.Repeat("A rugged road bike with a light frame, built for long rides and steep climbs. ", 6)
 	b.ReportAllocs()
 	for b.Loop() {
-		NewProductTokens("", "Road-450 Red, 52", description, "BK-R68R-52")
+		NewProductTokens("", "en", "Road-450 Red, 52", description, "BK-R68R-52")
 	}
 }

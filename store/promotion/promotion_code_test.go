@@ -112,6 +112,9 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 		before := storetest.Export(t, s)
 		requireDuplicate(t, storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code",
 			"codes.6.code")
+		refused := store.AsErrors(storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y"))
+		require.Equal(t, []string{`Promotion code already in use: "taken"`, `Promotion code already in use: "own"`, `codes.4.code is in the request twice: "y" is codes.2 too. Send it once.`},
+			[]string{refused[0].Error(), refused[1].Error(), refused[2].Error()})
 		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{
 			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: new(0)},
 			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: code.OneCodeUser("")}, {Code: "e", User: code.CodeUsers([]string{"u1", ""})},

@@ -123,9 +123,16 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Empty(t, codesOf(t, s, "auto"))
 		require.NoError(t, storetest.AddCodes(s, "auto", "MINE"))
-		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
+		update, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, true)
 		require.NoError(t, err)
-		require.Equal(t, []string{"MINE", "auto_auto"}, codesOf(t, s, "auto"), "it keeps its codes")
+		require.Equal(t, 1, update.CodesDeleted, "a dry run")
+		require.Equal(t, []string{"MINE"}, codesOf(t, s, "auto"))
+		update, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
+		require.NoError(t, err)
+		require.Equal(t, 1, update.CodesDeleted)
+		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "it has no codes of its own")
+		storetest.CreatePromotion(t, s, "heir", d.Clock.Now())
+		require.NoError(t, storetest.AddCodes(s, "heir", "MINE"), "the code is free")
 
 		d.Clock.Advance(2 * storetest.Day)
 		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto",

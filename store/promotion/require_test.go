@@ -24,12 +24,13 @@ func requireErrors(t *testing.T, err error, want ...string) {
 	require.Equal(t, want, found, "%v", err)
 }
 
-// requireDuplicate checks the documented error for each of the members.
+// requireDuplicate checks the error for each of the members, which names the code.
 func requireDuplicate(t require.TestingT, err error, members ...string) {
 	require.Error(t, err)
 	var found []string
 	for _, e := range store.AsErrors(err) {
-		require.Equal(t, []any{store.Unprocessable, "Duplicate code", "Promotion code already in use"}, []any{e.Code, e.Title, e.Error()})
+		require.Equal(t, []any{store.Unprocessable, "Duplicate code", store.DuplicateCode}, []any{e.Code, e.Title, e.Reason})
+		require.Regexp(t, `^Promotion code already in use: "[^"]+"$|^codes\.\d+\.code is in the request twice: "[^"]+" is codes\.\d+ too\. Send it once\.$`, e.Error())
 		found = append(found, strings.Join(e.Path, "."))
 	}
 	require.Equal(t, members, found)

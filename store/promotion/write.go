@@ -60,7 +60,8 @@ type PromotionUpdate struct {
 }
 
 // UpdatePromotion changes a promotion. A promotion that has ended loses all its codes if its new
-// end is in the future. One that stops being automatic loses its automatic code. dryRun changes
+// end is in the future, and any that becomes automatic loses them. One that stops being automatic loses
+// its automatic code. dryRun changes
 // nothing and returns what would happen. It returns NOT_FOUND if there is none, and INVALID and
 // UNPROCESSABLE as CreatePromotion does.
 func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
@@ -172,9 +173,16 @@ func readPromotion(ctx context.Context, t *db.Tx, id string) (*rule.Promotion, e
 	return byID[id], err
 }
 
-// reenables reports whether a change gives a promotion that has ended a new end in the future.
-func reenables(ctx context.Context, t *db.Tx, existing *rule.Promotion, source *rule.Source) (bool, error) {
-	if existing == nil || !store.StoredTime(source.End).After(t.Now) {
+// losesCodes reports whether a change deletes all codes of a promotion: it gives one that has ended a new end in the
+// future, or makes one with codes automatic.
+func losesCodes(ctx context.Context, t *db.Tx, existing *rule.Promotion, source *rule.Source) (bool, error) {
+	switch {
+	case existing == nil:
+		return false, nil
+	case source.Automatic && !existing.Automatic:
+		n, _, err := db.One(ctx, t.Session, db.Scalar[int], code.CountSQL, existing.Number, existing.Epoch)
+		return n > 0, err
+	case !store.StoredTime(source.End).After(t.Now):
 		return false, nil
 	}
 	return existing.Ended(ctx, t)
@@ -182,11 +190,11 @@ func reenables(ctx context.Context, t *db.Tx, existing *rule.Promotion, source *
 
 // countDeletedCodes returns how many codes a change deletes.
 func countDeletedCodes(ctx context.Context, t *db.Tx, existing *rule.Promotion, source *rule.Source) (n int, err error) {
-	reenabled, err := reenables(ctx, t, existing, source)
+	all, err := losesCodes(ctx, t, existing, source)
 	if err != nil {
 		return 0, err
 	}
-	if reenabled {
+	if all {
 		n, _, err = db.One(ctx, t.Session, db.Scalar[int], code.CountSQL, existing.Number, existing.Epoch)
 		return n, err
 	}
@@ -211,11 +219,11 @@ func upsertPromotion(ctx context.Context, w *authoring.Writer, existing *rule.Pr
 	if existing != nil {
 		number, created = existing.Number, existing.CreatedAt
 		source.Epoch = max(source.Epoch, int(existing.Epoch))
-		reenabled, err := reenables(ctx, w.Tx, existing, source)
+		all, err := losesCodes(ctx, w.Tx, existing, source)
 		if err != nil {
 			return false, err
 		}
-		if reenabled {
+		if all {
 			source.Epoch = max(source.Epoch, int(existing.Epoch)+1)
 		}
 	}

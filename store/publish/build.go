@@ -109,7 +109,7 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, orde
 		}
 		b.options, b.attributes = p.optionsOf(&l.Variants, children, sources), p.attributesOf(source)
 		b.stored.Attributes = b.attributes.stored
-		b.words, b.nameKey = source.Words(b.attributes.searchable), p.collation.Key(source.Attributes.Name)
+		b.words, b.nameKey = source.Words(made.Locale, b.attributes.searchable), p.collation.Key(source.Attributes.Name)
 		for _, language := range source.DocumentLanguages() {
 			b.stored.Documents[language] = source.Document(language, made.Locale, l)
 		}

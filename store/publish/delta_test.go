@@ -34,6 +34,7 @@ func TestDeltas(t *testing.T) {
 		t.Run("a delta of ten products takes few statements", deltaStatements(backend))
 		t.Run("what a delta costs follows what changed since the last publication", deltaCost(backend))
 		t.Run("a base is made beside a release of many deltas", deltaBase(backend))
+		t.Run("a delta has the order of searches of a complete release", deltaOrdersSearches(backend))
 		t.Run("changes are stored from the first release on", deltaOfFirst(backend))
 		t.Run("many changes make a complete release", deltaTooLarge(backend))
 		t.Run("sweeps delete deltas, and their base after the last of them", deltaSwept(backend))
@@ -274,6 +275,64 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
+// deltaOrdersSearches compares the order of searches that begin words, of a shop in which many words begin alike.
+func deltaOrdersSearches(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		url := backend.OtherURL(t)
+		open := func(config *shop.Config) { config.URL = url }
+		s, plain := backend.Open(t, open), backend.Open(t, open, storetest.WithoutDeltas)
+		random := rand.New(rand.NewPCG(7, 8))
+		text := func(words int) string {
+			var list []string
+			for range words {
+				list = append(list, fmt.Sprint(string(rune('a'+random.IntN(3))), string(rune('a'+random.IntN(2))), random.IntN(50), "x"), []string{"for", "cable", "bag", "ca", "b,"}[random.IntN(5)])
+			}
+			return strings.Join(list, " ")
+		}
+		line := func(i int) string {
+			return fmt.Sprintf(`{"type":"product","id":"p%03d","attributes":{"name":%q,"description":%q,"sku":"AB-%d","slug":"p%03d","status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z"},"relationships":{}}`,
+				i, text(1+random.IntN(5)), text(random.IntN(30)), i, i)
+		}
+		var lines, refs []string
+		for i := range 150 {
+			lines, refs = append(lines, line(i)), append(refs, fmt.Sprintf(`{"type":"product","id":"p%03d"}`, i))
+		}
+		storetest.Import(t, s, storetest.JoinLines(append(lines, `{"type":"hierarchy","id":"h","attributes":{"name":"Bags"}}`,
+			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"],"locale":"en"}}`,
+			`{"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(refs, ",")+`]}}}`)...))
+		storetest.Publish(t, s, "main")
+		lines = nil
+		for i := range 20 {
+			lines = append(lines, line(7*i))
+		}
+		storetest.Import(t, s, storetest.JoinLines(lines...))
+		newest, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		require.NotZero(t, newest.BaseID)
+		other, err := plain.Preview(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		views := []*release.View{storetest.View(t, s, release.ShopperContext{ReleaseID: newest.UUID()}), storetest.View(t, plain, release.ShopperContext{ReleaseID: other.UUID()})}
+		typed := []string{"a", "b", "c", "x", "cable", "cabel", "bags", "aa b", "ab ca", "ab cable", "cable a", "bag for ca", "ab-1", "ab-999", "aa1x ca"}
+		for _, first := range "abc" {
+			for _, second := range "abcd" {
+				typed = append(typed, string([]rune{first, second}))
+			}
+		}
+		for _, text := range typed {
+			search, err := index.NewSearch(text)
+			require.NoError(t, err)
+			var found [2][]string
+			for i, v := range views {
+				query := release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortRelevance}, Page: store.Page{First: new(100)}}
+				result, err := v.Searched(t.Context(), search)
+				require.NoError(t, err)
+				found[i] = append(storetest.ProductIDs(t, v, query), search.Corrected(result.Corrections))
+			}
+			require.Equal(t, found[1], found[0], text)
+		}
+	}
+}
+
 // viewText returns all that a view shows, as text.
 func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 	ctx := context.Background()
@@ -322,23 +381,23 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 				if list == "every" {
 					query.NodeID, query.Unlisted = "", true
 				}
-				say("list", list, filter, query.Sort, storetest.ProductIDs(t, v, query))
+				say("list", list, i, query.Sort, storetest.ProductIDs(t, v, query))
 			}
 			if list != "every" && (i+len(list))%3 == 0 {
 				for k, query := range []release.ProductQuery{{}, {Sort: store.Sort{By: store.SortName, Descending: true}}, {Sort: store.Sort{By: store.SortCreatedAt}},
 					{Variants: release.VariantsParents}, {Variants: release.VariantsChildren, Sort: store.Sort{By: store.SortPrice}}} {
 					query.NodeID, query.Descendants, query.Filter = list, true, filter
-					say("subtree", list, filter, k, storetest.ProductIDs(t, v, query))
+					say("subtree", list, i, k, storetest.ProductIDs(t, v, query))
 				}
 			}
 			facets, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
-			say("facet", list, filter, facets)
+			say("facet", list, i, facets)
 			id := strings.TrimPrefix(list, "every")
 			bounds, err := v.PriceRangeOfNodes(ctx, []string{id}, release.ProductQuery{Unlisted: list == "every", Filter: filter})
 			require.NoError(t, err)
 			if bounds[id] != nil {
-				say("prices", list, filter, *bounds[id])
+				say("prices", list, i, *bounds[id])
 			}
 			for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
 				groups, err := v.FacetGroupsOfNodes(ctx, []string{id}, release.FacetGroupQuery{Attribute: attribute, List: release.ProductQuery{Unlisted: list == "every", Filter: filter}})
@@ -347,7 +406,11 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 			}
 		}
 	}
-	for _, text := range []string{"a", "an", "br", "brsuh", "paint brush", "oak missing", "for the wall", "anvil-", "ANVIL", "easeloak", "ea sel", "noms", "sku 1"} {
+	texts := []string{"brsuh", "paint brush", "oak missing", "for the wall", "anvil-", "ANVIL", "easeloak", "ea sel", "noms", "sku 1", "tools", "brushes", "lamp oil"}
+	for first := 'a'; first <= 'z'; first++ {
+		texts = append(texts, string(first), string([]rune{first, rune("aeinortu"[(int(first)+len(c.done))%8])}))
+	}
+	for _, text := range texts {
 		search, err := index.NewSearch(text)
 		require.NoError(t, err)
 		result, err := v.Searched(ctx, search)
@@ -358,9 +421,10 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		for i, id := range ids {
 			scores[id] = result.Scores[i]
 		}
+		order := storetest.ProductIDs(t, v, release.ProductQuery{Unlisted: true, Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortRelevance}})
 		suggestions, err := v.Suggest(ctx, text, 5)
 		require.NoError(t, err)
-		say("search", text, scores, search.Corrected(result.Corrections), suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
+		say("search", text, scores, order, search.Corrected(result.Corrections), suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)

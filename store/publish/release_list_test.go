@@ -2,6 +2,7 @@ package publish_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -71,13 +72,58 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 			return storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name()
 		}
 		ids, _ := releasesOf(t, here, "main")
+		// Cursors of every kind of list into each release, as shoppers and clients with catalog:write have them.
+		heavy, err := release.NewTerm("tags", "in", []string{"heavy", "paint"})
+		require.NoError(t, err)
+		const stored = 3 // lists that are the same in all releases: their cursors go on in the served one
+		queries := []release.ProductQuery{{}, {NodeID: "tools"}, {Sort: store.Sort{By: store.SortID}}, {Sort: store.Sort{By: store.SortPrice}},
+			{Filter: release.ProductFilter{Terms: []store.Term{heavy}}}, {Variants: release.VariantsParents}}
+		page := func(s *shop.Store, releaseID string, query release.ProductQuery, after *string) (*store.Slice[*release.Product], error) {
+			query.Page = store.Page{First: new(1), After: after}
+			return storetest.View(t, s, release.ShopperContext{ReleaseID: releaseID}).Products(t.Context(), query)
+		}
+		cursors := map[string][]string{} // by release, of each query
+		for _, id := range ids {
+			for _, query := range queries {
+				first, err := page(here, id, query, nil)
+				require.NoError(t, err)
+				cursors[id] = append(cursors[id], first.Cursors()[0])
+			}
+		}
+		requireCursors := func(s *shop.Store, id string, goesOn bool, why string) {
+			for i, query := range queries {
+				next, err := page(s, "", query, &cursors[id][i])
+				shown := map[string]string{ids[0]: "Three", ids[1]: "Two", ids[2]: "One"}[id]
+				switch {
+				case i < stored:
+					shown, _, _ = strings.Cut(seen(s), " ")
+				case !goesOn:
+					storetest.RequireError(t, err, store.CursorExpired, "after", "Start again without a cursor")
+					continue
+				}
+				require.NoError(t, err, why)
+				require.Equal(t, shown, strings.Fields(next.Items[0].Name())[0], why)
+			}
+		}
 		for i, want := range []string{"Three Anvil", "Two Anvil", "One Anvil"} {
 			release, err := here.ServeRelease(t.Context(), storetest.Actor, ids[i])
 			require.NoError(t, err)
 			require.Equal(t, ids[i], release.UUID())
 			require.Equal(t, want, seen(here), "immediately")
 			storetest.Eventually(t, want, func() string { return seen(there) })
+			for _, s := range []*shop.Store{here, there} {
+				for k, id := range ids {
+					requireCursors(s, id, k >= i, "served and not rolled back")
+				}
+			}
 		}
+		_, err = here.ServeRelease(t.Context(), storetest.Actor, ids[1])
+		require.NoError(t, err)
+		requireCursors(here, ids[1], true, "served again")
+		requireCursors(here, ids[2], true, "earlier")
+		requireCursors(here, ids[0], false, "still rolled back")
+		_, err = here.ServeRelease(t.Context(), storetest.Actor, ids[2])
+		require.NoError(t, err)
 		// The oldest is served: it stays, however many come after it that are not.
 		clock.Advance(2 * time.Hour)
 		for range 4 {
@@ -88,7 +134,7 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, "One Anvil", seen(here))
 		kept, _ := releasesOf(t, here, "main")
 		require.Len(t, kept, 4, "the newest three and the current one")
-		_, err := here.ServeRelease(t.Context(), storetest.Actor, ids[1])
+		_, err = here.ServeRelease(t.Context(), storetest.Actor, ids[1])
 		storetest.RequireError(t, err, store.NotFound, "release_id", "catalogReleases")
 		for _, id := range []string{"", "none", "0", "99999999999999999999", "-1"} {
 			_, err := here.ServeRelease(t.Context(), storetest.Actor, id)

@@ -27,14 +27,18 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 	if err != nil {
 		return nil, err
 	}
-	version := o.service.stock.InStockVersion() // before the stock is read
+	families, err := o.Families(ctx)
+	if err != nil {
+		return nil, err
+	}
+	version := o.service.stock.InStockVersion(families.InSets()) // before the stock is read
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: cachekey.Join(o.key(), cachekey.New(version)), Sort: o.sort, Number: o.epoch}
 	if version != "" {
 		if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 			return kept, nil
 		}
 	}
-	if found, err = o.withStock(ctx, found, *o.filter.InStock); err == nil && version != "" {
+	if found, err = o.withStock(ctx, families, found, *o.filter.InStock); err == nil && version != "" {
 		o.Cache.Set(key, found)
 	}
 	return found, err
@@ -99,7 +103,7 @@ func (v *View) UnitsOf(ctx context.Context, products []*Product) ([]int32, error
 	if err != nil {
 		return nil, err
 	}
-	v.valid.mixed.Store(true)
+	v.valid.live.Store(true)
 	return supply.Units(available), nil
 }
 
@@ -112,17 +116,13 @@ func (v *View) OwnUnitsOf(ctx context.Context, products []*Product) ([]int32, er
 	if err := store.Charge(ctx, stockWork*len(ids)); err != nil {
 		return nil, err
 	}
-	v.valid.mixed.Store(true)
+	v.valid.live.Store(true)
 	return v.service.stock.AvailableUnits(ctx, ids)
 }
 
 // withStock keeps the products of which their stock allows to buy a unit now (segment.Families.Units), or the others. It
 // keeps the order.
-func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) (index.Ordinals, error) {
-	families, err := v.Families(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (v *View) withStock(ctx context.Context, families *segment.Families, places index.Ordinals, want bool) (index.Ordinals, error) {
 	ids, err := v.AllIDs(ctx)
 	if err != nil {
 		return nil, err

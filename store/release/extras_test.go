@@ -217,8 +217,9 @@ func TestSitemap(t *testing.T) {
 		}
 		_, err := v.Sitemap(t.Context(), 10, new("none"))
 		require.True(t, store.HasCode(err, store.Invalid), "%v", err)
-		_, err = v.Sitemap(t.Context(), 10, new(store.Cursor{List: "sitemap", Key: []any{"a"}}.String()))
-		storetest.RequireError(t, err, store.Invalid, "after")
+		_, cursor := storetest.FirstPage(t, v)
+		_, err = v.Sitemap(t.Context(), 10, &cursor)
+		storetest.RequireError(t, err, store.CursorMismatch, "after")
 	})
 }
 

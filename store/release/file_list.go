@@ -35,7 +35,7 @@ func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalo
 	if query.IDs != nil {
 		selected = cachekey.Join(cachekey.New(ids...))
 	}
-	return positioned(v, store.Cursor{List: store.ListName(cachekey.New("files"), selected)}, query.Page, len(ids), func(start, end int) ([]*catalog.File, error) {
+	return positioned(ctx, v, store.Cursor{List: store.NewListID(cachekey.New("files"), selected)}, query.Page, len(ids), func(start, end int) ([]*catalog.File, error) {
 		byID, err := v.FilesByID(ctx, ids[start:end])
 		files := make([]*catalog.File, 0, end-start)
 		for _, id := range ids[start:end] {

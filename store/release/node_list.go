@@ -140,14 +140,14 @@ func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 	}
 }
 
-// name identifies the list in cursors.
-func (q NodeQuery) name() string {
+// listID identifies the list in cursors.
+func (q NodeQuery) listID() store.ListID {
 	f := q.Filter
 	selected := cachekey.New("all")
 	if f.IDs != nil {
 		selected = cachekey.Join(cachekey.New(f.IDs...))
 	}
-	return store.ListName(cachekey.New("nodes"), cachekey.New(string(f.Kind), f.ParentID, f.HierarchyID), q.Sort.Key(),
+	return store.NewListID(cachekey.New("nodes"), cachekey.New(string(f.Kind), f.ParentID, f.HierarchyID), q.Sort.Key(),
 		cachekey.Each(f.Ranges, store.Range.Key), cachekey.Each(f.Terms, store.Term.Key), selected)
 }
 
@@ -191,7 +191,7 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 	}
 	nodes = slices.DeleteFunc(nodes, func(n *segment.CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
-	return positioned(v, store.Cursor{List: query.name(), Release: v.Release.NodesSince}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
+	return positioned(ctx, v, store.Cursor{List: query.listID(), Release: v.Release.NodesSince}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
 		return v.localized(nodes[start:end]), nil
 	})
 }

@@ -10,20 +10,24 @@ import (
 // positioned reads a page of a list of total rows, whose positions are fixed in
 // the view's release, or since row.Release. row is the template of the rows'
 // cursors.
-func positioned[T any](v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
+func positioned[T any](ctx context.Context, v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
 	b, err := page.Check(v.settings.PageLength)
 	if err != nil {
 		return nil, err
 	}
-	after, err := cursorPosition(b.After, row.List, "after")
+	cursors, err := v.service.db.CursorKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	before, err := cursorPosition(b.Before, row.List, "before")
-	if err != nil {
-		return nil, err
+	places := map[string]int{"after": -1, "before": -1}
+	for member, text := range page.Cursors {
+		c, err := cursors.Parse(*text, row.List, member)
+		if err != nil {
+			return nil, err
+		}
+		places[member] = c.Position
 	}
-	w := b.Window(total, after, before)
+	w := b.Window(total, places["after"], places["before"])
 	items, err := read(w.Start, w.End)
 	if err != nil {
 		return nil, err
@@ -44,16 +48,8 @@ func positioned[T any](v *View, row store.Cursor, page store.Page, total int, re
 			}
 			at := row
 			at.Position = w.Start + item
-			return at.String()
+			return cursors.Sign(at)
 		}}, nil
-}
-
-func cursorPosition(text, name, member string) (int, error) {
-	if text == "" {
-		return -1, nil
-	}
-	c, err := store.ParseCursor(text, name, member)
-	return c.Position, err
 }
 
 // allNodes is what follow calls the list of all nodes. No list of products has
@@ -63,14 +59,20 @@ const allNodes = "nodes"
 // follow returns the view to read a page from. A cursor of a list that is the
 // same in the view's release continues there. Any other continues in its own
 // release while that is kept and the shopper still sees its catalog, so that
-// publishing does not change the pages of a client. CURSOR_EXPIRED after that.
+// publishing does not change the pages of a client. CURSOR_EXPIRED after that, and
+// for a release that was never served or was rolled back, which only clients with
+// catalog:write may see, by its id.
 //
 // list is the name of a stored list, whose cursors name the release since which
 // it is the same; allNodes; or empty for a list that each release computes.
 func (v *View) follow(ctx context.Context, page store.Page, list string) (*View, error) {
 	own := v.Release
+	cursors, err := v.service.db.CursorKey(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for member, text := range page.Cursors {
-		c, err := store.ParseCursor(*text, "", member)
+		c, err := cursors.Parse(*text, store.ListID{}, member)
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +90,8 @@ func (v *View) follow(ctx context.Context, page store.Page, list string) (*View,
 			continue
 		}
 		own, err = v.releaseOf(ctx, list, c.Release)
-		if store.HasCode(err, store.NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || own.Preview) {
-			return nil, &store.Error{Code: store.CursorExpired, Path: []string{member},
-				Detail: "points into a release of the catalog that is no longer kept. Start again without a cursor."}
+		if store.HasCode(err, store.NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || !own.Followable()) {
+			return nil, store.ExpiredCursor(member, "points into a release of the catalog that is no longer kept, or was rolled back. Start again without a cursor.")
 		}
 		if err != nil {
 			return nil, err

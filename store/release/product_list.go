@@ -49,11 +49,11 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 	if err != nil {
 		return nil, err
 	}
-	row := store.Cursor{List: store.ListName(cachekey.New("products"), a.key(), query.Sort.Key()), Epoch: a.epoch}
+	row := store.Cursor{List: store.NewListID(cachekey.New("products"), a.key(), query.Sort.Key()), Epoch: a.epoch}
 	if stored != "" {
 		row.Release = a.list.Head.Since
 	}
-	return positioned(v, row, query.Page, total, func(start, end int) ([]*Product, error) {
+	return positioned(ctx, v, row, query.Page, total, func(start, end int) ([]*Product, error) {
 		at, err := read(ctx, start, end)
 		if err != nil {
 			return nil, err

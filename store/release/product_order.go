@@ -225,14 +225,22 @@ func (v *View) sorting(ctx context.Context, sort store.Sort, filter ProductFilte
 	if err != nil {
 		return sort, 0, err
 	}
-	epoch, given := prices.Epoch(store.Micros(v.now)), false
+	cursors, err := v.service.db.CursorKey(ctx)
+	if err != nil {
+		return sort, 0, err
+	}
+	now, given := prices.Epoch(store.Micros(v.now)), false
+	epoch := now
 	v.valid.narrow(prices.Bounds(epoch))
 	for member, text := range page.Cursors {
-		c, err := store.ParseCursor(*text, "", member)
+		c, err := cursors.Parse(*text, store.ListID{}, member)
 		if err != nil {
 			return sort, 0, err
 		}
-		if c.Epoch < 0 || c.Epoch > prices.LastEpoch() || given && c.Epoch != epoch {
+		if c.Epoch > now && c.Epoch <= prices.LastEpoch() { // which another server's clock has reached
+			return sort, 0, store.ExpiredCursor(member, "has prices of a later time than this server's clock. Start again without a cursor.")
+		}
+		if c.Epoch > now || given && c.Epoch != epoch {
 			return sort, 0, store.MismatchedCursor(member)
 		}
 		epoch, given = c.Epoch, true

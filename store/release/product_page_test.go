@@ -1,9 +1,6 @@
 package release_test
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,39 +101,5 @@ func productCursors(h *modelShop) func(*testing.T) {
 			_, err = v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{After: &cursor}})
 			storetest.RequireError(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		})
-		for name, position := range map[string]any{"the largest": math.MaxInt64, "past the end": 1 << 40, "below nothing": -1, "a fraction": 1.5, "a text": "1"} {
-			t.Run("forged position: "+name, func(t *testing.T) {
-				cursor := forgePosition(t, h.cursorAt(t, v, release.ProductQuery{}, 0), position)
-				for _, page := range []store.Page{{After: &cursor}, {Before: &cursor}, {After: &cursor, Last: new(3)}, {After: &cursor, Before: &cursor}} {
-					require.NotPanics(t, func() {
-						slice, err := v.Products(t.Context(), release.ProductQuery{Page: page})
-						if err != nil {
-							require.True(t, store.HasCode(err, store.Invalid), "%v", err)
-						} else {
-							require.LessOrEqual(t, len(slice.Items), len(h.attached[""]))
-						}
-					})
-				}
-			})
-		}
 	}
-}
-
-// forgePosition changes a cursor's position.
-func forgePosition(t *testing.T, cursor string, position any) string {
-	t.Helper()
-	return forgeMember(t, cursor, "p", position)
-}
-
-// forgeMember changes a member of a cursor.
-func forgeMember(t *testing.T, cursor, member string, value any) string {
-	t.Helper()
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	require.NoError(t, err)
-	var members map[string]any
-	require.NoError(t, json.Unmarshal(text, &members))
-	members[member] = value
-	text, err = json.Marshal(members)
-	require.NoError(t, err)
-	return base64.RawURLEncoding.EncodeToString(text)
 }

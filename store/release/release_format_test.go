@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "111ce7cb89fc9fbec326921019e31509f71e0fdc756af26c553942463674ef86"
+	formatSum   = "41266732c7175d6a0b88846db1d9694a26f0fa370cb62f01337c19828ce1c01a"
 )
 
 func TestFormatOfReleases(t *testing.T) {

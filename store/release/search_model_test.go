@@ -168,7 +168,7 @@ func eachOnce(words []string) (once []string) {
 }
 
 // completeScore is the least score of a product that has all words.
-const completeScore = 1 << 21
+const completeScore = 1 << 24
 
 // hasLoosely reports whether a product has a word in some way: a beginning of one of its words, a word of
 // the same stem, joined with its neighbor, in two parts, or mistyped. Function words are no condition.
@@ -283,7 +283,7 @@ func (h *modelShop) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	search, err := index.NewSearch(typed.String())
 	require.NoError(t, err)
 	h.typed[search.Key()] = typed.String()
-	if search.Empty() {
+	if len(search.Words) == 0 {
 		search, err = index.NewSearch("nothing")
 		require.NoError(t, err)
 		h.typed[search.Key()] = "nothing"

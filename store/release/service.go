@@ -28,8 +28,9 @@ type ReleaseService struct {
 type StockLevels interface {
 	// AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a record.
 	AvailableUnits(ctx context.Context, ids []string) ([]int32, error)
-	// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it; empty if that is not known.
-	InStockVersion() string
+	// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it, and whenever a record is created or
+	// deleted; with units whenever any record changes. It is empty if that is not known.
+	InStockVersion(units bool) string
 }
 
 // NewReleaseService returns a service that reads a database, and live stock.

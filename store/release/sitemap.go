@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/release/segment"
 )
@@ -37,7 +38,8 @@ type SitemapPage struct {
 // EndCursor is the cursor of the next part; nil for the last one.
 func (p *SitemapPage) EndCursor() *string { return nilIfEmpty(p.Next) }
 
-const sitemapCursor = "sitemap"
+// sitemapNodes identifies the nodes of the sitemap in cursors. Those of its products are of the list of products.
+var sitemapNodes = store.NewListID(cachekey.New("sitemap"))
 
 // Sitemap lists the paths of all nodes, then of the products that a node lists, each by its first node. It reads
 // most rows from a cursor on; rows without a path are left out. Its cost does not depend on the position.
@@ -48,13 +50,17 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 	}
 	page := &SitemapPage{Entries: []*SitemapEntry{}}
 	place := 0
+	cursors, err := v.service.db.CursorKey(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if after != nil {
-		place = len(tree.Nodes)
-		if c, err := store.ParseCursor(*after, sitemapCursor, "after"); err == nil {
-			if place, err = sitemapPlace(c, place); err != nil {
-				return nil, err
-			}
-			after = nil
+		c, err := cursors.Parse(*after, store.ListID{}, "after")
+		if err != nil {
+			return nil, err
+		}
+		if place = len(tree.Nodes); c.List == sitemapNodes {
+			place, after = min(c.Position, place), nil
 		}
 	}
 	nodes := tree.Nodes[place:min(place+most, len(tree.Nodes))]
@@ -64,7 +70,7 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 		}
 	}
 	if most -= len(nodes); most == 0 {
-		page.Next = store.Cursor{List: sitemapCursor, Key: []any{place + len(nodes)}}.String()
+		page.Next = cursors.Sign(store.Cursor{List: sitemapNodes, Position: place + len(nodes)})
 		return page, nil
 	}
 	for more := true; more && most > 0; {
@@ -85,18 +91,6 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 		most -= len(slice.Items)
 	}
 	return page, nil
-}
-
-// sitemapPlace returns the position in the nodes that a cursor names.
-func sitemapPlace(c store.Cursor, nodes int) (int, error) {
-	if len(c.Key) == 1 {
-		if number, ok := c.Key[0].(interface{ Int64() (int64, error) }); ok {
-			if place, err := number.Int64(); err == nil && place >= 0 {
-				return int(min(place, int64(nodes))), nil
-			}
-		}
-	}
-	return 0, store.Invalidf([]string{"after"}, "is not a cursor of this list; use one from pageInfo, unchanged")
 }
 
 // productPath returns the path of a product by its first node; empty if that has none, or the product no slug.

@@ -38,7 +38,7 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 		return nil, store.Invalidf([]string{"text"}, "%s", store.AsErrors(err)[0].Detail)
 	}
 	s := &Suggestions{}
-	if search.Empty() {
+	if len(search.Words) == 0 {
 		return s, nil
 	}
 	result, err := v.Searched(ctx, search)

@@ -208,7 +208,7 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 type validity struct {
 	from, until atomic.Int64                            // microseconds; 0 is unbounded
 	mixed       atomic.Bool                             // some of it is of another release
-	live        atomic.Bool                             // a list was filtered by live stock
+	live        atomic.Bool                             // a list was filtered by live stock, or a cart compared with it
 	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }
 
@@ -235,7 +235,7 @@ func (v *View) Holds() (from, until time.Time, keep bool) {
 	return from, until, !v.valid.mixed.Load() && !v.valid.live.Load()
 }
 
-// Live reports whether a list was filtered by live stock.
+// Live reports whether a list was filtered by live stock, or a cart compared with it.
 func (v *View) Live() bool { return v.valid.live.Load() }
 
 // Reuse adds to Holds and Choice what a response depends on that an earlier view

@@ -231,9 +231,20 @@ func TestImportKeepsClientsRevoked(t *testing.T) {
 		gone, err = s.ClientRevoked(t.Context(), "other")
 		require.NoError(t, err)
 		require.True(t, gone, "a file can revoke a client, and this server knows at once")
+		require.NoError(t, s.Sweep(t.Context()))
+		client, err = s.Client(t.Context(), "other")
+		require.NoError(t, err)
+		require.False(t, client.RevokedAt.Before(*revoked.RevokedAt), "it is kept for as long as its tokens are valid, whatever the line says")
+
+		for id, at := range map[string]string{"before-1970": "1969-07-20T20:17:40.000Z", "in-1970": "1970-01-01T00:00:00.000Z", "new": "2024-02-01T00:00:00.000Z"} {
+			bring(s, strings.Replace(till, `"till"`, `"`+id+`"`, 1)+`,"revoked_at":"`+at+`"}`)
+			gone, err = s.ClientRevoked(t.Context(), id)
+			require.NoError(t, err)
+			require.True(t, gone, id)
+		}
 		var out strings.Builder
 		_, err = s.Export(t.Context(), &out, exchange.ExportOptions{WithClients: true})
 		require.NoError(t, err)
-		require.Contains(t, out.String(), `"created_at":"2024-01-01T00:00:00.000Z","revoked_at":"2024-02-01T00:00:00.000Z"}`)
+		require.Contains(t, out.String(), `"id":"new","name":"Till","scopes":["catalog:read"],"created_at":"2024-01-01T00:00:00.000Z","revoked_at":"2024-02-01T00:00:00.000Z"}`)
 	})
 }

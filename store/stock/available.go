@@ -34,11 +34,14 @@ func (s *StockService) AvailableUnits(ctx context.Context, productIDs []string) 
 	return units, nil
 }
 
-// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it, on any server; empty
-// while stock is read from the database.
-func (s *StockService) InStockVersion() (version string) {
+// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it, and whenever a record is
+// created or deleted, on any server; with units whenever any record changes. It is empty while stock is read from the database.
+func (s *StockService) InStockVersion(units bool) (version string) {
 	s.cache.view(func(cells *stockCells) {
-		version = strconv.FormatUint(cells.generation, 36) + "." + strconv.FormatUint(cells.flips, 36)
+		version = strconv.FormatUint(cells.generation, 36) + "." + strconv.FormatUint(cells.flips, 36) + "." + strconv.FormatUint(cells.structure, 36)
+		if units {
+			version += "." + strconv.FormatUint(cells.changes, 36)
+		}
 	})
 	return version
 }

@@ -24,6 +24,7 @@ type stockCells struct {
 	deletedCount int    // cells of deleted records
 	structure    uint64 // changes when a record is added or removed
 	flips        uint64 // changes when a product comes into stock or runs out of it
+	changes      uint64 // changes when a record does
 
 	created, updated int64 // earliest creation and latest change, in microseconds
 	timesStale       bool  // created and updated must be recomputed
@@ -127,8 +128,9 @@ func (c *stockCells) put(row stockRow) {
 	c.created, c.updated = min(c.created, fresh.created), max(c.updated, fresh.updated)
 }
 
-// flip counts a change of a record by which its product comes into stock or runs out of it.
+// flip counts a change of a record, and one by which its product comes into stock or runs out of it.
 func (c *stockCells) flip(before, after stockCell) {
+	c.changes++
 	if before.inStock() != after.inStock() {
 		c.flips++
 	}

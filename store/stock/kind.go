@@ -79,11 +79,11 @@ func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 
 // StocksByID reads records; products without one are missing.
 func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[string]*Stock, error) {
-	return stocksByID(ctx, w.Session, store.Unique(ids))
+	return stocksByID(ctx, w.Session, ids)
 }
 
 func stocksByID(ctx context.Context, in db.Session, ids []string) (map[string]*Stock, error) {
-	stocks, err := db.CollectIn(ctx, in, scanStock, ids, `SELECT `+stockColumns+` FROM stock WHERE product_id IN ($in)`)
+	stocks, err := db.CollectIn(ctx, in, scanStock, store.Unique(ids), `SELECT `+stockColumns+` FROM stock WHERE product_id IN ($in)`)
 	return store.IndexBy(stocks, func(s *Stock) string { return s.ProductID }), err
 }
 

@@ -91,7 +91,9 @@ type StockPage struct {
 	rows  []stockCell
 	ids   string // ids of the rows, concatenated
 	query store.ListQuery
-	name  string // name of the list in cursors; empty until needed
+
+	cursors *store.CursorKey
+	list    store.ListID // in cursors; zero until needed
 }
 
 // StockPage is Stocks for callers that need all of it, but few cursors.
@@ -109,6 +111,9 @@ func (s *StockService) StockPage(ctx context.Context, query store.ListQuery) (*S
 		return nil, err
 	}
 	page = &StockPage{Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious, query: query}
+	if page.cursors, err = s.db.CursorKey(ctx); err != nil {
+		return nil, err
+	}
 	for _, stock := range slice.Items {
 		row := cellOf(stock)
 		row.start = uint16(len(page.ids))
@@ -140,16 +145,16 @@ func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
 
 // Cursor returns the cursor of a row.
 func (p *StockPage) Cursor(row int) string {
-	if p.name == "" {
-		p.name = StockList.CursorName(p.query)
+	if p.list == (store.ListID{}) {
+		p.list = StockList.ListID(p.query)
 	}
 	stock := p.Row(row)
-	return store.Cursor{List: p.name, Key: StockList.Key(&stock, p.query.Sort)}.String()
+	return p.cursors.Sign(store.Cursor{List: p.list, Key: StockList.Key(&stock, p.query.Sort)})
 }
 
 // slice converts the page.
 func (p *StockPage) slice() *store.Slice[*Stock] {
-	p.name = StockList.CursorName(p.query) // rows may be read concurrently
+	p.list = StockList.ListID(p.query) // rows may be read concurrently
 	slice := &store.Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
 	stocks := make([]Stock, len(p.rows))
@@ -185,19 +190,22 @@ func (s *StockService) cachedPage(ctx context.Context, query store.ListQuery, ti
 		}
 	}
 	page = &StockPage{Limit: b.Limit, Offset: -1, query: query}
+	if page.cursors, err = s.db.CursorKey(ctx); err != nil {
+		return nil, false, err
+	}
 	var between map[string]string // ids by "after" and "before"
 	for member, text := range query.Page.Cursors {
-		if page.name == "" {
-			page.name = StockList.CursorName(query)
+		if page.list == (store.ListID{}) {
+			page.list = StockList.ListID(query)
 		}
-		key, err := StockList.CursorKey(*text, page.name, member, query.Sort)
+		c, err := page.cursors.Parse(*text, page.list, member)
 		if err != nil {
 			return nil, false, err
 		}
 		if between == nil {
 			between = map[string]string{}
 		}
-		between[member] = key[0].(string)
+		between[member] = c.Key[0].(string)
 	}
 	ok = s.cache.viewRecorded(ctx, func(cells *stockCells, reads *Reads) {
 		if times {

@@ -66,7 +66,7 @@ const wayOut = "they differ only in case, and codes_ignore_case is on. Use anoth
 
 // duplicateOf returns the error of a code that cannot be held beside another one.
 func duplicateOf(held, code string) *store.Error {
-	e := duplicateCode()
+	e := duplicateCode(code)
 	if held != "" && held != code {
 		e.Documented, e.Detail = false, fmt.Sprintf("must not be %q: the code %q exists, %s", store.Abbreviate(code), store.Abbreviate(held), wayOut)
 	}

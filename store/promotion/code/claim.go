@@ -183,7 +183,7 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 				return err
 			}
 			if holder := held[state.key(code)]; holder.Number != p.Number || holder.code != code {
-				e := duplicateCode()
+				e := duplicateCode(code)
 				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("requires the code %q, which another promotion has. Delete it there first.", code)
 				if holder.code != code && holder.code != "" {
 					e.Detail = fmt.Sprintf("requires the code %q, but a promotion has %q: %s", code, store.Abbreviate(holder.code), wayOut)

@@ -109,7 +109,7 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 	made := make([]*PromotionCode, len(codes))
 	records := make([]PromotionCode, len(codes))
 	first := make(map[string]int, len(codes)) // index of each code without errors
-	byKey := make(map[string]string, len(codes))
+	byKey := make(map[string]int, len(codes)) // likewise
 	ids := store.NewIDs(len(codes))
 	for i, c := range codes {
 		made[i] = &records[i]
@@ -117,9 +117,9 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 		codeErrs := c.check()
 		key := state.key(made[i].Code)
 		if before, twice := byKey[key]; twice {
-			codeErrs = append(codeErrs, duplicateOf(before, made[i].Code).At("code"))
+			codeErrs = append(codeErrs, twiceInRequest(made[before].Code, made[i].Code, before).At("code"))
 		} else if !slices.ContainsFunc(codeErrs, func(e *store.Error) bool { return e.Path[0] == "code" }) {
-			first[made[i].Code], byKey[key] = i, made[i].Code
+			first[made[i].Code], byKey[key] = i, i
 		}
 		for _, e := range codeErrs {
 			errs = append(errs, e.At("codes", strconv.Itoa(i)))

@@ -199,7 +199,7 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 		for _, resource := range byPromotion[id] {
 			code := resource.(*codeSource).Code
 			key := state.key(code)
-			e := duplicateCode()
+			e := duplicateCode(code)
 			switch holder, taken := held[key]; {
 			case claimed[code] && inBatch[key] == "":
 				inBatch[key] = code

@@ -1,6 +1,9 @@
 package code
 
 import (
+	"fmt"
+	"strconv"
+
 	"portico/store"
 )
 
@@ -45,6 +48,20 @@ func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...an
 	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
 }
 
-func duplicateCode() *store.Error {
-	return &store.Error{Code: store.Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true, Reason: store.DuplicateCode}
+// DuplicateDetail begins the error of a code that a promotion which has not ended has.
+const DuplicateDetail = "Promotion code already in use"
+
+func duplicateCode(code string) *store.Error {
+	return &store.Error{Code: store.Unprocessable, Title: "Duplicate code", Detail: DuplicateDetail + ": " + strconv.Quote(store.Abbreviate(code)), Documented: true, Reason: store.DuplicateCode}
+}
+
+// twiceInRequest is the error of a code that an earlier row of the request has, in the same case or another.
+func twiceInRequest(before, code string, row int) *store.Error {
+	e := duplicateCode(code)
+	e.Documented = false
+	e.Detail = fmt.Sprintf("is in the request twice: %q is codes.%d too. Send it once.", store.Abbreviate(code), row)
+	if before != code {
+		e.Detail = fmt.Sprintf("must not be %q: codes.%d is %q, %s", store.Abbreviate(code), row, store.Abbreviate(before), wayOut)
+	}
+	return e
 }

@@ -2,11 +2,23 @@ package rule
 
 import (
 	"encoding/json"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"portico/store"
 	"portico/store/authoring"
 )
+
+// conditionList is a list of conditions that must all match.
+type conditionList struct {
+	And json.RawMessage `json:"and"`
+}
+
+type conditionOrList struct {
+	Condition
+	conditionList
+}
 
 const (
 	maxConditions     = 1000
@@ -39,7 +51,15 @@ func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, 
 		f.Add(member, "must be an object or an array, got %s", authoring.JSONKind(raw))
 		return
 	}
-	if and, nested := c["and"]; nested {
+	and, nested := c["and"]
+	shape := reflect.TypeFor[conditionOrList]()
+	if nested {
+		shape = reflect.TypeFor[conditionList]()
+	}
+	for _, unknown := range store.UnknownMembers(raw, shape) {
+		f.Errors = append(f.Errors, unknown.At(strings.Split(member, ".")...))
+	}
+	if nested {
 		if _, ok := f.Array(member+".and", and); ok {
 			checkCondition(f, member+".and", and, depth, left)
 		}

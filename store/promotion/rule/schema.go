@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"math/big"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +12,7 @@ import (
 	"portico/store/authoring"
 )
 
-// promotionSchema holds the members of a schema that have a meaning here. Others are stored as
-// given.
+// promotionSchema holds the members of a schema that are the same for all types.
 type promotionSchema struct {
 	Currencies []struct {
 		Currency   string       `json:"currency"`
@@ -22,6 +22,12 @@ type promotionSchema struct {
 	Percent        *json.Number    `json:"percent"`
 	TargetCatalogs []string        `json:"target_catalogs"`
 	Conditions     json.RawMessage `json:"conditions"`
+}
+
+// knownSchema has all members of a schema.
+type knownSchema struct {
+	promotionSchema
+	termsSchema
 }
 
 // DecodeSchema decodes a checked schema.
@@ -35,6 +41,9 @@ func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawM
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
 		return // reported before
+	}
+	for _, unknown := range store.UnknownMembers(raw, reflect.TypeFor[knownSchema]()) {
+		f.Errors = append(f.Errors, unknown.At("schema"))
 	}
 	for name, value := range m {
 		if string(value) == "null" || name == "targets" && string(value) == allTargets {

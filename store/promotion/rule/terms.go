@@ -22,19 +22,22 @@ type Requirement struct {
 	Quantity int
 }
 
+// termsSchema holds the members of a schema that Terms reads.
+type termsSchema struct {
+	Targets      json.RawMessage `json:"targets"`
+	X            int             `json:"x"`
+	Y            int             `json:"y"`
+	Gifts        []string        `json:"gifts"`
+	Quantities   []int           `json:"quantities"`
+	Requirements []struct {
+		Targets  json.RawMessage `json:"targets"`
+		Quantity int             `json:"quantity"`
+	} `json:"requirements"`
+}
+
 // Terms decodes the schema. What fails today's checks in an old schema is left out.
 func (p *Promotion) Terms() (t Terms) {
-	var s struct {
-		Targets      json.RawMessage `json:"targets"`
-		X            int             `json:"x"`
-		Y            int             `json:"y"`
-		Gifts        []string        `json:"gifts"`
-		Quantities   []int           `json:"quantities"`
-		Requirements []struct {
-			Targets  json.RawMessage `json:"targets"`
-			Quantity int             `json:"quantity"`
-		} `json:"requirements"`
-	}
+	var s termsSchema
 	_ = store.DecodeJSON(p.Schema, &s)
 	t.X, t.Y, t.Gifts = s.X, s.Y, s.Gifts
 	for _, part := range s.Requirements {

@@ -152,8 +152,13 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 		}
 		t.Record(store.NewAuditEvent(store.AuditCatalog, after.CatalogID, action, change))
 	}
-	_, err := t.Exec(ctx, `UPDATE catalog SET release_id = $2, held_below = $3, rolled_back_from = $4 WHERE id = $1`,
-		after.CatalogID, number, after.Below, after.RolledBackFrom)
+	if _, err := t.Exec(ctx, `UPDATE catalog SET release_id = $2, held_below = $3, rolled_back_from = $4 WHERE id = $1`,
+		after.CatalogID, number, after.Below, after.RolledBackFrom); err != nil {
+		return err
+	}
+	// What shoppers were served after this release is taken back, and this one is not.
+	_, err := t.Exec(ctx, `UPDATE release SET rolled_back = (id > $2) WHERE catalog_id = $1 AND (id = $2 OR id > $2 AND id <= $3)`,
+		after.CatalogID, number, after.RolledBackFrom)
 	return err
 }
 

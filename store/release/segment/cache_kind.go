@@ -18,6 +18,7 @@ const (
 	cachedFacet      = 'v' // *Facet, by attribute
 	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies
 	cachedTree       = 't' // *Tree
+	cachedNodeNames  = 'N' // nodeNames, by languages
 	cachedAttributes = 'b' // Attributes
 	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute

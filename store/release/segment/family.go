@@ -30,6 +30,7 @@ type Families struct {
 	required ordinalLists   // of each bundle, as in ListRequired
 	born     index.Ordinals // all children, in order
 	of       index.Ordinals // their parents
+	inSets   bool           // InSets
 }
 
 // ordinalLists are lists of numbers of some products.
@@ -85,6 +86,9 @@ func (f *Families) Parent(child uint32) (parent uint32, found bool) {
 	}
 	return f.of[at], true
 }
+
+// InSets reports whether a bundle takes several units of an option, so that more than none of them matters.
+func (f *Families) InSets() bool { return f.inSets }
 
 // Limits of Units.
 const (
@@ -173,10 +177,13 @@ func (f *Families) lower(amounts []int64) {
 	}
 }
 
+// any reports whether there is a parent.
+func (f *Families) any() bool { return f != nil && len(f.children.ordinals) > 0 }
+
 // within returns amounts for a filter: that of a parent is low if a child costs low to high, else Unpriced.
 func (f *Families) within(amounts []int64, low, high int64) []int64 {
-	if f == nil || len(f.children.ordinals) == 0 || len(amounts) == 0 {
-		return amounts
+	if len(amounts) == 0 {
+		return nil
 	}
 	matching := slices.Clone(amounts)
 	for i, parent := range f.children.ordinals {
@@ -191,7 +198,7 @@ func (f *Families) within(amounts []int64, low, high int64) []int64 {
 // highest returns the highest amount of the children of parents in a set; Unpriced without any.
 func (f *Families) highest(set index.OrdinalSet, amounts []int64) int64 {
 	highest := int64(Unpriced)
-	if f == nil || len(amounts) == 0 {
+	if !f.any() {
 		return highest
 	}
 	for i, parent := range f.children.ordinals {
@@ -251,8 +258,22 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 		return nil, ErrGone
 	}
 	f.connect()
+	f.inSets = f.anyInSets()
 	r.Cache.Set(key, f)
 	return f, nil
+}
+
+func (f *Families) anyInSets() bool {
+	for list := f.required.lists.Items; len(list) > 0; {
+		end := 2 + 2*list[1]
+		for option := range slices.Chunk(list[2:end], 2) {
+			if option[1] > 1 {
+				return true
+			}
+		}
+		list = list[end:]
+	}
+	return false
 }
 
 // connect connects the children with their parents.

@@ -6,11 +6,10 @@ package segment
 // then it is read as it is.
 const (
 	ReleaseFormat      = 10
-	formatOfSyllables  = 2  // the first that indexes texts without spaces by syllables
 	FormatOfPresence   = 3  // the first that leaves out empty members (withoutEmpty), and lists every product and shown file
 	FormatOfBlocks     = 7  // the first that stores products in blocks (block.go) only
 	FormatOfAttributes = 9  // the first that indexes options, and attributes of one's own
 	FormatOfFamilies   = 9  // the first that stores the children of parents (family.go) and the lists of subtrees
 	formatOfBundles    = 10 // the first that stores what bundles require, and parents without live children
-	formatOfWords      = 9  // the first that stores vocabularies, lists of prefixes and the lengths of names with words
+	formatOfWords      = 10 // the first that stores how often a description has a word, and the roles of words in names
 )

@@ -113,7 +113,10 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 // AmountsWithin returns Amounts for a filter by price: a parent is within the bounds, both inclusive, if a live child is.
 func (r *Reader) AmountsWithin(ctx context.Context, currency string, epoch int, low, high int64) ([]int64, error) {
 	amounts, families, err := r.amounts(ctx, currency, epoch)
-	return families.within(amounts, low, high), err
+	if err != nil || !families.any() {
+		return amounts, err
+	}
+	return families.within(amounts, low, high), store.Charge(ctx, 8*len(amounts))
 }
 
 // PriceBounds returns the lowest and the highest price of a set, with those of all live children of its parents; Unpriced for

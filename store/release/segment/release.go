@@ -23,7 +23,8 @@ type Release struct {
 	Products    int      // live products, listed or not
 	PublishedAt time.Time
 	Revision    int64 // of the authored data: there is nothing to publish while it stays the same
-	Preview     bool  // not served so far; cursors do not lead into it
+	Preview     bool  // not served so far
+	RolledBack  bool  // it was served, and the catalog serves an earlier one since
 
 	// Products that are new, changed and gone, compared with the release that
 	// was served when this one was published.
@@ -90,6 +91,9 @@ func unpackLayers(text string) (layers []Layer, err error) {
 	return layers, nil
 }
 
+// Followable reports whether cursors lead into the release: shoppers were served it, and it was not rolled back.
+func (r *Release) Followable() bool { return !r.Preview && !r.RolledBack && !r.ServedAt.IsZero() }
+
 // GlobalID returns the release's id, which is unique over all types.
 func (r *Release) GlobalID() string { return store.GlobalID(store.TypeRelease, r.UUID()) }
 
@@ -140,7 +144,7 @@ func (r *Release) holder(ordinal int) int64 {
 	return r.ID
 }
 
-const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
+const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, rolled_back, added, changed, removed,
 	actor, label, note, bytes, served_at, retained, base_id, layers, first_ordinal, ordinals, format, nodes_by, equal_to,
 	CASE nodes_since WHEN 0 THEN id ELSE nodes_since END, CASE nodes_since WHEN 0 THEN published_at ELSE nodes_at END`
 
@@ -148,7 +152,7 @@ func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales, layers string
 	var published, served int64
-	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed,
+	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.RolledBack, &r.Added, &r.Changed, &r.Removed,
 		&r.Actor, &r.Label, &r.Note, &r.Bytes, &served, &r.Retained,
 		&r.BaseID, &layers, &r.FirstOrdinal, &r.Ordinals, &r.Format, &r.NodesBy, &r.Equal, &r.NodesSince, &r.NodesAt)
 	if err == nil {
@@ -178,8 +182,11 @@ func LayerByID(ctx context.Context, in db.Session, id int64) (*Release, error) {
 	return release, err
 }
 
+// followableSQL is Release.Followable.
+const followableSQL = `NOT preview AND NOT rolled_back AND served_at > 0`
+
 // KeptReleaseWithList returns the latest kept release in which a list is as it
-// has been since a release. found is false if none is kept, or only previews.
+// has been since a release. found is false if none is kept that is Followable.
 func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list string, since int64) (release *Release, found bool, err error) {
 	kept, err := KeptReleases(ctx, in, catalogID)
 	if err != nil {
@@ -198,7 +205,7 @@ func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list str
 	for _, r := range kept {
 		for _, layer := range slices.Backward(r.LayerIDs()) {
 			if is, holds := sinceOf[layer]; holds {
-				if is == since && !r.Preview {
+				if is == since && r.Followable() {
 					return r, true, err
 				}
 				break
@@ -212,7 +219,7 @@ func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list str
 func KeptReleaseWithNodes(ctx context.Context, in db.Session, catalogID string, since int64) (release *Release, found bool, err error) {
 	return db.One(ctx, in, scanRelease, `
 		SELECT `+releaseColumns+` FROM release
-		WHERE catalog_id = $1 AND state = $2 AND NOT preview AND CASE nodes_since WHEN 0 THEN id ELSE nodes_since END = $3
+		WHERE catalog_id = $1 AND state = $2 AND `+followableSQL+` AND CASE nodes_since WHEN 0 THEN id ELSE nodes_since END = $3
 		ORDER BY id DESC LIMIT 1`, catalogID, catalog.ReleasePublished, since)
 }
 

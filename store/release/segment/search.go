@@ -44,6 +44,7 @@ type searcher struct {
 // layer, and further lists if a word matches nothing at first.
 func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResult, error) {
 	r.Reads.Add(AnyProduct)
+	r.Reads.Add(AnyNode) // by liftCategory
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchKey(search.Key())}
 	if kept, ok := db.Cached[*SearchResult](r.Cache, key); ok {
 		return kept, nil
@@ -107,9 +108,6 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	tokens := slices.Clone(wholes)
 	for i, word := range words {
 		if word.Unspaced() {
-			if s.Release.Format < formatOfSyllables {
-				return nil, s.missing(ctx, "index of words without spaces")
-			}
 			tokens = append(tokens, word.Tokens()...)
 		} else {
 			ways[i] = expander.Expand(i)
@@ -129,33 +127,72 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 			continue
 		}
 		matches[i] = s.matches(ways[i])
-		if matches[i].Count(1) > 0 {
+		if !matches[i].Any() {
+			var err error
+			if matches[i], err = s.fallBack(ctx, expander, i); err != nil {
+				return nil, err
+			}
+		}
+		typed := matches[i].Products(index.WeightStem)
+		if typed == 0 && matches[i].Any() {
 			continue
 		}
-		var err error
-		if matches[i], err = s.fallBack(ctx, expander, i); err != nil {
+		corrections, meant, err := s.correct(ctx, expander, i, typed)
+		if err != nil {
 			return nil, err
 		}
-		if matches[i].Count(1) > 0 {
-			continue
-		}
-		var meant []string
-		if matches[i], meant, err = s.correct(ctx, expander, i); err != nil {
-			return nil, err
-		}
+		matches[i].Lists = append(matches[i].Lists, corrections...)
 		if len(meant) > 0 {
 			corrected[word.Whole.Text] = meant
 		}
 	}
 	for i := range matches {
-		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Count(1) > 0
-		matches[i].Position = words[i].Position
+		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Any()
+		matches[i].Position, matches[i].Head = words[i].Position, words[i].Head
 	}
 	result, err := s.match(ctx, matches, wholes)
-	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
-		result.Corrections = corrected
+	if err != nil || len(result.Found) == 0 {
+		return result, err
 	}
-	return result, err
+	text := s.search.Typed
+	if len(corrected) > 0 {
+		text, result.Corrections = s.search.Corrected(corrected), corrected
+	}
+	if err := s.liftNamed(ctx, result, expander); err != nil {
+		return nil, err
+	}
+	return result, s.liftCategory(ctx, result, text)
+}
+
+// liftNamed raises the products whose name is the search with its function words.
+func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, expander *index.Expander) error {
+	all := expander.AllWords()
+	if all == nil {
+		return nil
+	}
+	named := index.Ordinals{}
+	for _, words := range [][]index.SearchWord{expander.Words(), all} { // function words last: they are seldom needed
+		var tokens []index.SearchToken
+		for _, word := range words {
+			tokens = append(tokens, index.SearchToken{Text: word.Whole.Text})
+		}
+		if err := s.read(ctx, tokens); err != nil {
+			return err
+		}
+		placed, work := make([]index.PlacedWord, len(words)), 0
+		for i, word := range words {
+			placed[i] = index.PlacedWord{Position: word.Position, Lists: s.lists[tokens[i]]}
+			work += index.WordMatches{Lists: placed[i].Lists}.Bytes()
+		}
+		if err := store.Charge(ctx, work); err != nil {
+			return err
+		}
+		if named = index.Named(placed, len(all)); len(named) == 0 {
+			return nil
+		}
+	}
+	result.LiftNamed(named)
+	return nil
 }
 
 // match matches words, and the whole search as a SKU.
@@ -213,38 +250,34 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 	return s.matches(ways), nil
 }
 
-// correct matches a word by the nearest words that live products have, and returns
-// these, the one that most products have first.
-func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, meant []string, err error) {
-	similar, err := s.similar(ctx, expander, i)
+// correct returns the lists of the words that a word of so many products may have meant, and these words, the one that
+// most products have first.
+func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, products int) (lists []index.WeightedList, meant []string, err error) {
+	similar, err := s.similar(ctx, expander, i, index.OftenMeant(products))
 	if err != nil {
-		return m, nil, err
+		return nil, nil, err
 	}
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
 	}
 	if err := s.read(ctx, tokens); err != nil {
-		return m, nil, err
+		return nil, nil, err
 	}
-	most, nearest := 0, 0
-	for _, word := range similar {
-		one := s.matches([]index.Expansion{index.Correction(word)})
-		if len(m.Lists) > 0 && word.Distance > nearest || len(m.Lists) >= index.MaxCorrections {
-			break
+	var found []index.FoundCorrection
+	for i, word := range similar {
+		if n := s.matches([]index.Expansion{{One: tokens[i]}}).Products(0); n > 0 {
+			found = append(found, index.FoundCorrection{SimilarWord: word, Products: n})
 		}
-		count := one.Count(1 << 20)
-		if count == 0 {
-			continue
-		}
-		meant = append(meant, word.Text)
-		if nearest = word.Distance; count > most {
-			most = count
-			meant[0], meant[len(meant)-1] = word.Text, meant[0]
-		}
-		m.Lists = append(m.Lists, one.Lists...)
 	}
-	return m, meant, nil
+	for i, word := range index.Meant(products, found) {
+		ways := expander.Correction(word.SimilarWord, i == 0)
+		if err := s.read(ctx, tokensOf(ways)); err != nil {
+			return nil, nil, err
+		}
+		lists, meant = append(lists, s.matches(ways).Lists...), append(meant, word.Text)
+	}
+	return lists, meant, nil
 }
 
 // read reads the lists of tokens in all layers.
@@ -300,7 +333,7 @@ func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
 			continue
 		}
 		for _, list := range s.lists[way.One] {
-			list.Weight = way.Weight
+			list.Weight, list.Prefix = way.Weight, way.One.Prefix
 			m.Lists = append(m.Lists, list)
 		}
 	}

@@ -23,20 +23,21 @@ func (s similarWords) Size() int {
 // stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
 const stepsOfSimilar = 128
 
-// similar returns expander.Corrections of a word. It charges the comparisons to the context's Allowance, and finds them once
+// similar returns expander.Corrections of a word that so many products have at least. It charges the comparisons to the
+// context's Allowance, and finds them once
 // for all searches of an operation that have the word, and for later ones.
-func (s *searcher) similar(ctx context.Context, expander *index.Expander, i int) ([]index.SimilarWord, error) {
+func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, products int) ([]index.SimilarWord, error) {
 	word := expander.Words()[i].Whole
-	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text))}
+	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text)), Number: 2 * products}
 	if word.Prefix {
-		key.Number = 1
+		key.Number++
 	}
 	found, ok := db.Cached[similarWords](s.Cache, key)
 	if !ok {
-		if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i)); err != nil {
+		if err := store.ChargeSteps(ctx, expander.CorrectionSteps(i, products)); err != nil {
 			return nil, err
 		}
-		found = expander.Corrections(i)
+		found = expander.Corrections(i, products)
 		s.Cache.Set(key, found)
 	}
 	return found, store.ChargeSteps(ctx, stepsOfSimilar*len(found))

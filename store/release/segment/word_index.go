@@ -47,7 +47,7 @@ func cutText(body []byte) (text, rest []byte) {
 type wordBatch struct {
 	language   string
 	first      int      // chunk
-	vocabulary int      // chunk; -1 for none
+	vocabulary int      // chunk
 	starts     []string // the first word of each chunk
 }
 
@@ -61,15 +61,12 @@ func (d wordDirectory) Size() (n int) {
 	return n
 }
 
-func newWordBatch(body []byte, format int) (s wordBatch) {
+func newWordBatch(body []byte) (s wordBatch) {
 	language, body := cutText(body)
 	first, n := binary.Uvarint(body)
-	body = body[n:]
-	s.language, s.first, s.vocabulary = string(language), int(first), -1
-	if format >= formatOfWords {
-		number, n := binary.Uvarint(body)
-		s.vocabulary, body = int(number)-1, body[n:]
-	}
+	vocabulary, m := binary.Uvarint(body[n:])
+	body = body[n+m:]
+	s.language, s.first, s.vocabulary = string(language), int(first), int(vocabulary)-1
 	for len(body) > 0 {
 		var start []byte
 		start, body = cutText(body)
@@ -87,7 +84,7 @@ func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
 	for token.Prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.Text) {
 		end++
 	}
-	if s.vocabulary >= 0 && len(token.Text) <= PrefixLength && end-beyond > PrefixTokens+1 {
+	if len(token.Text) <= PrefixLength && end-beyond > PrefixTokens+1 {
 		end = beyond + 2
 	}
 	return s.first + max(0, beyond-1), s.first + end
@@ -96,7 +93,6 @@ func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
 // wordChunk is a part of the index.
 type wordChunk struct {
 	body  []byte
-	short bool                          // of a release before formatOfWords
 	marks map[int]index.OccurrenceMarks // of its long lists, by the bytes after them
 }
 
@@ -109,8 +105,8 @@ func (c *wordChunk) Size() int {
 }
 
 // newWordChunk finds the marks of a chunk's long lists.
-func newWordChunk(body []byte, format int) *wordChunk {
-	c := &wordChunk{body: body, short: format < formatOfWords}
+func newWordChunk(body []byte) *wordChunk {
+	c := &wordChunk{body: body}
 	c.entries("", func(_ []byte, list index.OccurrenceList, after int) bool {
 		if len(list.Body) >= index.MarkedBytes {
 			if c.marks == nil {
@@ -129,7 +125,7 @@ func (c *wordChunk) entries(from string, found func(token []byte, list index.Occ
 		var token, list []byte
 		token, body = cutText(body)
 		list, body = cutText(body)
-		if string(token) >= from && !found(token, index.OccurrenceList{Body: list, Short: c.short}, len(body)) {
+		if string(token) >= from && !found(token, index.OccurrenceList{Body: list}, len(body)) {
 			return false
 		}
 	}
@@ -179,12 +175,12 @@ func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(bodies) == 0 || !bytes.Equal(bodies[0], binary.AppendUvarint(nil, uint64(len(bodies)))) {
+	if r.Release.Format < formatOfWords || len(bodies) == 0 || !bytes.Equal(bodies[0], binary.AppendUvarint(nil, uint64(len(bodies)))) {
 		return nil, r.missing(ctx, "index of words")
 	}
 	directory := make(wordDirectory, 0, len(bodies)-1)
 	for _, body := range bodies[1:] {
-		directory = append(directory, newWordBatch(body, r.Release.Format))
+		directory = append(directory, newWordBatch(body))
 	}
 	r.Cache.Set(key, directory)
 	return directory, nil
@@ -204,7 +200,7 @@ func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]*wordCh
 	}
 	read, err := r.readWordChunks(ctx, missing)
 	for number, body := range read {
-		key.Number, found[number] = number, newWordChunk(body, r.Release.Format)
+		key.Number, found[number] = number, newWordChunk(body)
 		r.Cache.Set(key, found[number])
 	}
 	return found, err
@@ -239,7 +235,7 @@ func (r *Reader) vocabularies(ctx context.Context, batches []wordBatch) (list []
 		key.Number = batch.vocabulary
 		if kept, ok := db.Cached[*index.Vocabulary](r.Cache, key); ok {
 			found[key.Number] = kept
-		} else if key.Number >= 0 {
+		} else {
 			missing = append(missing, key.Number)
 		}
 	}
@@ -258,9 +254,7 @@ func (r *Reader) vocabularies(ctx context.Context, batches []wordBatch) (list []
 		}
 	}
 	for _, batch := range batches {
-		if batch.vocabulary >= 0 {
-			list = append(list, index.WordSource{Vocabulary: found[batch.vocabulary], Language: r.languageOf(batch)})
-		}
+		list = append(list, index.WordSource{Vocabulary: found[batch.vocabulary], Language: r.languageOf(batch)})
 	}
 	return list, nil
 }

@@ -64,5 +64,6 @@ export const setQuantity = (line: Line, quantity: number) => lines.write(lines.r
 
 const mostCodes = 10 // of cartPreview
 
-export const addCode = (code: string) => codes.write([...codes.read().filter(other => other !== code), code].slice(-mostCodes))
+/** addCode adds a code. It replaces the same one in another case, which most shops do not tell apart. */
+export const addCode = (code: string) => codes.write([...codes.read().filter(other => other.toLowerCase() !== code.toLowerCase()), code].slice(-mostCodes))
 export const removeCode = (code: string) => codes.write(codes.read().filter(other => other !== code))

@@ -1,5 +1,5 @@
 // The cart, with the prices and discounts of cartPreview. The page calculates nothing.
-import { useId } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { addCode, keyOf, removeCode, setQuantity, useCart, useCodes, useInteractive, type Line } from './cart'
@@ -72,14 +72,22 @@ function CartLine({ line, sum, available }: { line: Line; sum: PreviewLine | und
   </li>
 }
 
-function Codes({ codes, preview }: { codes: readonly string[]; preview: Preview }) {
+// Codes takes refused codes out of the cart, and says why until another code is entered.
+function Codes({ codes, preview, busy }: { codes: readonly string[]; preview: Preview; busy: boolean }) {
   const id = useId()
   const texts = useTexts()
-  const refused = preview.codesRefused.filter(({ code }) => codes.includes(code))
+  const [refused, setRefused] = useState<Preview['codesRefused']>([])
+  useEffect(() => {
+    const now = busy ? [] : preview.codesRefused.filter(({ code }) => codes.includes(code))
+    if (!now.length) return
+    setRefused(now)
+    for (const { code } of now) removeCode(code)
+  }, [busy, preview, codes])
   const unused = preview.codesUnused.filter(code => codes.includes(code))
   return <form className="code" onSubmit={event => {
     event.preventDefault()
     const code = String(new FormData(event.currentTarget).get('code')).trim()
+    setRefused([])
     if (code) addCode(code)
     event.currentTarget.reset()
   }}>
@@ -101,7 +109,7 @@ function Summary({ codes, preview, busy }: { codes: readonly string[]; preview: 
   const { subtotal, discounts, total, includesTax, nextPromotion } = preview
   return <section className="bill" aria-labelledby="bill" aria-busy={busy}>
     <h2 id="bill">{texts.summary}</h2>
-    <Codes codes={codes} preview={preview} />
+    <Codes codes={codes} preview={preview} busy={busy} />
     <dl aria-live="polite">
       <div><dt>{texts.subtotal}</dt><dd data-sum="subtotal">{subtotal.formatted}</dd></div>
       {discounts.map(({ promotion, code, amount }, i) => <div key={i}>

@@ -9,7 +9,7 @@ import { Head } from './head'
 import { categoryPath } from './path'
 import { Sheets } from './sheets'
 import { useTexts, type Texts } from './texts'
-import { Missing, Trouble, Waiting } from './trouble'
+import { Missing, Trouble, WaitingPage } from './trouble'
 
 const Category = graphql(`
   query Category($path: String!, $first: Int!, $offset: Int!, $filter: ProductFilter, $orderBy: ProductOrder) {
@@ -64,7 +64,7 @@ export function CategoryPage({ path }: { path: string }) {
 
   if (error && !data?.catalogNode) return <Trouble error={error} again={ask} />
   const node = data?.catalogNode
-  if (!node) return fetching ? <Waiting /> : <Missing />
+  if (!node) return fetching ? <WaitingPage /> : <Missing />
   const { totalCount, nodes, facets } = node.products
   const sheets = Math.ceil(totalCount / length)
   const ancestors = [...node.breadcrumbs, node]

@@ -5,7 +5,7 @@ import { graphql } from './graphql'
 import { Head } from './head'
 import { categoryPath } from './path'
 import { useTexts } from './texts'
-import { Trouble, Waiting } from './trouble'
+import { Trouble, WaitingPage } from './trouble'
 
 const Home = graphql(`
   query Home {
@@ -30,7 +30,7 @@ export function HomePage() {
   const [{ data, error }, ask] = useQuery({ query: Home })
   const shop = data?.hierarchies?.nodes[0]
   if (error && !shop) return <Trouble error={error} again={ask} />
-  if (!shop) return <Waiting />
+  if (!shop) return <WaitingPage />
   return <>
     <Head title={shop.name} description={shop.description} path="/" />
     <section className="hero" lang={shop.language}>

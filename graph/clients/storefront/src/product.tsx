@@ -15,7 +15,7 @@ import { Price, PriceText } from './price'
 import { PromotionOf, Promotions } from './promotions'
 import { StockLine, useStock } from './stock'
 import { useTexts } from './texts'
-import { Missing, Trouble, Waiting } from './trouble'
+import { Missing, Trouble, WaitingPage } from './trouble'
 import { useVariant, Variants } from './variants'
 
 const Product = graphql(`
@@ -72,7 +72,7 @@ export function ProductPage({ slug }: { slug: string }) {
   const [{ data, error, fetching }, ask] = useQuery({ query: Product, variables: { slug } })
   if (error && !data?.product) return <Trouble error={error} again={ask} />
   const product = data?.product
-  if (!product) return fetching ? <Waiting /> : <Missing />
+  if (!product) return fetching ? <WaitingPage /> : <Missing />
   return product.parent ? <Moved to={productPath(product)} /> : <Shown product={product} />
 }
 

@@ -8,7 +8,7 @@ import { graphql } from './graphql'
 import { Head } from './head'
 import { Ways } from './menu'
 import { useTexts } from './texts'
-import { Trouble, Waiting } from './trouble'
+import { Trouble, WaitingPage } from './trouble'
 
 const Search = graphql(`
   query Search($filter: ProductFilter!, $after: String) {
@@ -28,7 +28,7 @@ function Found({ words, filter, choose }: { words: string; filter: Filter; choos
   const [{ data, error, fetching }, ask] = useQuery({ query: Search, variables: { filter: { ...filter, search: words }, after } })
   const list = data?.products
   if (error && !list) return <Trouble error={error} again={ask} />
-  if (!list) return <Waiting />
+  if (!list) return <WaitingPage />
   const { edges, totalCount, correctedTo, pageInfo, facets } = list
   if (!totalCount && !Object.keys(filter).length) return <div role="status"><p className="lead">{texts.noResults}</p><Ways /></div>
   return <div className="listing">

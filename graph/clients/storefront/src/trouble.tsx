@@ -36,5 +36,14 @@ export function Missing() {
   </section>
 }
 
-/** Waiting is a placeholder. Screen readers announce it once, if loading takes long. */
+/** Waiting is a placeholder of a part of a page. Screen readers announce it once, if loading takes long. */
 export const Waiting = () => <div className="waiting" role="status"><span>{useTexts().loading}</span></div>
+
+/** WaitingPage is a placeholder of a whole page, with a title and a heading. */
+export function WaitingPage() {
+  const { loading } = useTexts()
+  return <div className="waiting" role="status">
+    <Head title={loading} />
+    <h1>{loading}</h1>
+  </div>
+}

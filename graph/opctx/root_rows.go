@@ -1,0 +1,42 @@
+package opctx
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Roots knows the root fields of an operation.
+type Roots interface {
+	// RootIDs returns the resources that the root fields of a name have in their argument id, without repetitions. It is nil
+	// if each field must read its own.
+	RootIDs(ctx context.Context, field string) []string
+}
+
+// rootRows are the rows of the root fields of a name.
+type rootRows struct {
+	once  sync.Once
+	found any // map[string]T
+	err   error
+}
+
+// ReadTogether returns the row with an id for a root field of a name; the zero value if there is none. The first of the fields
+// of that name reads the rows of all.
+func ReadTogether[T any](ctx context.Context, field, id string, read func(ctx context.Context, ids []string) (map[string]T, error)) (row T, err error) {
+	op := From(ctx)
+	var ids []string
+	if op != nil && op.Roots != nil {
+		ids = op.Roots.RootIDs(ctx, field)
+	}
+	if len(ids) < 2 || !slices.Contains(ids, id) {
+		found, err := read(ctx, []string{id})
+		return found[id], err
+	}
+	kept, _ := op.rootRows.LoadOrStore(field, &rootRows{})
+	rows := kept.(*rootRows)
+	rows.once.Do(func() { rows.found, rows.err = read(ctx, ids) })
+	if rows.err != nil {
+		return row, rows.err
+	}
+	return rows.found.(map[string]T)[id], nil
+}
