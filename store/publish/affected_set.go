@@ -42,9 +42,6 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	for id, was := range before {
 		p.delta.names[id] = was.Name()
 	}
-	if err := v.markDirty(ctx, seeds, before); err != nil {
-		return nil, err
-	}
 	next := func(id string) []string { // what to visit after a product that came, left or changed
 		list := append(v.related(id), v.children[id]...)
 		if was := before[id]; was != nil {
@@ -52,11 +49,19 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 		}
 		return list
 	}
-	ahead := slices.Clone(seeds) // what the first two waves visit, read at once
-	for _, id := range seeds {
-		ahead = append(ahead, next(id)...)
+	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
+		if err := read(ctx, seeds); err != nil {
+			return nil, err
+		}
 	}
-	if err := v.around(ctx, ahead); err != nil {
+	ahead := slices.Clone(seeds) // what the first waves visit, read at once
+	for _, id := range seeds {
+		ahead = append(append(ahead, next(id)...), v.bundles[id]...)
+	}
+	if err := v.around(ctx, store.Unique(ahead)); err != nil {
+		return nil, err
+	}
+	if err := v.markDirty(ctx, seeds, before); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
@@ -103,11 +108,6 @@ func (v *affectedSet) related(id string) []string {
 // markDirty marks the products to build again: the seeds, their children and
 // bundles, and their parents, before and now, and the parents and bundles of all those.
 func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
-	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
-		if err := read(ctx, seeds); err != nil {
-			return err
-		}
-	}
 	for _, id := range seeds {
 		v.dirty[id] = true
 		for _, other := range slices.Concat(v.children[id], v.bundles[id]) {
