@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"slices"
 
 	"portico/graph/model"
 	"portico/graph/opctx"
@@ -11,26 +10,24 @@ import (
 	"portico/store/catalog"
 )
 
-// authoredByID returns an authored resource by its global or own id; nil if there is none. Root fields of one name read theirs
-// together.
-func authoredByID[T any](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]*T, error)) (*T, error) {
+// authoredByID returns an authored resource by its global or own id; the zero value if there is none. Root fields of one name read
+// theirs together.
+func authoredByID[T any](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]T, error)) (T, error) {
 	if err := auth.Require(ctx, "Query."+field); err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
 	return opctx.ReadTogether(ctx, field, store.LocalID(id), read)
 }
 
-// authoredRow is authoredByID for resources that are rows: those of root fields of one name are a batch.
-func authoredRow[T, S any, P model.Row[T, S]](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]S, error)) (*T, error) {
-	return authoredByID(ctx, field, id, func(ctx context.Context, ids []string) (map[string]*T, error) {
-		byID, err := read(ctx, ids)
-		rows := make(map[string]*T, len(byID))
-		known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, found := byID[id]; return !found })
-		for i, row := range model.NewBatch[T, S, P](valuesByID(known, byID)) {
-			rows[known[i]] = row
-		}
-		return rows, err
-	})
+// authoredRow is authoredByID for resources that are rows. Each is a batch of its own: root fields run side by side, and a batch
+// is read by one goroutine.
+func authoredRow[T, S any, P model.Row[T, *S]](ctx context.Context, field, id string, read func(context.Context, []string) (map[string]*S, error)) (*T, error) {
+	source, err := authoredByID(ctx, field, id, read)
+	if source == nil {
+		return nil, err
+	}
+	return singleRow[T, *S, P](source, err)
 }
 
 // authoredPage returns a page of authored resources.

@@ -78,7 +78,7 @@ func serveWith(t testing.TB, s *shop.Store, room *responsecache.Cache, policy op
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, middleware.Health())
-	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
+	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.WriteTrouble))
 	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux)), room}
 }
 

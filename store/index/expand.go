@@ -223,6 +223,26 @@ func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
 	}
 }
 
+// CorrectionSteps returns at most how many steps Corrections takes for a word.
+func (e *Expander) CorrectionSteps(i, products int) (steps int) {
+	text := e.words[i].Whole.Text
+	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
+		return 0
+	}
+	for _, source := range e.sources {
+		steps += source.SimilarSteps(text, e.leastProducts(products))
+	}
+	if e.words[i].Whole.Prefix && products == 0 {
+		steps *= 2 // longer words are compared too
+	}
+	return steps
+}
+
+// leastProducts is how many products of one of the sources have a word if so many of all have it.
+func (e *Expander) leastProducts(products int) int {
+	return (products + len(e.sources) - 1) / max(1, len(e.sources))
+}
+
 // Fallbacks returns further ways in which a word matches: with ae for ä, as several words, and in languages
 // that join words as the end of a compound even if it is short.
 func (e *Expander) Fallbacks(i int) []Expansion {

@@ -24,8 +24,7 @@ func (s similarWords) Size() int {
 const stepsOfSimilar = 128
 
 // similar returns expander.Corrections of a word that so many products have at least. It charges the comparisons to the
-// context's Allowance, and finds them once
-// for all searches of an operation that have the word, and for later ones.
+// context's Allowance, and finds them once for all searches of an operation that have the word, and for later ones.
 func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, products int) ([]index.SimilarWord, error) {
 	word := expander.Words()[i].Whole
 	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text)), Number: 2 * products}
