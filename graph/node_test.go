@@ -125,7 +125,7 @@ func anythingByID() []scenario {
 		{name: "nothing", query: `{ node(id: "") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "an unknown type", query: `{ node(id: ` + global("Order", "1") + `) { id } }`, data: `{"node":null}`},
 		{name: "an invalid id among valid ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: `{"nodes":null}`, holds: garbage},
-		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, got 101"}},
+		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100 elements, got 101"}},
 		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 100)}},
 		{name: "a null in the list", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": []any{nil}}, codes: invalid},
 	}

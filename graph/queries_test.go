@@ -148,9 +148,9 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 func pageStatements() map[string]int {
 	return map[string]int{
 		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 16, "CategorySheet": 5, "ByPrice": 9, "ProductPageBySlug": 10,
-		"ProductByPath": 7, "VariantByOptions": 7, "VariantPrices": 6, "SearchFirstPage": 12, "WhileTyping": 10, "MovedPage": 8,
+		"ProductByPath": 7, "VariantByOptions": 7, "VariantPrices": 6, "SearchFirstPage": 15, "WhileTyping": 10, "MovedPage": 8,
 		"Availability": 1, "CartPage": 10, "Promoted": 5, "BundlePrice": 4, "Related": 8, "BreadcrumbTrails": 5,
-		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 11,
+		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 13,
 		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 13, "Variant": 7, "Variants": 5,
 		"CheckoutTotals": 6, "SearchNarrowed": 8, "Collections": 1, "ActiveChannel": 0, "WithVariants": 7,
 		"CategoryTree": 1, "TagsAndTypes": 6, "ProjectionSearch": 12, "AllLanguages": 6, "TieredPrices": 4,

@@ -289,6 +289,7 @@ func (d *drawing) text(x expensive) (string, graphtest.Variables) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("thing-%03d", i)
 	}
+	d.inVariable = true // literals alone
 	values := graphtest.Variables{}
 	set := "{__typename}"
 	for i := len(x) - 1; i >= 0; i-- {

@@ -134,7 +134,7 @@ func TestVariableLimits(t *testing.T) {
 	require.Empty(t, a.Errors, "a text is one value, whatever is in it: %.300s", a.Body)
 	a = graphtest.Serve(nil).Post(t, `query($ids: [ID!]!) { stocksById(productIds: $ids) { id } }`, graphtest.Variables{"ids": slices.Repeat([]any{"a"}, 30_000)})
 	require.Equal(t, []store.Code{store.Unprocessable}, a.Codes())
-	require.Contains(t, a.Errors[0].Message, "at most 100, got 30000")
+	require.Contains(t, a.Errors[0].Message, "at most 100 elements, got 30000")
 }
 
 // Errors do not repeat an unknown member's name: it may be a secret.
