@@ -21,7 +21,7 @@ func drawSettings(d *dice) *parityCase {
 // wireSettings converts the settings of GraphQL to REST's shape.
 func wireSettings(s map[string]any) map[string]any {
 	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"],
-		"locale":          s["locale"], "codes_ignore_case": s["codesIgnoreCase"],
+		"locale": s["locale"], "codes_ignore_case": s["codesIgnoreCase"],
 		"page_length_max": s["pageLengthMax"], "page_offset_limit": s["pageOffsetLimit"]}
 }
 

@@ -57,7 +57,8 @@ func (b *bench) memoryRow() (results []rowResult, err error) {
 	return append(results, rowResult{name: fmt.Sprintf("%d products, at the peak of a publication", s.products), measured: fmt.Sprintf("%.0f MiB", peak), verdict: verdictOf(peak <= 2*goal)}), nil
 }
 
-// publishRow publishes a new catalog, and again after ten products changed.
+// publishRow publishes a new catalog, again after ten products changed, and after one more when 3,000 had changed since;
+// on PostgreSQL also over a connection on which what is sent arrives late.
 func (b *bench) publishRow() ([]rowResult, error) {
 	s, err := b.largeShop()
 	if err != nil {
@@ -83,14 +84,56 @@ func (b *bench) publishRow() ([]rowResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	many := min(3000, s.products/8)
+	if err := s.change(many); err != nil {
+		return nil, err
+	}
+	if _, err := s.publish(copied); err != nil {
+		return nil, err
+	}
+	if err := s.change(1); err != nil {
+		return nil, err
+	}
+	one, err := s.publish(copied)
+	if err != nil {
+		return nil, err
+	}
 	results := []rowResult{
 		{name: fmt.Sprintf("publish %d products whole", s.products), measured: whole.String()},
 		{name: fmt.Sprintf("publish 10 changed of %d", s.products), measured: ten.String()},
+		{name: fmt.Sprintf("publish one product of %d after %d changed", s.products, many), measured: one.String()},
 	}
 	if s.products >= 1_000_000 { // the goals are for a million
 		results[0].verdict, results[1].verdict = verdictOf(whole.elapsed <= 120*time.Second), verdictOf(ten.elapsed <= 2*time.Second)
 	}
-	return results, nil
+	if b.postgres == "" {
+		return append(results, rowResult{name: "publish 10 changed over a slow connection, PostgreSQL", measured: "skipped: see -postgres"}), nil
+	}
+	slow, err := b.publishFromAfar()
+	return append(results, slow), err
+}
+
+// linkDelay is how late arrives what is sent over the slow connection.
+const linkDelay = 20 * time.Millisecond
+
+// publishFromAfar publishes ten changed products over a slow connection.
+func (b *bench) publishFromAfar() (result rowResult, err error) {
+	s, err := b.postgresShop(b.large)
+	if err != nil {
+		return result, err
+	}
+	s.stop()
+	if err := s.changeTen(); err != nil {
+		return result, err
+	}
+	link, err := newSlowLink(s.url, linkDelay)
+	if err != nil {
+		return result, err
+	}
+	defer link.close()
+	_, took, err := b.command("", "publish", "--database-url", link.address, catalogID)
+	return rowResult{name: fmt.Sprintf("publish 10 changed of %d, PostgreSQL %s away", s.products, linkDelay),
+		measured: fmt.Sprintf("%s, %d round trips with those of the connections", took, link.sent.Load())}, err
 }
 
 func (s *shop) publish(catalog string) (commandTime, error) {

@@ -130,14 +130,19 @@ func (s *shop) catalogLine(id string) (string, error) {
 }
 
 // changeTen imports ten products under new names.
-func (s *shop) changeTen() error {
+func (s *shop) changeTen() error { return s.change(10) }
+
+// change imports some products under new names.
+func (s *shop) change(products int) error {
 	export, err := s.run("", "export", "-")
 	if err != nil {
 		return err
 	}
 	var changed strings.Builder
+	left := products
 	for line := range strings.Lines(export) {
-		if head, rest, found := strings.Cut(line, `"name":"`); found && strings.HasPrefix(line, `{"type":"product",`) && strings.Count(changed.String(), "\n") < 10 {
+		if head, rest, found := strings.Cut(line, `"name":"`); found && strings.HasPrefix(line, `{"type":"product",`) && left > 0 {
+			left--
 			changed.WriteString(head + `"name":"Changed ` + rest)
 		}
 	}

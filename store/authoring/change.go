@@ -93,14 +93,18 @@ func ChangesKnownSince(ctx context.Context, in db.Session, revision int64) (bool
 // ChangedSince returns the distinct ids written after a revision, by table; complete is
 // false if they are no longer all known.
 func ChangedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
-	if complete, err := ChangesKnownSince(ctx, in, revision); err != nil || !complete {
-		return nil, false, err
-	}
 	byTable = map[string][]string{}
 	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c rowChange, err error) {
-		err = rows.Scan(&c.table, &c.id)
-		byTable[c.table] = append(byTable[c.table], c.id)
+		var from int64
+		if err = rows.Scan(&from, &c.table, &c.id); c.table == "" {
+			complete = revision >= from
+		} else {
+			byTable[c.table] = append(byTable[c.table], c.id)
+		}
 		return c, err
-	}, `SELECT DISTINCT kind, id FROM authored_change WHERE revision > $1 ORDER BY kind, id`, revision)
-	return byTable, err == nil, err
+	}, `
+		SELECT value, '' AS kind, '' AS id FROM counter WHERE name = 'tracked_from'
+		UNION ALL
+		SELECT DISTINCT 0, kind, id FROM authored_change WHERE revision > $1 ORDER BY kind, id`, revision)
+	return byTable, complete && err == nil, err
 }

@@ -65,6 +65,7 @@ func deleteRules(ctx context.Context, w *authoring.Writer, ids []string) ([]stri
 const (
 	ReleaseBuilding  = "building"
 	ReleasePublished = "published"
+	ReleaseBase      = "base" // made for later deltas, and never shown
 )
 
 // RolledBackSQL is true for a row of catalog that a rollback holds at an older release.

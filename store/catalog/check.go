@@ -5,34 +5,40 @@ import "portico/store/db"
 // Checks are the rules of authored products, nodes, prices and catalogs.
 var Checks = []db.Check{
 	{
+		Rule:    "The database holds a shop.",
+		Broken:  `SELECT 'no catalog and no product' FROM counter WHERE name = 'revision' AND NOT EXISTS (SELECT 1 FROM catalog) AND NOT EXISTS (SELECT 1 FROM product)`,
+		Advice:  "Compare the URL with that of your server, or import a shop: portico import.",
+		Warning: true,
+	},
+	{
 		Rule:   "Each node belongs to a hierarchy.",
-		Broken: `SELECT id FROM node WHERE hierarchy_id NOT IN (SELECT id FROM hierarchy)`,
+		Broken: `SELECT id FROM node WHERE NOT EXISTS (SELECT 1 FROM hierarchy WHERE hierarchy.id = node.hierarchy_id)`,
 		Advice: "Import the hierarchy, or the node with another one.",
 	},
 	{
 		Rule:   "Each price belongs to a price book.",
-		Broken: `SELECT id FROM price WHERE pricebook_id NOT IN (SELECT id FROM pricebook)`,
+		Broken: `SELECT id FROM price WHERE NOT EXISTS (SELECT 1 FROM pricebook WHERE pricebook.id = price.pricebook_id)`,
 		Advice: "Import the price book, or the price with another one.",
 	},
 	{
 		Rule:   "Each catalog rule leads to a catalog.",
-		Broken: `SELECT id FROM catalog_rule WHERE catalog_id NOT IN (SELECT id FROM catalog)`,
+		Broken: `SELECT id FROM catalog_rule WHERE NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = catalog_rule.catalog_id)`,
 		Advice: "Import the catalog, or delete the rule.",
 	},
 	{
 		Rule:   "Products are attached to nodes that exist.",
-		Broken: `SELECT DISTINCT node_id FROM node_product WHERE node_id NOT IN (SELECT id FROM node)`,
+		Broken: `SELECT DISTINCT node_id FROM node_product WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.id = node_product.node_id)`,
 		Advice: "Somebody changed the tables by hand. Import the node again.",
 	},
 	{
 		Rule:    "Nodes list products that exist.",
-		Broken:  `SELECT DISTINCT product_id FROM node_product WHERE product_id NOT IN (SELECT id FROM product)`,
+		Broken:  `SELECT DISTINCT product_id FROM node_product WHERE NOT EXISTS (SELECT 1 FROM product WHERE product.id = node_product.product_id)`,
 		Advice:  "Import the product, or the node without it. Shoppers do not see it.",
 		Warning: true,
 	},
 	{
 		Rule:    "Each price is for the SKU of a product.",
-		Broken:  `SELECT DISTINCT sku FROM price WHERE sku NOT IN (SELECT sku FROM product)`,
+		Broken:  `SELECT sku FROM price EXCEPT SELECT sku FROM product`,
 		Advice:  "Import the product, or delete the price. It may differ in case from a product's SKU.",
 		Warning: true,
 	},
@@ -50,7 +56,7 @@ var Checks = []db.Check{
 	},
 	{
 		Rule:    "The parents of products exist.",
-		Broken:  `SELECT id FROM product WHERE parent_id <> '' AND parent_id NOT IN (SELECT id FROM product)`,
+		Broken:  `SELECT id FROM product AS child WHERE parent_id <> '' AND NOT EXISTS (SELECT 1 FROM product WHERE product.id = child.parent_id)`,
 		Advice:  "Import the parent, or the product without it.",
 		Warning: true,
 	},

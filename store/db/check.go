@@ -9,10 +9,11 @@ import (
 // Check is a rule that the rows of a database follow. Packages declare those of their
 // tables, and shop.Store.Doctor runs them all.
 type Check struct {
-	Rule    string // as a sentence: "Each ledger adds up to its stock."
-	Broken  string // SQL that selects a text for each row that breaks the rule
-	Advice  string // what to do, as a sentence
-	Warning bool   // the shop works all the same
+	Rule    string        // as a sentence: "Each ledger adds up to its stock."
+	Broken  string        // SQL that selects a text for each row that breaks the rule
+	Now     func() string // SQL instead of Broken that contains a time: RunChecks calls it when the check runs
+	Advice  string        // what to do, as a sentence
+	Warning bool          // the shop works all the same
 }
 
 // CountSQL is a query of the number of rows that break the rule.
@@ -29,6 +30,9 @@ type CheckResult struct {
 func (s *DB) RunChecks(ctx context.Context, checks []Check) (results []CheckResult, err error) {
 	err = s.Snapshot(ctx, func(in Session) error {
 		for _, check := range checks {
+			if check.Now != nil {
+				check.Broken = check.Now()
+			}
 			found, _, err := One(ctx, in, func(rows *sql.Rows) (r CheckResult, err error) {
 				err = rows.Scan(&r.Count, &r.Example)
 				return r, err
@@ -56,8 +60,10 @@ func (s *DB) FileCheck() Check {
 // second.
 func (s *DB) ClockCheck() Check {
 	return Check{
-		Rule:   "The clocks of this machine and the database agree within a second.",
-		Broken: fmt.Sprintf(`SELECT 'they differ by ' || CAST(skew / 1000 AS TEXT) || ' ms' FROM (SELECT %s - %d AS skew) AS clocks WHERE skew > 1000000 OR skew < -1000000`, s.AgesSQL(), s.Now().UnixMicro()),
+		Rule: "The clocks of this machine and the database agree within a second.",
+		Now: func() string {
+			return fmt.Sprintf(`SELECT 'they differ by ' || CAST(skew / 1000 AS TEXT) || ' ms' FROM (SELECT %s - %d AS skew) AS clocks WHERE skew > 1000000 OR skew < -1000000`, s.AgesSQL(), s.Now().UnixMicro())
+		},
 		Advice: "Run an NTP client on both machines.", Warning: true,
 	}
 }

@@ -65,7 +65,7 @@ func (t *Tx) InsertRows(ctx context.Context, table string, columns []string, row
 
 // InsertRowsOnConflict is InsertRows with a clause to append, such as ON CONFLICT.
 func (t *Tx) InsertRowsOnConflict(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
-	for _, size := range []int{32, 4, 1} {
+	for _, size := range []int{32, 16, 8, 4, 2, 1} {
 		if len(rows) < size {
 			continue
 		}

@@ -66,6 +66,7 @@ var addedSinceRows = []string{
 	"job.run_at",
 	`TABLE audit_event`,
 	"release_node.texts",
+	"release.layers", "release.nodes_by", "release.equal_to",
 }
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and

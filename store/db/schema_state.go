@@ -66,6 +66,12 @@ func readSchema(ctx context.Context, in Session, engine dialect) (state schemaSt
 		if state.applied, _, err = One(ctx, in, Scalar[int], `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version`); err != nil {
 			return foreign(migratorTables[0], err)
 		}
+		if state.applied > 0 && !slices.Contains(tables, "store_meta") { // another process may have migrated between both reads
+			if tables, err = Collect(ctx, in, Scalar[string], engine.tables()); err != nil {
+				return state, fmt.Errorf("look for the schema: %w", err)
+			}
+			tables = slices.DeleteFunc(tables, func(name string) bool { return slices.Contains(migratorTables, name) })
+		}
 	}
 	if !slices.Contains(tables, "store_meta") {
 		switch {

@@ -22,8 +22,11 @@ var Checks = []db.Check{
 		Advice: recounted,
 	},
 	{
-		Rule:   "Each usage is of a promotion that exists or existed.",
-		Broken: `SELECT reference FROM code_usage WHERE promotion_number NOT IN (SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive)`,
+		Rule: "Each usage is of a promotion that exists or existed.",
+		Broken: `
+			SELECT reference FROM code_usage
+			WHERE NOT EXISTS (SELECT 1 FROM promotion WHERE promotion.number = code_usage.promotion_number)
+			  AND NOT EXISTS (SELECT 1 FROM promotion_archive WHERE promotion_archive.number = code_usage.promotion_number)`,
 		Advice: "Somebody changed the tables by hand. Delete the usages, or restore the last backup.",
 	},
 }

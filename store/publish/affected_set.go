@@ -21,9 +21,9 @@ type affectedSet struct {
 	children map[string][]string     // live ones, by parent
 	bundles  map[string][]string     // live bundles, by component
 	attached map[string][]attachment // to nodes of the catalog
-	places   map[string]int32        // ordinals of the base, or -1
+	places   map[string]int32        // ordinals of the parent, or -1
 	included map[string]bool         // in the release, as far as known
-	dirty    map[string]bool         // the base may show them wrong
+	dirty    map[string]bool         // the parent may show them wrong
 }
 
 // explore finds which products to build again, and which are in the release. From
@@ -34,8 +34,31 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	v := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
 		attached: map[string][]attachment{}, places: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
 	seeds := slices.Sorted(maps.Keys(p.delta.seeds))
-	before, err := v.asInBase(ctx, seeds)
+	before, err := v.asInParent(ctx, seeds)
 	if err != nil {
+		return nil, err
+	}
+	p.delta.names = make(map[string]string, len(before))
+	for id, was := range before {
+		p.delta.names[id] = was.Name()
+	}
+	next := func(id string) []string { // what to visit after a product that came, left or changed
+		list := append(v.related(id), v.children[id]...)
+		if was := before[id]; was != nil {
+			list = append(append(append(list, was.ParentID()), was.ChildIDs()...), was.ComponentProductIDs()...)
+		}
+		return list
+	}
+	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
+		if err := read(ctx, seeds); err != nil {
+			return nil, err
+		}
+	}
+	ahead := slices.Clone(seeds) // what the first waves visit, read at once
+	for _, id := range seeds {
+		ahead = append(append(ahead, next(id)...), v.bundles[id]...)
+	}
+	if err := v.around(ctx, store.Unique(ahead)); err != nil {
 		return nil, err
 	}
 	if err := v.markDirty(ctx, seeds, before); err != nil {
@@ -43,31 +66,25 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	}
 	seen := map[string]bool{}
 	for wave := seeds; len(wave) > 0; {
-		if err := v.around(ctx, wave); err != nil {
+		if err := v.reach(ctx, wave); err != nil {
 			return nil, err
 		}
-		var next []string
+		var following []string
 		for _, id := range wave {
 			seen[id] = true
-			is, err := v.isIncluded(ctx, id)
-			if err != nil {
-				return nil, err
-			}
+			is := v.isIncluded(id)
 			if !p.delta.seeds[id] && is == (v.places[id] >= 0) {
 				continue
 			}
-			next = append(append(next, v.related(id)...), v.children[id]...)
-			if was := before[id]; was != nil {
-				next = append(append(append(next, was.ParentID()), was.ChildIDs()...), was.ComponentProductIDs()...)
-			}
+			following = append(following, next(id)...)
 		}
-		wave = slices.DeleteFunc(store.Unique(next), func(id string) bool { return id == "" || seen[id] })
+		wave = slices.DeleteFunc(store.Unique(following), func(id string) bool { return id == "" || seen[id] })
 	}
 	return v, nil
 }
 
-// asInBase returns products of the base. It leaves out unknown ids.
-func (v *affectedSet) asInBase(ctx context.Context, ids []string) (map[string]*release.Product, error) {
+// asInParent returns products of the parent. It leaves out unknown ids.
+func (v *affectedSet) asInParent(ctx context.Context, ids []string) (map[string]*release.Product, error) {
 	found := map[string]*release.Product{}
 	return found, store.Chunked(ids, 512, func(ids []string) error {
 		some, err := v.plan.delta.view.ProductsByID(ctx, ids)
@@ -91,11 +108,6 @@ func (v *affectedSet) related(id string) []string {
 // markDirty marks the products to build again: the seeds, their children and
 // bundles, and their parents, before and now, and the parents and bundles of all those.
 func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
-	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
-		if err := read(ctx, seeds); err != nil {
-			return err
-		}
-	}
 	for _, id := range seeds {
 		v.dirty[id] = true
 		for _, other := range slices.Concat(v.children[id], v.bundles[id]) {
@@ -133,25 +145,46 @@ func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 	return nil
 }
 
+// reach reads all that isIncluded needs for some products.
+func (v *affectedSet) reach(ctx context.Context, ids []string) error {
+	reached := map[string]bool{}
+	for wave := ids; len(wave) > 0; {
+		if err := v.around(ctx, wave); err != nil {
+			return err
+		}
+		var next []string
+		for _, from := range wave {
+			reached[from] = true
+			if _, known := v.included[from]; !known && v.live[from] != nil && len(v.attached[from]) == 0 {
+				next = append(next, v.referring(from)...)
+			}
+		}
+		wave = slices.DeleteFunc(store.Unique(next), func(id string) bool { return id == "" || reached[id] })
+	}
+	return nil
+}
+
+// referring returns the products that bring a live product into the release.
+func (v *affectedSet) referring(id string) []string {
+	return append(slices.Concat(v.children[id], v.bundles[id]), v.live[id].parent)
+}
+
 // isIncluded reports whether a product is in the release: it is live and attached,
-// or a product in the release refers to it.
-func (v *affectedSet) isIncluded(ctx context.Context, id string) (bool, error) {
+// or a product in the release refers to it. reach has read it.
+func (v *affectedSet) isIncluded(id string) bool {
 	reached := map[string]bool{id: true}
 	for wave := []string{id}; len(wave) > 0; {
-		if err := v.around(ctx, wave); err != nil {
-			return false, err
-		}
 		var next []string
 		for _, from := range wave {
 			is, known := v.included[from]
 			if is || !known && v.live[from] != nil && len(v.attached[from]) > 0 {
 				v.included[id] = true
-				return true, nil
+				return true
 			}
 			if known || v.live[from] == nil {
 				continue
 			}
-			for _, other := range append(slices.Concat(v.children[from], v.bundles[from]), v.live[from].parent) {
+			for _, other := range v.referring(from) {
 				if other != "" && !reached[other] {
 					reached[other] = true
 					next = append(next, other)
@@ -163,7 +196,7 @@ func (v *affectedSet) isIncluded(ctx context.Context, id string) (bool, error) {
 	for other := range reached { // only these refer to each other
 		v.included[other] = false
 	}
-	return false, nil
+	return false
 }
 
 // holds reports whether a product of the set is in the release.
@@ -188,19 +221,19 @@ func (v *affectedSet) own() []string {
 	return slices.DeleteFunc(v.affected(), func(id string) bool { return !v.holds(id) })
 }
 
-// dead returns the ordinals of the base that the delta does not have.
-func (v *affectedSet) dead() (list index.Ordinals) {
+// dead returns the ordinals of the parent that the delta does not have, and the ids of their products.
+func (v *affectedSet) dead() (list index.Ordinals, ids []string) {
 	for _, id := range v.affected() {
 		if v.places[id] >= 0 {
-			list = append(list, uint32(v.places[id]))
+			list, ids = append(list, uint32(v.places[id])), append(ids, id)
 		}
 	}
 	slices.Sort(list)
-	return list
+	return list, ids // in order: affected is
 }
 
 // surroundings reads what the own products refer to, and the curated products that
-// may differ from the base.
+// may differ from the parent.
 func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 	if err := v.readChildren(ctx, own); err != nil {
 		return err
@@ -222,27 +255,24 @@ func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 	return v.readPlaces(ctx, slices.Collect(maps.Keys(v.live)))
 }
 
-// recurated finds the nodes whose curated products may differ from the base, and
+// recurated finds the nodes whose curated products may differ from the parent, and
 // returns the ids of these products.
 func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	p, d := v.plan, v.plan.delta
-	d.heads, d.curated = map[string]*segment.ListHead{}, map[string]bool{}
-	if err := store.Chunked(p.tree.ProductLists(), 512, func(names []string) error {
-		heads, err := d.view.ListHeads(ctx, names)
-		maps.Copy(d.heads, heads)
-		return err
-	}); err != nil {
+	before, err := d.view.Tree(ctx)
+	if err != nil {
 		return nil, err
 	}
-	affected := map[string]bool{}
+	d.curated = map[string]bool{}
+	affected, written := map[string]bool{}, map[string]bool{}
 	for _, id := range v.affected() {
 		affected[id] = true
 	}
-	for _, node := range p.tree.Nodes {
-		head := d.heads[segment.ListOfNode(node.ID)]
-		isDead := func(ordinal uint32) bool { _, dead := slices.BinarySearch(d.dead, ordinal); return dead }
-		if head == nil || slices.Contains(d.changes["node"], node.ID) || slices.ContainsFunc(head.Curated, isDead) ||
-			slices.ContainsFunc(node.Curated, func(id string) bool { return affected[id] }) {
+	for _, id := range d.changes["node"] {
+		written[id] = true
+	}
+	for _, node := range p.tree.Nodes { // a curated product that died is affected, and a node that lost it was written
+		if before.ByID[node.ID] == nil || written[node.ID] || slices.ContainsFunc(node.Curated, func(id string) bool { return affected[id] }) {
 			d.curated[node.ID] = true
 			ids = append(ids, node.Curated...)
 		}
@@ -280,7 +310,7 @@ func (v *affectedSet) fill(own []string) {
 		handle, _ := p.ids.Find(id)
 		p.order = append(p.order, handle)
 	}
-	p.kept, p.first = d.base.Products+len(own)-len(d.dead), (d.base.Ordinals+segment.ChunkSize-1)/segment.ChunkSize*segment.ChunkSize
+	p.kept, p.first = d.parent.Products+len(own)-len(d.dead), (d.parent.Ordinals+segment.ChunkSize-1)/segment.ChunkSize*segment.ChunkSize
 	p.sortByUpdate(p.order)
 	for i, handle := range p.order {
 		p.ordinals[handle] = int32(p.first + i)

@@ -23,7 +23,7 @@ func (v *affectedSet) around(ctx context.Context, ids []string) error {
 
 // unknownOf calls do with the ids that are not known yet, and enters them with the
 // value none.
-func unknownOf[T any](known map[string]T, none T, ids []string, do func(list string, args []any) error, args ...any) error {
+func unknownOf[T any](known map[string]T, none T, ids []string, do func(list string, args []any) error) error {
 	var fresh []string
 	for _, id := range ids {
 		if _, is := known[id]; !is && id != "" {
@@ -33,7 +33,7 @@ func unknownOf[T any](known map[string]T, none T, ids []string, do func(list str
 	}
 	slices.Sort(fresh)
 	return store.Chunked(fresh, 512, func(ids []string) error {
-		list, args := db.InList(slices.Clone(args), ids)
+		list, args := db.InList(nil, ids)
 		return do(list, args)
 	})
 }
@@ -91,14 +91,17 @@ func (v *affectedSet) readAttachments(ctx context.Context, ids []string) error {
 }
 
 func (v *affectedSet) readPlaces(ctx context.Context, ids []string) error {
-	return unknownOf(v.places, -1, ids, func(list string, args []any) error {
-		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
-			var id string
-			var place int32
-			err = rows.Scan(&id, &place)
-			v.places[id] = place
-			return none, err
-		}, `SELECT product_id, ordinal FROM release_place WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
+	var fresh []string
+	for _, id := range ids {
+		if _, is := v.places[id]; !is && id != "" {
+			v.places[id], fresh = -1, append(fresh, id)
+		}
+	}
+	return store.Chunked(fresh, 512, func(ids []string) error {
+		found, err := v.plan.delta.view.PlacesByID(ctx, ids, nil)
+		for id, place := range found {
+			v.places[id] = int32(place)
+		}
 		return err
-	}, v.plan.delta.base.ID)
+	})
 }

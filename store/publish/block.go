@@ -28,7 +28,6 @@ type blockBuilder struct {
 	slots   []uint32             // of the products, in the order in which they came
 	count   int                  // blocks so far
 	ready   [][]any              // rows to write
-	bytes   int                  // of ready
 }
 
 // openBlock is a block that is not full.
@@ -71,7 +70,6 @@ func (b *blockBuilder) pack(node int32) {
 	}
 	body := segment.PackBlock(block.products)
 	b.ready = append(b.ready, []any{segment.RowID(b.release, b.count), body})
-	b.bytes += len(body)
 	b.count++
 }
 

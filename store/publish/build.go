@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -69,13 +70,16 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, orde
 	if err != nil {
 		return nil, err
 	}
-	files, err := p.filesOf(ctx, sources)
-	if err != nil {
-		return nil, err
-	}
 	texts, err := p.readFileTexts(ctx, order, sources)
 	if err != nil {
 		return nil, err
+	}
+	files := &p.files
+	if p.delta != nil { // no others are referred to
+		files = &index.StringList{}
+		for _, id := range slices.Sorted(maps.Keys(texts)) {
+			files.Add(id)
+		}
 	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
@@ -123,28 +127,6 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, orde
 		return nil
 	})
 	return built, err
-}
-
-// filesOf returns the files that exist: all, or for a delta those that the
-// products refer to.
-func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.StringList, error) {
-	if p.delta == nil {
-		return &p.files, nil
-	}
-	var ids []string
-	for _, source := range sources {
-		ids = append(ids, source.FileIDs()...)
-	}
-	slices.Sort(ids)
-	files := &index.StringList{}
-	return files, store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		found, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
-		for _, id := range found {
-			files.Add(id)
-		}
-		return err
-	})
 }
 
 // withRelatives adds the parents and children, whose variations, options and

@@ -2,7 +2,7 @@ package publish
 
 import (
 	"context"
-	"database/sql"
+	"maps"
 	"slices"
 
 	"portico/internal/dependency"
@@ -21,20 +21,23 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 		w.changes.AddEverything()
 		return nil
 	}
-	now, before := w.release, served.Release
-	if before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(w.differing) > maxDiffering {
+	if w.everything {
 		w.changes.AddEverything()
 	} else {
-		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
+		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
 			if err := find(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return t.InsertRows(ctx, "release_change", []string{"release_id", "against_id", "body"}, [][]any{{now.ID, before.ID, w.changes.Pack()}})
-	})
+	if err := w.slugChanges(ctx); err != nil {
+		return err
+	}
+	return w.put(ctx, "release_change", []any{w.release.ID, served.Release.ID, w.changes.Pack()})
 }
+
+// foundBy is what a product is found by.
+type foundBy struct{ sku, slug string }
 
 // changedProducts adds the products that differ, with what they are found by.
 func (w *releaseWriter) changedProducts(ctx context.Context) error {
@@ -43,20 +46,57 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	}
 	w.changes.Add(segment.AnyProduct)
 	return store.Chunked(w.differing, 512, func(ids []string) error {
+		before, err := foundIn(ctx, w.servedView(), ids)
+		if err != nil {
+			return err
+		}
+		now, err := w.foundNow(ctx, ids)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
 			w.changes.Add(segment.ProductKey(id))
-		}
-		for _, view := range []*release.View{w.servedView(), w.ownView()} {
-			products, err := view.ProductsByID(ctx, ids)
-			if err != nil {
-				return err
-			}
-			for _, product := range products {
-				w.changes.Add(segment.SKUKey(product.SKU()), segment.SlugKey(product.Slug()))
+			for _, products := range []map[string]foundBy{before, now} {
+				if by, found := products[id]; found {
+					w.changes.Add(segment.SKUKey(by.sku), segment.SlugKey(by.slug))
+				}
 			}
 		}
 		return nil
 	})
+}
+
+// foundIn returns what products of a release are found by. It leaves out unknown ids.
+func foundIn(ctx context.Context, v *release.View, ids []string) (map[string]foundBy, error) {
+	products, err := v.ProductsByID(ctx, ids)
+	found := make(map[string]foundBy, len(products))
+	for id, product := range products {
+		found[id] = foundBy{product.SKU(), product.Slug()}
+	}
+	return found, err
+}
+
+// foundNow returns what some products of the new release are found by.
+func (w *releaseWriter) foundNow(ctx context.Context, ids []string) (map[string]foundBy, error) {
+	if w.plan.delta == nil {
+		return foundIn(ctx, w.ownView(), ids)
+	}
+	found := make(map[string]foundBy, len(ids))
+	var others []string
+	for _, id := range ids {
+		if by, own := w.found[id]; own {
+			found[id] = by
+		} else {
+			others = append(others, id)
+		}
+	}
+	alive, err := w.inParent(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	below, err := foundIn(ctx, w.plan.delta.view, sortedIDs(alive))
+	maps.Copy(found, below)
+	return found, err
 }
 
 // changedNodes adds the nodes that differ, and the nodes above them, whose
@@ -97,12 +137,11 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 		return err
 	}
 	return store.Chunked(candidates, 512, func(ids []string) error {
-		before, err := filesIn(ctx, w.service.db.Reader, w.served.Layers(), ids)
+		before, err := filesIn(ctx, w.service.db.Reader, &w.served.Reader, ids)
 		if err != nil {
 			return err
 		}
-		own := w.ownView()
-		now, err := filesIn(ctx, w.service.db.Reader, own.Layers(), ids)
+		now, err := w.filesNow(ctx, ids)
 		for _, id := range ids {
 			if before[id] != now[id] {
 				w.changes.Add(segment.AnyFile, segment.FileKey(id))
@@ -112,25 +151,28 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 	})
 }
 
-// fileCandidates returns the ids of files that may differ: those in the upper
-// layers, and those that differ between the bases.
+// filesNow returns the texts of files of the new release.
+func (w *releaseWriter) filesNow(ctx context.Context, ids []string) (map[string]string, error) {
+	if w.plan.delta == nil {
+		return filesIn(ctx, w.service.db.Reader, &w.ownView().Reader, ids)
+	}
+	now, err := filesIn(ctx, w.service.db.Reader, &w.plan.delta.view.Reader, ids)
+	maps.Copy(now, w.ownFiles)
+	return now, err
+}
+
+// fileCandidates returns the ids of files that may differ: for a delta those written since the parent and those of the
+// served release's layers above it, else those in the layers above the bases, and those that differ between the bases.
 func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err error) {
 	in := w.service.db.Reader // the new release's own rows are not in the snapshot
-	var bases [2]int64
-	for i, r := range []*segment.Release{w.served.Release, w.release} {
-		if bases[i] = r.BaseID; r.BaseID == 0 {
-			bases[i] = r.ID
-			continue
-		}
-		own, err := db.Collect(ctx, in, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1`, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, own...)
+	if d := w.plan.delta; d != nil {
+		above, err := fileIDsIn(ctx, in, d.above)
+		return store.Unique(append(above, d.changes["file"]...)), err
 	}
-	if bases[0] == bases[1] {
-		return store.Unique(ids), nil
+	if ids, err = fileIDsIn(ctx, in, w.served.Release.Layers()[1:]); err != nil {
+		return nil, err
 	}
+	bases := [2]int64{w.served.Release.LayerIDs()[0], w.release.ID}
 	for range bases {
 		bases[0], bases[1] = bases[1], bases[0]
 		found, err := db.Collect(ctx, in, db.Scalar[string], `
@@ -148,27 +190,33 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 	return store.Unique(ids), nil
 }
 
-// filesIn returns the texts of files in some layers, the upper one first.
-func filesIn(ctx context.Context, in db.Session, layers []any, ids []string) (map[string]string, error) {
-	type file struct {
-		release  int64
-		id, body string
+// fileIDsIn returns the ids of the files of some layers.
+func fileIDsIn(ctx context.Context, in db.Session, layers []segment.Layer) ([]string, error) {
+	ids := make([]int64, len(layers))
+	for i, layer := range layers {
+		ids[i] = layer.ID
 	}
-	list, args := db.InList(layers, ids)
-	files, err := db.Collect(ctx, in, func(rows *sql.Rows) (f file, err error) {
-		return f, rows.Scan(&f.release, &f.id, &f.body)
-	}, `SELECT release_id, file_id, body FROM release_file WHERE release_id IN ($1, $2) AND file_id IN (`+list+`)`, args...)
+	return db.CollectIn(ctx, in, db.Scalar[string], ids, `SELECT file_id FROM release_file WHERE release_id IN ($in)`)
+}
+
+// filesIn returns the texts of files of a release, from the highest layer that has them.
+func filesIn(ctx context.Context, in db.Session, r *segment.Reader, ids []string) (map[string]string, error) {
+	of, args := r.InLayers()
+	list, args := db.InList(args, ids)
+	files, err := db.Collect(ctx, in, db.ScanPair[string, string], `
+		SELECT file_id, body FROM release_file WHERE release_id IN (`+of+`) AND file_id IN (`+list+`) ORDER BY release_id`, args...)
 	texts := make(map[string]string, len(files))
-	for _, f := range files {
-		if _, known := texts[f.id]; !known || any(f.release) == layers[0] {
-			texts[f.id] = f.body
-		}
+	for _, f := range files { // the base first, whose number is the lowest
+		texts[f.Key] = f.Value
 	}
 	return texts, err
 }
 
 // changedAttributes adds the declarations of attributes if one differs.
 func (w *releaseWriter) changedAttributes(ctx context.Context) error {
+	if w.plan.delta != nil { // else the release would be whole
+		return nil
+	}
 	before, err := w.servedView().Attributes(ctx)
 	if err != nil {
 		return err

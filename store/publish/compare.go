@@ -24,23 +24,41 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	if w.plan.served == 0 {
 		return nil
 	}
-	served, err := segment.KeptRelease(ctx, w.plan.in, w.plan.served)
-	if err != nil {
-		return err
+	d := w.plan.delta
+	if d != nil && d.parent.ID == w.plan.served {
+		w.served = d.view
+	} else {
+		served := w.plan.servedRelease
+		if served == nil {
+			var err error
+			if served, err = segment.KeptRelease(ctx, w.plan.in, w.plan.served); err != nil {
+				return err
+			}
+		}
+		w.served = release.ViewOf(w.service.releases, served)
 	}
-	w.served = release.ViewOf(w.service.releases, served)
-	if w.plan.delta == nil {
+	if d != nil {
+		w.served = w.served.Ahead()
+	} else {
 		return w.readAllServed(ctx)
 	}
-	ids := make([]string, len(w.plan.order))
-	for i, handle := range w.plan.order {
-		ids[i] = w.plan.ids.At(handle)
+	ids := map[string]bool{}
+	for _, handle := range w.plan.order {
+		ids[w.plan.ids.At(handle)] = true
 	}
-	return store.Chunked(ids, 512, func(ids []string) error {
+	for _, id := range d.gone {
+		ids[id] = true
+	}
+	if err := idsIn(ctx, w.served, d.above, ids); err != nil {
+		return err
+	}
+	w.beforeID = make(map[string]servedVersion, len(ids))
+	return store.Chunked(sortedIDs(ids), 512, func(ids []string) error {
 		found, err := versions(ctx, w.served, ids)
-		for id, version := range found {
+		for _, id := range ids {
+			w.beforeID[id] = found[id] // zero for a product that is not shown
 			if handle, live := w.plan.ids.Find(id); live {
-				w.before[handle] = version
+				w.before[handle] = found[id]
 			}
 		}
 		return err
@@ -81,8 +99,7 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 			}
 			handle, live := w.plan.ids.Find(p.id)
 			if !live || w.plan.ordinals[handle] < 0 {
-				w.release.Removed++
-				w.differ(p.id)
+				w.differ(p.id, false, true)
 				continue
 			}
 			was := servedVersion{published: served.Release.HolderIdentity(int(p.ordinal)).Published}
@@ -93,7 +110,7 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 		}
 		return nil
 	}
-	for _, layer := range store.Unique(served.Layers()) { // one by one, so that each is read in the order of its key
+	for _, layer := range served.Release.LayerIDs() { // one by one, so that each is read in the order of its key
 		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
 		if err := db.EachPageWhere(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, note); err != nil {
 			return err
@@ -104,30 +121,84 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 
 // compare counts the products that differ from the served release.
 func (w *releaseWriter) compare(ctx context.Context) error {
+	compare := w.compareWhole
 	if w.plan.delta != nil {
-		return w.compareDelta(ctx, w.served)
+		compare = w.compareDelta
 	}
+	if err := compare(ctx); err != nil || w.served == nil {
+		return err
+	}
+	now, before := w.release, w.served.Release
+	w.everything = before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(w.differing) > maxDiffering
+	return nil
+}
+
+func (w *releaseWriter) compareWhole(context.Context) error {
 	for ordinal, handle := range w.plan.order {
-		switch was := w.before[handle]; {
-		case was.published == 0:
-			w.release.Added++
-		case was.version != w.versions[ordinal]:
-			w.release.Changed++
-			w.changed = append(w.changed, handle)
-		default:
-			continue
+		if was := w.before[handle]; was.version != w.versions[ordinal] {
+			w.differ(w.plan.ids.At(handle), true, was.published != 0)
 		}
-		w.differ(w.plan.ids.At(handle))
 	}
 	return nil
+}
+
+// compareDelta compares the products of a delta, the dead ones, and those of the served release's layers above the parent.
+// All others are the same in both.
+func (w *releaseWriter) compareDelta(ctx context.Context) error {
+	own := make(map[string]int64, len(w.plan.order))
+	for i, handle := range w.plan.order {
+		own[w.plan.ids.At(handle)] = w.versions[i]
+	}
+	var others []string // of the layers above the parent
+	for _, id := range sortedIDs(w.beforeID) {
+		if _, is := own[id]; !is && !isIn(w.plan.delta.gone, id) {
+			others = append(others, id)
+		}
+	}
+	inParent, err := w.inParent(ctx, others)
+	if err != nil {
+		return err
+	}
+	for _, id := range sortedIDs(w.beforeID) {
+		was := w.beforeID[id]
+		is, isThere := own[id]
+		if !isThere {
+			is, isThere = inParent[id]
+		}
+		if is != was.version {
+			w.differ(id, isThere, was.published != 0)
+		}
+	}
+	return nil
+}
+
+// inParent returns the versions of products that a delta has from its parent.
+func (w *releaseWriter) inParent(ctx context.Context, ids []string) (map[string]int64, error) {
+	d, alive := w.plan.delta, map[string]int64{}
+	return alive, store.Chunked(ids, 512, func(ids []string) error {
+		places, err := d.view.PlacesByID(ctx, ids, nil)
+		if err != nil {
+			return err
+		}
+		found, err := versions(ctx, d.view, ids)
+		for id, place := range places {
+			if _, dead := slices.BinarySearch(d.dead, uint32(place)); !dead {
+				alive[id] = found[id].version
+			}
+		}
+		return err
+	})
 }
 
 // ownView returns a view of the new release, which caches nothing: its cache
 // identity is not known before it is published.
 func (w *releaseWriter) ownView() *release.View { return release.Uncached(w.served, w.release) }
 
-// servedView returns a view of the served release, which caches nothing.
+// servedView returns a view of the served release, which for a whole release caches nothing.
 func (w *releaseWriter) servedView() *release.View {
+	if w.plan.delta != nil {
+		return w.served
+	}
 	return release.Uncached(w.served, w.served.Release)
 }
 
@@ -135,86 +206,46 @@ func (w *releaseWriter) servedView() *release.View {
 // one. Each has up to five keys.
 const maxDiffering = dependency.MaxChanges / 5
 
-// differ records that a product differs. It keeps the ids of so many products as
-// findChanges uses, but a dry run lists all.
-func (w *releaseWriter) differ(id string) {
-	if w.dryRun || len(w.differing) <= maxDiffering {
+// differ records that a product differs: whether it is in the new release, and was in the served one. It keeps the ids of
+// so many products as findChanges uses.
+func (w *releaseWriter) differ(id string, is, was bool) {
+	switch {
+	case !was:
+		w.release.Added++
+	case !is:
+		w.release.Removed++
+	default:
+		w.release.Changed++
+		w.changed = append(w.changed, id)
+	}
+	if w.dryRun {
+		w.effects[id] = effectOf(is, was)
+	}
+	if len(w.differing) <= maxDiffering {
 		w.differing = append(w.differing, id)
 	}
 }
 
-// compareDelta compares a delta with its base or with another delta of it.
-// Products that are in neither delta are the same in both.
-func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) error {
-	own := w.ownView()
-	ids := map[string]bool{}
-	for _, handle := range w.plan.order {
-		ids[w.plan.ids.At(handle)] = true
-	}
-	for _, view := range []*release.View{served, own} {
-		if err := differing(ctx, w.service.db.Reader, view, ids); err != nil {
-			return err
-		}
-	}
-	all := make([]string, 0, len(ids))
-	for id := range ids {
-		all = append(all, id)
-	}
-	slices.Sort(all)
-	r := w.release
-	return store.Chunked(all, 512, func(ids []string) error {
-		before, err := versions(ctx, served, ids)
-		if err != nil {
-			return err
-		}
-		now, err := versions(ctx, own, ids)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			was, wasThere := before[id]
-			is, isThere := now[id]
-			switch {
-			case isThere && !wasThere:
-				r.Added++
-			case wasThere && !isThere:
-				r.Removed++
-			case was.version != is.version:
-				r.Changed++
-				w.changedID = append(w.changedID, id)
-			default:
-				continue
-			}
-			w.differ(id)
-		}
-		return nil
-	})
-}
-
-// differing adds the ids of a delta's own products, and of the products of its
-// base that it does not have.
-func differing(ctx context.Context, in db.Session, v *release.View, ids map[string]bool) error {
-	if v.Release.BaseID == 0 {
+// idsIn adds the ids of the products of some layers of a release, and of those of the layers below that they replace or
+// do not have.
+func idsIn(ctx context.Context, v *release.View, layers []segment.Layer, ids map[string]bool) error {
+	if len(layers) == 0 {
 		return nil
 	}
-	dead, err := v.Dead(ctx)
+	all, err := v.AllIDs(ctx)
 	if err != nil {
 		return err
 	}
-	own, err := db.Collect(ctx, in, db.Scalar[string], `SELECT product_id FROM release_place WHERE release_id = $1`, v.Release.ID)
-	if err != nil {
-		return err
-	}
-	for _, id := range own {
-		ids[id] = true
-	}
-	return store.Chunked(dead, 512, func(places []uint32) error {
-		below, err := v.ProductIDs(ctx, places)
-		for _, id := range below {
-			ids[id] = true
+	for _, layer := range layers {
+		for ordinal := layer.First; ordinal < layer.End; ordinal++ {
+			ids[all.At(uint32(ordinal))] = true
 		}
-		return err
-	})
+	}
+	dead, err := v.DeadIn(ctx, layers)
+	for _, ordinal := range dead {
+		ids[all.At(ordinal)] = true
+	}
+	return err
 }
 
 // versions returns the versions of several products. It leaves out unknown ids.
@@ -238,4 +269,10 @@ func versions(ctx context.Context, v *release.View, ids []string) (map[string]se
 		byID[id] = servedVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published)}
 	}
 	return byID, nil
+}
+
+// isIn reports whether a text is in a list in order.
+func isIn(list []string, text string) bool {
+	_, found := slices.BinarySearch(list, text)
+	return found
 }

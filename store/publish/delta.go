@@ -12,23 +12,24 @@ import (
 	"portico/store/release/segment"
 )
 
-// findBase decides whether the release can be a delta, and sets its base: the
-// served release or the base of that. There is none if not all changes are known,
+// findParent decides whether the release can be a delta, and sets its parent. There is none if not all changes are known,
 // if more than products, prices and files changed, or if a file was deleted.
-func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, locale string) error {
+func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil
 	}
-	base, err := segment.KeptRelease(ctx, p.in, p.served)
-	if err == nil && base.BaseID != 0 {
-		base, err = segment.KeptRelease(ctx, p.in, base.BaseID)
-	}
-	if err != nil || base.Format != segment.ReleaseFormat || base.Locale != locale {
+	served, base, err := segment.WithUnservedBase(ctx, p.in, p.served)
+	if err != nil {
 		return ignoreNotFound(err)
 	}
-	changes, complete, err := authoring.ChangedSince(ctx, p.in, base.Revision)
-	if err != nil || !complete || len(changes["price_modifier"])+len(changes["attribute"]) > 0 || slices.Contains(changes["catalog"], base.CatalogID) {
-		return err
+	p.servedRelease = served
+	d, err := p.parentOf(ctx, s, served, base)
+	if err != nil || d == nil || d.parent.Format != segment.ReleaseFormat || d.parent.Locale != locale {
+		return ignoreNotFound(err)
+	}
+	changes := d.changes
+	if len(changes["price_modifier"])+len(changes["attribute"]) > 0 || slices.Contains(changes["catalog"], d.parent.CatalogID) {
+		return nil
 	}
 	for _, ranked := range p.ranked {
 		if slices.Contains(changes["pricebook"], ranked.ID) {
@@ -38,9 +39,47 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 	if deleted, err := p.anyDeleted(ctx, "file", changes["file"]); err != nil || deleted {
 		return err
 	}
-	view := release.ViewOf(s.releases, base)
-	p.delta = &delta{base: base, changes: changes, view: view.Ahead()}
+	d.view = release.ViewOf(s.releases, d.parent).Ahead()
+	p.delta = d
 	return nil
+}
+
+// parentOf returns a delta with its parent and the changes since that: the unserved base if there is one that the served
+// release or an earlier one equals, else the served release or one below it. nil if not all changes are known.
+func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, served, base *segment.Release) (*delta, error) {
+	layers := served.Layers()
+	since := func(d *delta) (*delta, error) {
+		changes, complete, err := authoring.ChangedSince(ctx, p.in, d.parent.Revision)
+		if d.changes = changes; err != nil || !complete {
+			return nil, err
+		}
+		return d, nil
+	}
+	if base.Replaces(served) {
+		d := &delta{parent: base}
+		for _, layer := range layers {
+			if layer.ID > base.Equal {
+				d.above = append(d.above, layer)
+			}
+		}
+		return since(d)
+	}
+	d, err := since(&delta{parent: served})
+	if err != nil || d == nil {
+		return nil, err
+	}
+	kept := keptLayers(layers, len(d.changes["product"])+len(d.changes["price"])+len(d.changes["file"]), s.factor)
+	if p.onBase {
+		kept = 1
+	}
+	if kept == len(layers) {
+		return d, nil
+	}
+	parent, err := segment.LayerByID(ctx, p.in, layers[kept-1].ID)
+	if err != nil {
+		return nil, err
+	}
+	return since(&delta{parent: parent, above: layers[kept:]})
 }
 
 // anyDeleted reports whether a table lacks one of ids.
@@ -53,7 +92,7 @@ func (p *publicationPlan) anyDeleted(ctx context.Context, table string, ids []st
 // returns false and leaves the plan unchanged when too much differs.
 func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err error) {
 	d := p.delta
-	if max(len(d.changes["product"]), len(d.changes["price"])) > d.most(d.base.Products) {
+	if max(len(d.changes["product"]), len(d.changes["price"])) > d.most(d.parent.Products) {
 		return false, nil
 	}
 	if err := p.findSeeds(ctx); err != nil {
@@ -64,8 +103,8 @@ func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err err
 		return false, err
 	}
 	own := near.own()
-	d.dead = near.dead()
-	if max(len(own), len(d.dead)) > d.most(d.base.Products+len(own)-len(d.dead)) {
+	d.dead, d.gone = near.dead()
+	if max(len(own), len(d.dead)) > d.most(d.parent.Products+len(own)-len(d.dead)) {
 		return false, nil
 	}
 	if err := near.surroundings(ctx, own); err != nil {
@@ -115,21 +154,20 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 			return err
 		}
 	}
+	var moved []string
 	for _, node := range p.tree.Nodes {
 		if was := before.ByID[node.ID]; was == nil || !slices.Equal(was.Ancestors, node.Ancestors) {
-			attached, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM node_product WHERE node_id = $1`, node.ID)
-			if err != nil {
-				return err
-			}
-			for _, id := range attached {
-				d.seeds[id] = true
-			}
+			moved = append(moved, node.ID)
 		}
 	}
-	return nil
+	attached, err := db.CollectIn(ctx, p.in, db.Scalar[string], moved, `SELECT product_id FROM node_product WHERE node_id IN ($in)`)
+	for _, id := range attached {
+		d.seeds[id] = true
+	}
+	return err
 }
 
-// addSeeds adds the products at some ordinals of the base.
+// addSeeds adds the products at some ordinals of the parent.
 func (p *publicationPlan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
 		ids, err := p.delta.view.ProductIDs(ctx, places)

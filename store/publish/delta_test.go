@@ -31,8 +31,10 @@ func TestDeltas(t *testing.T) {
 		t.Run("a delta equals a complete release", deltaEqualsComplete(backend))
 		t.Run("a delta writes little more than the changes", deltaSmall(backend))
 		t.Run("a delta of long lists equals a complete release", deltaOfLongLists(backend))
+		t.Run("a delta of ten products takes few statements", deltaStatements(backend))
+		t.Run("what a delta costs follows what changed since the last publication", deltaCost(backend))
+		t.Run("a base is made beside a release of many deltas", deltaBase(backend))
 		t.Run("a delta has the order of searches of a complete release", deltaOrdersSearches(backend))
-		t.Run("the reads of a delta do not depend on the shop's size", deltaReads(backend))
 		t.Run("changes are stored from the first release on", deltaOfFirst(backend))
 		t.Run("many changes make a complete release", deltaTooLarge(backend))
 		t.Run("sweeps delete deltas, and their base after the last of them", deltaSwept(backend))
@@ -226,6 +228,7 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 				url := backend.OtherURL(t)
 				open := func(config *shop.Config) { config.URL, config.Clock = url, storetest.NewClock(storetest.Noon).Now }
 				s := backend.Open(t, open)
+				layered := backend.Open(t, open, storetest.WithLayers)
 				plain := backend.Open(t, open, storetest.WithoutDeltas)
 				bare := backend.Open(t, open, func(config *shop.Config) { config.NoCache = true })
 				storetest.Import(t, s, storetest.ShopFile)
@@ -234,7 +237,7 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": "photo-3"}}
 				})
 				storetest.Publish(t, s, "main")
-				deltas, rounds := 0, 9
+				deltas, layers, rounds := 0, 0, 9
 				if backend.Name == "postgres" { // the rules do not depend on the database
 					rounds = storetest.QuickOrFull(4, 9)
 				}
@@ -243,11 +246,12 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					for range 1 + c.IntN(6) {
 						c.step(t)
 					}
-					newest, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+					newest, err := []*shop.Store{s, layered}[c.IntN(2)].Publish(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					if newest.BaseID != 0 {
 						deltas++
 					}
+					layers = max(layers, len(newest.Layers()))
 					other, err := plain.Preview(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
@@ -262,6 +266,9 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					}
 				}
 				require.NotZero(t, deltas)
+				if rounds == 9 {
+					require.Greater(t, layers, 2)
+				}
 				storetest.RequireNoOrphans(t, backend.SQLAt(t, url))
 			})
 		}
@@ -497,41 +504,149 @@ func deltaSmall(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// deltaReads counts the SELECT statements of publishing one change.
-func deltaReads(backend storetest.Backend) func(*testing.T) {
+// change returns the lines of n live products of a shop, from one on, with another name.
+func change(text, name string, from, n int) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if storetest.LineType(line) == "product" && strings.Contains(line, `"status":"live"`) {
+			lines = append(lines, strings.Replace(line, `"name":"`, `"name":"`+name, 1))
+		}
+	}
+	return strings.Join(lines[from:from+n], "")
+}
+
+// deltaStatements counts the statements of publishing ten changed products by a process that has cached nothing: some
+// upon the served release, some with the products of the layers above the base.
+func deltaStatements(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		cost := map[int]int{}
-		few, many := 100, storetest.QuickOrFull(600, 3000)
-		for _, products := range []int{few, many} {
-			s := backend.Open(t, func(config *shop.Config) { config.URL = backend.OtherURL(t) })
+		for _, products := range []int{100, storetest.QuickOrFull(600, 3000)} {
+			url := backend.OtherURL(t)
+			open := func(config *shop.Config) { config.URL = url }
+			s := backend.Open(t, open)
 			text := storetest.GenerateShop(t, products, 5)
 			storetest.Import(t, s, text)
 			catalog := storetest.CatalogID(t, text)
 			storetest.Publish(t, s, catalog)
-			var lines []string
-			for line := range strings.Lines(text) {
-				if storetest.LineType(line) == "product" && strings.Contains(line, `"status":"live"`) && len(lines) == 0 {
-					lines = append(lines, strings.Replace(line, `"description":"`, `"description":"New `, 1))
+			served := int64(0)
+			for round, n := range []int{40, 10, 10} {
+				storetest.Import(t, s, change(text, fmt.Sprint("Round ", round, " "), 10*round, n))
+				ctx, counter := store.CountStatements(t.Context())
+				made, err := backend.Open(t, open).Publish(ctx, storetest.Actor, catalog, nil)
+				require.NoError(t, err)
+				require.NotZero(t, made.BaseID)
+				require.Equal(t, []int{0, n, 0}, []int{made.Added, made.Changed, made.Removed})
+				lists := storetest.CountRows(t, backend.SQLAt(t, url), fmt.Sprintf("release_list WHERE release_id = %d", made.ID))
+				most := 60 + 1 + lists
+				if made.Below[len(made.Below)-1].ID != served {
+					most += 10 // it reads the served release beside its parent
+				}
+				if served = made.ID; round > 0 {
+					require.LessOrEqual(t, counter.Count(), most, "with %d lists, layers %v, in a shop of %d products", lists, made.LayerIDs(), products)
 				}
 			}
-			storetest.Import(t, s, strings.Join(lines, ""))
-			ctx, counter := store.CountStatements(t.Context())
-			release, err := s.Publish(ctx, storetest.Actor, catalog, nil)
-			require.NoError(t, err)
-			require.NotZero(t, release.BaseID)
-			require.Equal(t, []int{0, 1, 0}, []int{release.Added, release.Changed, release.Removed})
-			ofLists := 0
-			for _, query := range counter.Queries() {
-				switch query = strings.TrimSpace(query); {
-				case strings.HasPrefix(query, "SELECT list, chunk, body"):
-					ofLists++
-				case strings.HasPrefix(query, "SELECT"):
-					cost[products]++
-				}
-			}
-			require.Less(t, ofLists, 192, "parts of lists, in a shop of %d products", products)
 		}
-		require.Equal(t, cost[few], cost[many], "other SELECT statements")
+	}
+}
+
+// deltaCost publishes one product many times. The products and bytes that are written again do not grow with the number of
+// publications, but for the few that join layers.
+func deltaCost(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
+		url := backend.OtherURL(t)
+		open := func(config *shop.Config) { config.URL = url }
+		s := backend.Open(t, open)
+		text := storetest.GenerateShop(t, 600, 5)
+		storetest.Import(t, s, text)
+		catalog := storetest.CatalogID(t, text)
+		storetest.Publish(t, s, catalog)
+		rounds := storetest.QuickOrFull(24, 80)
+		var first, least, newest *segment.Release
+		written := 0
+		for round := range rounds {
+			storetest.Import(t, s, change(text, fmt.Sprint("Round ", round, " "), round, 1))
+			made, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			require.NoError(t, err)
+			require.NotZero(t, made.BaseID)
+			require.LessOrEqual(t, len(made.Layers()), 8)
+			written += made.Ordinals - made.FirstOrdinal
+			if newest = made; first == nil {
+				first = made
+			}
+			if round > rounds/2 && (least == nil || made.Bytes < least.Bytes) {
+				least = made
+			}
+		}
+		own := first.Ordinals - first.FirstOrdinal // the product, and those that it affects
+		require.Less(t, written, 6*own*rounds, "products that %d publications wrote", rounds)
+		require.Less(t, least.Bytes, 2*first.Bytes, "bytes of a late delta of one product")
+		requireSameLists(t, backend, open, catalog, newest)
+	}
+}
+
+// requireSameLists compares the lists of a release with those of a whole release of what is authored.
+func requireSameLists(t *testing.T, backend storetest.Backend, open func(*shop.Config), catalog string, newest *segment.Release) {
+	plain := backend.Open(t, open, storetest.WithoutDeltas)
+	whole, err := plain.Preview(t.Context(), storetest.Actor, catalog, nil)
+	require.NoError(t, err)
+	require.Zero(t, whole.Added+whole.Changed+whole.Removed)
+	is, want := storetest.View(t, plain, release.ShopperContext{ReleaseID: newest.UUID()}), storetest.View(t, plain, release.ShopperContext{ReleaseID: whole.UUID()})
+	for i, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice} {
+		query := release.ProductQuery{Unlisted: i%2 == 0, Sort: store.Sort{By: by, Descending: i == 3}}
+		require.Equal(t, storetest.ProductIDs(t, want, query), storetest.ProductIDs(t, is, query), fmt.Sprint("by ", by))
+	}
+}
+
+// deltaBase publishes so many products one after the other that housekeeping makes a base, which nobody sees, and then a
+// delta of it.
+func deltaBase(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
+		clock := storetest.NewClock(storetest.Noon)
+		url := backend.OtherURL(t)
+		open := func(config *shop.Config) { config.URL = url; storetest.WithClock(clock)(config) }
+		s, db := backend.Open(t, open), backend.SQLAt(t, url)
+		text := storetest.GenerateShop(t, 1000, 6)
+		storetest.Import(t, s, text)
+		catalog := storetest.CatalogID(t, text)
+		storetest.Publish(t, s, catalog)
+		publish := func(name string, from, n int) *segment.Release {
+			storetest.Import(t, s, change(text, name, from, n))
+			made, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			require.NoError(t, err)
+			require.Equal(t, []int{0, n, 0}, []int{made.Added, made.Changed, made.Removed})
+			return made
+		}
+		bases := func() int { return storetest.CountRows(t, db, "release WHERE state = 'base'") }
+		first := publish("First ", 0, 30)
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Zero(t, bases(), "30 products are few")
+		second := publish("Second ", 30, 120)
+		storetest.Import(t, s, change(text, "Unpublished ", 150, 1))
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Zero(t, bases(), "a base would have what is not published")
+		third := publish("Unpublished ", 150, 1)
+		require.Equal(t, first.BaseID, third.BaseID)
+		for range 2 {
+			require.NoError(t, s.Sweep(t.Context()))
+			require.Equal(t, 1, bases())
+		}
+		v := storetest.View(t, s, release.ShopperContext{})
+		require.Equal(t, third.ID, v.Release.ID, "the base is not served")
+		fourth := publish("Fourth ", 151, 2)
+		require.Greater(t, fourth.BaseID, second.ID)
+		require.Len(t, fourth.Layers(), 2)
+		requireSameLists(t, backend, open, catalog, fourth)
+		require.Len(t, publish("Fifth ", 100, 1).Layers(), 2)
+		for range 4 {
+			clock.Advance(2 * time.Hour)
+			publish(fmt.Sprint("Later ", clock.Now().Hour(), " "), 200, 1)
+		}
+		storetest.AgeBuilds(t, db)
+		require.NoError(t, s.Sweep(t.Context()))
+		require.Zero(t, storetest.CountRows(t, db, fmt.Sprintf("release WHERE id <= %d", third.ID)), "the releases before the base are swept")
+		require.Equal(t, 1, bases())
+		storetest.RequireNoOrphans(t, db)
 	}
 }
 

@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"database/sql"
-	"slices"
 
 	"portico/store"
 	"portico/store/db"
@@ -22,14 +21,14 @@ func (s *PublishService) DryRun(ctx context.Context, catalogID string, most int,
 		return nil, err
 	}
 	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
-		plan, err := s.planRelease(ctx, snapshot, made)
+		plan, err := s.planRelease(ctx, snapshot, made, publication{})
 		if err != nil {
 			return err
 		}
 		plan.renew = func(context.Context) error { return nil } // what is described must be what was compared
 		side := &plannedSide{plan: plan, made: made}
 		side.w = newReleaseWriter(s, "", plan, made)
-		side.w.dryRun = true
+		side.w.dryRun, side.w.effects = true, map[string]PendingEffect{}
 		differences, err = side.compare(ctx, most, progress)
 		return err
 	})
@@ -55,18 +54,13 @@ func (p *plannedSide) compare(ctx context.Context, most int, progress PublishPro
 	if c.fileIDs, err = p.readFiles(ctx); err != nil {
 		return nil, err
 	}
-	built, err := p.versions(ctx, progress)
-	if err != nil {
+	if p.w.versions, err = p.versions(ctx, progress); err != nil {
 		return nil, err
 	}
-	if p.plan.delta != nil {
-		c.products, err = p.differingOfDelta(ctx, built)
-	} else {
-		c.products, err = p.differingOfWhole(ctx, built)
-	}
-	if err != nil {
+	if err := p.w.compare(ctx); err != nil {
 		return nil, err
 	}
+	c.products = p.w.effects
 	return c.differences(ctx, most)
 }
 
@@ -81,84 +75,6 @@ func (p *plannedSide) versions(ctx context.Context, progress PublishProgress) ([
 		progress(len(built), len(p.plan.order))
 		return err
 	})
-}
-
-// differingOfWhole returns how the products differ from the served release.
-func (p *plannedSide) differingOfWhole(ctx context.Context, built []int64) (map[string]PendingEffect, error) {
-	p.w.versions = built
-	if err := p.w.compare(ctx); err != nil {
-		return nil, err
-	}
-	effects := make(map[string]PendingEffect, len(p.w.differing))
-	for _, id := range p.w.differing {
-		handle, live := p.plan.ids.Find(id)
-		effects[id] = effectOf(live && p.plan.ordinals[handle] >= 0, !live || p.plan.ordinals[handle] < 0 || p.w.before[handle].published != 0)
-	}
-	return effects, nil
-}
-
-// differingOfDelta is differingOfWhole for a delta, which builds only some products. The others are as in its base.
-func (p *plannedSide) differingOfDelta(ctx context.Context, built []int64) (map[string]PendingEffect, error) {
-	d, served := p.plan.delta, p.w.served
-	ids, own := map[string]bool{}, map[string]int64{}
-	for i, handle := range p.plan.order {
-		id := p.plan.ids.At(handle)
-		ids[id], own[id] = true, built[i]
-	}
-	if err := differing(ctx, p.w.service.db.Reader, served, ids); err != nil {
-		return nil, err
-	}
-	if err := store.Chunked(d.dead, 512, func(places []uint32) error {
-		below, err := d.view.ProductIDs(ctx, places)
-		for _, id := range below {
-			ids[id] = true
-		}
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	effects := map[string]PendingEffect{}
-	return effects, store.Chunked(sortedIDs(ids), 512, func(ids []string) error {
-		before, err := versions(ctx, served, ids)
-		if err != nil {
-			return err
-		}
-		inBase, err := p.inBase(ctx, ids)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			was, wasThere := before[id]
-			is, isThere := own[id]
-			if !isThere {
-				is, isThere = inBase[id]
-			}
-			if wasThere != isThere || was.version != is {
-				effects[id] = effectOf(isThere, wasThere)
-			}
-		}
-		return nil
-	})
-}
-
-// inBase returns the versions of products that the delta has from its base.
-func (p *plannedSide) inBase(ctx context.Context, ids []string) (map[string]int64, error) {
-	d := p.plan.delta
-	places, err := d.view.PlacesByID(ctx, ids, nil)
-	if err != nil {
-		return nil, err
-	}
-	found, err := versions(ctx, d.view, ids)
-	if err != nil {
-		return nil, err
-	}
-	alive := map[string]int64{}
-	for id, place := range places {
-		if _, dead := slices.BinarySearch(d.dead, uint32(place)); !dead {
-			alive[id] = found[id].version
-		}
-	}
-	return alive, nil
 }
 
 func (p *plannedSide) release() *segment.Release { return p.made }
@@ -189,7 +105,7 @@ func (p *plannedSide) curated(ctx context.Context, nodes []*segment.CatalogNode)
 	return found, nil
 }
 
-// shown builds the products that the plan builds, and reads the others from the base.
+// shown builds the products that the plan builds, and reads the others from the parent.
 func (p *plannedSide) shown(ctx context.Context, ids []string) (map[string]*shownProduct, error) {
 	found := make(map[string]*shownProduct, len(ids))
 	var order []uint32
@@ -219,29 +135,25 @@ func (p *plannedSide) shown(ctx context.Context, ids []string) (map[string]*show
 	if len(below) == 0 {
 		return found, nil
 	}
-	alive, err := p.inBase(ctx, below)
+	alive, err := p.w.inParent(ctx, below)
 	if err != nil || len(alive) == 0 {
 		return found, err
 	}
-	inBase, err := p.w.service.storedSide(p.plan.delta.base).shown(ctx, sortedIDs(alive))
-	for id, product := range inBase {
+	inParent, err := p.w.service.storedSide(p.plan.delta.parent).shown(ctx, sortedIDs(alive))
+	for id, product := range inParent {
 		found[id] = product
 	}
 	return found, err
 }
 
 // readFiles gives the plan the files that exist, as a publication does, and returns the ids of those that may differ
-// from the served release: all, or for a delta those written since and those of the served delta.
+// from the served release: all, or for a delta those of fileCandidates.
 func (p *plannedSide) readFiles(ctx context.Context) (ids []string, err error) {
-	if d := p.plan.delta; d != nil {
-		if p.w.served.Release.BaseID == 0 {
-			return d.changes["file"], nil
-		}
-		own, err := db.Collect(ctx, p.plan.in, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1`, p.w.served.Release.ID)
-		return slices.Concat(d.changes["file"], own), err
+	if p.plan.delta != nil {
+		return p.w.fileCandidates(ctx)
 	}
 	if p.w.served != nil {
-		if ids, err = db.Collect(ctx, p.plan.in, db.Scalar[string], `SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2)`, p.w.served.Layers()...); err != nil {
+		if ids, err = fileIDsIn(ctx, p.plan.in, p.w.served.Release.Layers()); err != nil {
 			return nil, err
 		}
 	}

@@ -54,7 +54,7 @@ func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 	for block := range slices.Chunk(r.pending, runBlock/r.width*r.width) {
 		rows = append(rows, []any{w.release.ID, listRun, r.name, len(r.blocks)*runStep + len(rows), block})
 	}
-	if err := w.writeChunks(ctx, rows); err != nil {
+	if err := w.put(ctx, "release_chunk", rows...); err != nil {
 		return err
 	}
 	r.blocks, r.pending = append(r.blocks, len(rows)), nil
@@ -64,6 +64,11 @@ func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 // each calls do with every record, in order. A record is valid until do returns.
 func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte) error) error {
 	sort.Sort(r)
+	if len(r.blocks) > 0 {
+		if err := w.flush(ctx); err != nil { // the runs that wait
+			return err
+		}
+	}
 	merge := &runMerger{}
 	for run, blocks := range r.blocks {
 		merge.heads = append(merge.heads, &runHead{runs: r, next: run * runStep, end: run*runStep + blocks})

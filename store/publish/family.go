@@ -60,7 +60,7 @@ func (w *releaseWriter) addFamily(product *builtProduct) {
 
 // families writes segment.ListChildren and segment.ListRequired.
 func (w *releaseWriter) families(ctx context.Context) error {
-	return w.writeChunks(ctx, append(w.children.rows(w.release.ID, segment.ListChildren), w.required.rows(w.release.ID, segment.ListRequired)...))
+	return w.put(ctx, "release_chunk", append(w.children.rows(w.release.ID, segment.ListChildren), w.required.rows(w.release.ID, segment.ListRequired)...)...)
 }
 
 // ids writes the ids of the release's own products, by ordinal.
@@ -69,5 +69,5 @@ func (w *releaseWriter) ids(ctx context.Context) error {
 	for i, handle := range w.plan.order {
 		ids[i] = w.plan.ids.At(handle)
 	}
-	return w.writeChunks(ctx, chunkRows(w.release.ID, segment.ListIDs, "", w.plan.first/segment.ChunkSize, ids, segment.PackIDs))
+	return w.put(ctx, "release_chunk", chunkRows(w.release.ID, segment.ListIDs, "", w.plan.first/segment.ChunkSize, ids, segment.PackTexts)...)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"portico/store"
-	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release"
 	"portico/store/release/segment"
@@ -23,11 +22,7 @@ func (w *releaseWriter) facets(ctx context.Context) error {
 		for number, body := range b.chunks {
 			rows = append(rows, []any{w.release.ID, attribute, first + number, body})
 		}
-		if err := store.Chunked(rows, 128, func(rows [][]any) error {
-			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-				return w.insert(ctx, t, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
-			})
-		}); err != nil {
+		if err := w.put(ctx, "release_facet", rows...); err != nil {
 			return err
 		}
 		delete(w.facet, attribute)
@@ -94,21 +89,15 @@ func (w *releaseWriter) indexes(ctx context.Context) error {
 
 // indexOf writes the index of one attribute.
 func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
-	var rows [][]any
 	var body, directory []byte
 	number := 0
-	flush := func() error {
-		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return w.insert(ctx, t, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
-		})
-		rows = nil
-		return err
-	}
-	end := func() {
-		if len(body) > 0 {
-			rows = append(rows, []any{w.release.ID, attribute, number, body})
-			number, body = number+1, nil
+	end := func() error {
+		if len(body) == 0 {
+			return nil
 		}
+		row := []any{w.release.ID, attribute, number, body}
+		number, body = number+1, nil
+		return w.put(ctx, "release_index", row)
 	}
 	if err := w.index[attribute].each(ctx, w, func(entry []byte) error {
 		if len(body) == 0 {
@@ -118,32 +107,26 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 		if body = append(body, entry...); len(body) < segment.IndexChunkSize*index.EntrySize {
 			return nil
 		}
-		end()
-		if len(rows) < 128 {
-			return nil
-		}
-		return flush()
+		return end()
 	}); err != nil {
 		return err
 	}
-	end()
-	rows = append(rows, []any{w.release.ID, attribute, segment.DirectoryChunk, directory})
-	return flush()
+	if err := end(); err != nil {
+		return err
+	}
+	return w.put(ctx, "release_index", []any{w.release.ID, attribute, segment.DirectoryChunk, directory})
 }
 
 // writeSparse writes the complete chunks of prices and of attributes.
 func (w *releaseWriter) writeSparse(ctx context.Context) error {
 	parts := append(w.prices.complete, w.orders.complete...)
 	w.prices.complete, w.orders.complete = nil, nil
-	return store.Chunked(parts, 128, func(parts []sparsePart) error {
-		rows := make([][]any, len(parts))
-		for i, part := range parts {
-			rows[i] = []any{w.release.ID, segment.ListKeys, string(part.sort), part.number, index.PackKeys(part.keys)}
+	for _, part := range parts {
+		if err := w.put(ctx, "release_chunk", []any{w.release.ID, segment.ListKeys, string(part.sort), part.number, index.PackKeys(part.keys)}); err != nil {
+			return err
 		}
-		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return w.insert(ctx, t, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
-		})
-	})
+	}
+	return nil
 }
 
 // sparseEnd writes the other chunks.
@@ -156,7 +139,7 @@ func (w *releaseWriter) sparseEnd(ctx context.Context) error {
 	return w.writeSparse(ctx)
 }
 
-// writeAttributes writes the declarations of attributes. A delta has those of its base.
+// writeAttributes writes the declarations of attributes. Deltas have those of the base.
 func (w *releaseWriter) writeAttributes(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return nil
@@ -165,7 +148,7 @@ func (w *releaseWriter) writeAttributes(ctx context.Context) error {
 	if attributes == nil {
 		attributes = segment.Attributes{}
 	}
-	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListAttributes, "", 0, store.Encode(attributes)}})
+	return w.put(ctx, "release_chunk", []any{w.release.ID, segment.ListAttributes, "", 0, store.Encode(attributes)})
 }
 
 // wordChunkSize is the approximate size of a chunk, in bytes.
@@ -211,11 +194,7 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 		cut()
 		w.words.segments++
 		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
-		if err := store.Chunked(rows, 128, func(rows [][]any) error {
-			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-				return w.insert(ctx, t, "release_word", []string{"release_id", "chunk", "body"}, rows)
-			})
-		}); err != nil {
+		if err := w.put(ctx, "release_word", rows...); err != nil {
 			return err
 		}
 	}
@@ -228,10 +207,7 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 	if err := w.segment(ctx); err != nil {
 		return err
 	}
-	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
-		return w.insert(ctx, t, "release_word", []string{"release_id", "chunk", "body"}, rows)
-	})
+	return w.put(ctx, "release_word", []any{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))})
 }
 
 // addToBlock adds a product to its block.
@@ -246,33 +222,24 @@ func (w *releaseWriter) addToBlock(product *builtProduct) {
 	}
 }
 
-// writeBlocks writes the blocks that are full and the sales, once there are enough for a transaction,
-// or all.
-func (w *releaseWriter) writeBlocks(ctx context.Context, all bool) error {
-	if w.blocks.bytes < listBytes && len(w.sales) < sortedBatch && !all {
-		return nil
-	}
-	blocks, sales := w.blocks.ready, w.sales
-	if len(blocks)+len(sales) == 0 {
-		return nil
-	}
-	w.blocks.ready, w.blocks.bytes, w.sales = nil, 0, nil
-	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		if err := w.insert(ctx, t, "release_block", []string{"id", "body"}, blocks); err != nil {
-			return err
-		}
-		return w.insert(ctx, t, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
-	})
+// writeBlocks writes the blocks that are full.
+func (w *releaseWriter) writeBlocks(ctx context.Context) error {
+	blocks := w.blocks.ready
+	w.blocks.ready = nil
+	return w.put(ctx, "release_block", blocks...)
 }
 
-// blocksEnd writes the other blocks, and the slots.
+// blocksEnd writes the other blocks and names, and the slots.
 func (w *releaseWriter) blocksEnd(ctx context.Context) error {
 	w.blocks.packAll()
-	if err := w.writeBlocks(ctx, true); err != nil {
+	if err := w.writeBlocks(ctx); err != nil {
+		return err
+	}
+	if err := w.namesEnd(ctx); err != nil {
 		return err
 	}
 	first := w.plan.first / segment.ChunkSize
 	rows := chunkRows(w.release.ID, segment.ListKeys, segment.SortSlot, first, w.blocks.slots, index.PackOrdinals)
 	rows = append(rows, chunkRows(w.release.ID, segment.ListKeys, segment.SortVersion, first, w.versions, index.PackKeys)...)
-	return w.writeChunks(ctx, append(rows, chunkRows(w.release.ID, segment.ListKeys, segment.SortPublished, first, w.published, index.PackKeys)...))
+	return w.put(ctx, "release_chunk", append(rows, chunkRows(w.release.ID, segment.ListKeys, segment.SortPublished, first, w.published, index.PackKeys)...)...)
 }

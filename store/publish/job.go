@@ -95,7 +95,7 @@ func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress 
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
 	}
-	release, err := s.publish(ctx, task.Actor, input.CatalogID, publication{input.Serve, input.Ends, input.ReleaseNotes}, progress)
+	release, err := s.publish(ctx, task.Actor, input.CatalogID, publication{serve: input.Serve, ends: input.Ends, notes: input.ReleaseNotes}, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -2,222 +2,198 @@ package publish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"maps"
 	"slices"
+	"sort"
+	"strings"
 
 	"portico/store"
-	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release/segment"
 )
 
+// errNoRoom is returned when there are no sort keys left between two neighbours of the parent.
+var errNoRoom = &store.Error{Code: store.Internal, Detail: "there is no room between two sort keys"}
+
 // sortedNames computes the sort keys, once the names of all products are known.
 func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
-	if w.idKeys, err = w.plan.idKeys(ctx); err != nil {
-		return err
+	w.idKeys, w.nameKeys = make([]int64, w.plan.ids.Len()), make([]int64, w.plan.ids.Len())
+	if w.plan.delta != nil {
+		if err := w.idKeysOfDelta(ctx); err != nil {
+			return err
+		}
+		err = w.nameKeysOfDelta(ctx)
+	} else {
+		for handle := range w.idKeys {
+			w.idKeys[handle] = int64(handle) * rankStep
+		}
+		for i, rank := range w.naming.Ranks() {
+			w.nameKeys[w.plan.order[i]] = rank * rankStep
+		}
 	}
-	w.nameKeys, err = w.plan.nameKeys(ctx, &w.naming)
 	w.naming = index.NameOrder{}
 	return err
 }
 
-// idKeys returns the sort keys by id, by handle. Products of a delta have those of
-// the base; new ones have keys in between.
-func (p *publicationPlan) idKeys(ctx context.Context) ([]int64, error) {
-	keys := make([]int64, p.ids.Len())
-	if p.delta == nil {
-		for handle := range keys {
-			keys[handle] = int64(handle) * rankStep
+// keyed is something in order, with its sort key.
+type keyed[T any] struct {
+	is  T
+	key int64
+}
+
+// insertKeys returns sort keys for new elements in order, each once, between those that the parent has in order: the key
+// of an equal one, else keys that divide the room between its neighbours.
+func insertKeys[T any](parent int, at func(i int) keyed[T], added []T, compare func(a, b T) int) ([]int64, error) {
+	keys := make([]int64, len(added))
+	for first := 0; first < len(added); {
+		position := sort.Search(parent, func(i int) bool { return compare(at(i).is, added[first]) >= 0 })
+		if position < parent && compare(at(position).is, added[first]) == 0 {
+			keys[first] = at(position).key
+			first++
+			continue
 		}
-		return keys, nil
-	}
-	last := int64(-rankStep)
-	for _, handle := range slices.Sorted(slices.Values(p.order)) {
-		key, found, err := p.idKeyUpTo(ctx, handle)
-		if err != nil {
-			return nil, err
+		end := first + 1
+		for end < len(added) && (position == parent || compare(at(position).is, added[end]) > 0) {
+			end++
 		}
-		if last = max(last, key); !found { // not in the base
-			last++
+		room := int64(end-first) + 1
+		before, after := -rankStep*room, int64(0)
+		if position < parent {
+			after = at(position).key
+			before = after - rankStep*room
 		}
-		keys[handle] = last
+		if position > 0 {
+			if before = at(position - 1).key; position == parent {
+				after = before + rankStep*room
+			}
+		}
+		step := (after - before) / room
+		if step < 1 {
+			return nil, errNoRoom
+		}
+		for i := first; i < end; i++ {
+			keys[i] = before + step*int64(i-first+1)
+		}
+		first = end
 	}
 	return keys, nil
 }
 
-// idKeyUpTo returns the base's sort key of a product, else of the one before it.
-func (p *publicationPlan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself bool, err error) {
-	at := int(p.delta.places[handle])
-	if itself = at >= 0; !itself {
-		var before bool
-		at, before, err = db.One(ctx, p.in, db.Scalar[int], `
-			SELECT ordinal FROM release_place WHERE release_id = $1 AND product_id < $2 ORDER BY product_id DESC LIMIT 1`,
-			p.delta.base.ID, p.ids.At(handle))
-		if err != nil || !before {
-			return -rankStep, false, err
+// idKeysOfDelta sets the sort keys by id, by handle. Products of a delta have those of the parent; new ones have keys in
+// between. Dead products of the parent have keys too, by which bounds of ids are found (Reader.IDRank).
+func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
+	p, d := w.plan, w.plan.delta
+	var added []string
+	for _, handle := range slices.Sorted(slices.Values(p.order)) {
+		if at := d.places[handle]; at < 0 {
+			added = append(added, p.ids.At(handle))
 		}
 	}
-	key, err = p.delta.view.KeyAt(ctx, store.SortID, at)
-	return key, itself, err
+	all, err := w.parentKeys(ctx)
+	if err != nil {
+		return err
+	}
+	known := all[store.SortID]
+	var keys []int64
+	if len(added) > 0 {
+		ids, err := d.view.AllIDs(ctx)
+		if err != nil {
+			return err
+		}
+		every, err := w.every(ctx)
+		if err != nil {
+			return err
+		}
+		live, err := every.All(ctx, store.SortID)
+		if err != nil {
+			return err
+		}
+		dead, err := d.view.Dead(ctx)
+		if err != nil {
+			return err
+		}
+		order := slices.Concat(live, dead)
+		slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(known.At(a), known.At(b)) })
+		at := func(i int) keyed[string] { return keyed[string]{ids.At(order[i]), known.At(order[i])} }
+		if keys, err = insertKeys(len(order), at, added, strings.Compare); err != nil {
+			return err
+		}
+	}
+	for _, handle := range slices.Sorted(slices.Values(p.order)) {
+		if at := d.places[handle]; at >= 0 {
+			w.idKeys[handle] = known.At(uint32(at))
+		} else {
+			w.idKeys[handle], keys = keys[0], keys[1:]
+		}
+	}
+	return nil
 }
 
-// nameKeys returns the sort keys by name, by handle: those of the base for its
+// nameKeysOfDelta sets the sort keys by name, by handle: those of the parent for its
 // names, and keys in between for others.
-func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, error) {
-	keys := make([]int64, p.ids.Len())
-	if p.delta == nil {
-		for i, rank := range naming.Ranks() {
-			keys[p.order[i]] = rank * rankStep
-		}
-		return keys, nil
-	}
-	view := p.delta.view
-	every, err := view.List(ctx, segment.ListEvery)
+func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
+	p, d := w.plan, w.plan.delta
+	all, err := w.parentKeys(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	names := &baseNames{plan: p, known: map[uint32][]byte{}, every: every}
-	for _, handle := range p.order {
-		if at := p.delta.places[handle]; at >= 0 {
-			if keys[handle], err = view.KeyAt(ctx, store.SortName, int(at)); err != nil {
-				return nil, err
-			}
+	known := all[store.SortName]
+	var renamed []uint32 // positions in order
+	for i, handle := range p.order {
+		at := d.places[handle]
+		if at >= 0 {
+			w.nameKeys[handle] = known.At(uint32(at))
 		}
-	}
-	renamed, err := names.renamed(ctx, naming)
-	if err != nil || len(renamed) == 0 {
-		return keys, err
-	}
-	found, err := names.place(ctx, renamed, naming)
-	for i, key := range found {
-		keys[p.order[i]] = key
-	}
-	return keys, err
-}
-
-// baseNames are the collation keys of the base's names, read as needed.
-type baseNames struct {
-	plan  *publicationPlan
-	every segment.List      // the list of them all
-	known map[uint32][]byte // by ordinal
-}
-
-// read reads names that are not known yet.
-func (n *baseNames) read(ctx context.Context, places []uint32) error {
-	places = slices.DeleteFunc(store.Unique(places), func(at uint32) bool { return n.known[at] != nil })
-	found, err := n.plan.delta.view.ProductsAt(ctx, places)
-	for _, product := range found {
-		n.known[product.Ordinal] = n.plan.collation.Key(product.Name())
-	}
-	return err
-}
-
-// renamed returns the positions in order of products whose name differs from the
-// base.
-func (n *baseNames) renamed(ctx context.Context, naming *index.NameOrder) (list []uint32, err error) {
-	places := n.plan.delta.places
-	var had []uint32
-	for _, handle := range n.plan.order {
-		if places[handle] >= 0 {
-			had = append(had, uint32(places[handle]))
+		name, changed := d.names[p.ids.At(handle)]
+		if at < 0 || changed && !bytes.Equal(p.collation.Key(name), w.naming.At(uint32(i))) {
+			renamed = append(renamed, uint32(i))
 		}
 	}
-	if err := n.read(ctx, had); err != nil {
-		return nil, err
+	if len(renamed) == 0 {
+		return nil
 	}
-	for i, handle := range n.plan.order {
-		if at := places[handle]; at < 0 || !bytes.Equal(n.known[uint32(at)], naming.At(uint32(i))) {
-			list = append(list, uint32(i))
-		}
-	}
-	return list, nil
-}
-
-// place returns the sort keys of new names. It finds all of them among the base's
-// names in one binary search.
-func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *index.NameOrder) (map[uint32]int64, error) {
-	low, high := make(map[uint32]int, len(wanted)), make(map[uint32]int, len(wanted))
-	for _, i := range wanted {
-		high[i] = n.every.Head.Total
-	}
-	for {
-		middle := map[uint32]uint32{} // ordinals
-		for _, i := range wanted {
-			if low[i] < high[i] {
-				at, err := n.ordinal(ctx, (low[i]+high[i])/2)
-				if err != nil {
-					return nil, err
-				}
-				middle[i] = at
-			}
-		}
-		if len(middle) == 0 {
-			break
-		}
-		if err := n.read(ctx, slices.Collect(maps.Values(middle))); err != nil {
-			return nil, err
-		}
-		for i, at := range middle {
-			if bytes.Compare(n.known[at], naming.At(i)) < 0 {
-				low[i] = (low[i]+high[i])/2 + 1
-			} else {
-				high[i] = (low[i] + high[i]) / 2
-			}
-		}
-	}
-	slices.SortFunc(wanted, func(a, b uint32) int { return bytes.Compare(naming.At(a), naming.At(b)) })
-	found := make(map[uint32]int64, len(wanted))
-	for k, i := range wanted {
-		if k > 0 && bytes.Equal(naming.At(wanted[k-1]), naming.At(i)) {
-			found[i] = found[wanted[k-1]]
-			continue
-		}
-		key, same, err := n.keyUpTo(ctx, low[i], naming.At(i))
-		if err != nil {
-			return nil, err
-		}
-		if !same && k > 0 && low[wanted[k-1]] == low[i] {
-			key = found[wanted[k-1]]
-		}
-		if !same {
-			key++
-		}
-		found[i] = key
-	}
-	return found, nil
-}
-
-// keyUpTo returns the sort key of a name at a position of the base's names if it is
-// there, else of the name before it.
-func (n *baseNames) keyUpTo(ctx context.Context, position int, name []byte) (key int64, same bool, err error) {
-	for _, at := range []int{position, position - 1} {
-		if at < 0 {
-			return -rankStep, false, nil
-		}
-		if at == n.every.Head.Total {
-			continue
-		}
-		ordinal, err := n.ordinal(ctx, at)
-		if err != nil {
-			return 0, false, err
-		}
-		if err := n.read(ctx, []uint32{ordinal}); err != nil {
-			return 0, false, err
-		}
-		if same = bytes.Equal(n.known[ordinal], name); same || at < position {
-			key, err = n.every.KeyAt(ctx, store.SortName, int(ordinal))
-			return key, same, err
-		}
-	}
-	return -rankStep, false, nil
-}
-
-// ordinal returns the product at a position in the order of names.
-func (n *baseNames) ordinal(ctx context.Context, position int) (uint32, error) {
-	at, err := n.every.Stored(ctx, store.SortName, position, position+1)
+	names, err := d.view.AllNames(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return at[0], nil
+	every, err := w.every(ctx)
+	if err != nil {
+		return err
+	}
+	order, err := every.All(ctx, store.SortName)
+	if err != nil {
+		return err
+	}
+	at := func(i int) keyed[[]byte] {
+		return keyed[[]byte]{p.collation.Key(names.At(order[i])), known.At(order[i])}
+	}
+	slices.SortFunc(renamed, func(a, b uint32) int { return bytes.Compare(w.naming.At(a), w.naming.At(b)) })
+	var added [][]byte
+	for _, i := range renamed {
+		if name := w.naming.At(i); len(added) == 0 || !bytes.Equal(added[len(added)-1], name) {
+			added = append(added, name)
+		}
+	}
+	keys, err := insertKeys(len(order), at, added, bytes.Compare)
+	if err != nil {
+		return err
+	}
+	for _, i := range renamed {
+		if !bytes.Equal(added[0], w.naming.At(i)) {
+			added, keys = added[1:], keys[1:]
+		}
+		w.nameKeys[p.order[i]] = keys[0]
+	}
+	return nil
+}
+
+// every returns the list of all products of a delta's parent, which is read in all orders.
+func (w *releaseWriter) every(ctx context.Context) (segment.List, error) {
+	view := w.plan.delta.view
+	heads, err := readLists(ctx, view, []string{segment.ListEvery})
+	if err == nil && heads[segment.ListEvery] == nil {
+		err = segment.ErrGone
+	}
+	return segment.List{Reader: &view.Reader, Name: segment.ListEvery, Head: heads[segment.ListEvery]}, err
 }

@@ -32,85 +32,111 @@ func scanLive(rows *sql.Rows) (*liveProduct, error) {
 	return p, rows.Scan(&p.id, &p.created, &p.updated, &p.parent, &p.components)
 }
 
-// delta is a release that holds only what differs from its base, a whole release
-// of the same catalog. New and changed products have ordinals of their own, above
-// all of the base's. Products of the base that they replace, or that are gone, are
-// dead. A segment.Reader reads both layers as one. Every delta is compared with
-// the base, so that there are never more than two layers. When too much differs,
-// the next release is whole again, and a base.
+// delta is a release that holds only what differs from another one, its parent. New and changed products have ordinals of
+// their own, above all of the parent's. Products of the parent that they replace, or that are gone, are dead. A
+// segment.Reader reads the parent's layers and the delta as one.
+//
+// The parent is the served release, so that the cost of a publication follows what changed since the last one. Only if
+// the served release has small layers on top, the parent is one below them, and the delta holds what they hold too
+// (keptLayers): each layer is several times as large as the one above it, so that there are few. When the layers above
+// the base hold much of the shop, housekeeping makes another base (MakeBases), and when more differs at once, the
+// publication does.
 //
 // A delta reads only the products that changed and those that they affect
-// (affected_set.go), and writes only the parts of lists that differ
-// (list_patch.go). So its cost does not grow with the shop.
+// (affected_set.go), and writes only what changes in lists (list_delta.go).
 type delta struct {
-	base    *segment.Release
-	view    *release.View                // of the base
-	changes map[string][]string          // ids written since the base, by table
-	seeds   map[string]bool              // ids of products that changed themselves
-	dead    index.Ordinals               // ordinals of the base
-	places  []int32                      // handles to ordinals of the base, or -1
-	heads   map[string]*segment.ListHead // of the base's lists
-	served  map[string]*segment.ListHead // of the served release's lists
-	same    map[string]bool              // lists that are as in the served release, because both are the base's
-	curated map[string]bool              // nodes whose curated products may differ from the base
+	parent  *segment.Release
+	view    *release.View       // of the parent
+	above   []segment.Layer     // of the served release, and not of the parent
+	changes map[string][]string // ids written since the parent, by table
+	seeds   map[string]bool     // ids of products that changed themselves
+	names   map[string]string   // of the seeds in the parent, by id
+	dead    index.Ordinals      // ordinals of the parent
+	gone    []string            // the ids of those
+	places  []int32             // handles to ordinals of the parent, or -1
+	curated map[string]bool     // nodes whose curated products may differ from the parent
 }
 
-// A release is whole again when more than 1/deltaShare of its products, and more
-// than deltaLeast, differ from the base.
+// A release is whole again when more than 1/deltaShare of its products, and more than deltaLeast, differ from the
+// parent: a delta that large costs more than a third of a whole release. MakeBases makes a base when more than
+// 1/baseShare, and more than deltaLeast, are in the layers above the base.
 const (
-	deltaShare = 8
+	deltaShare = 4
+	baseShare  = 8
 	deltaLeast = 100
+)
+
+// Each layer above the base has at least layerFactor times the products of the one above it, and a release at most
+// maxLayers.
+const (
+	layerFactor = 4
+	maxLayers   = 8
 )
 
 // rankStep is the distance between the sort keys of neighbours in a whole release,
 // so that deltas can insert products between them.
-const rankStep = 1 << 32
+const rankStep = 1 << 40
 
-// most returns how many products can differ from the base.
+// most returns how many products can differ from the parent.
 func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
 
-// readModifiers reads the price modifiers by name. It takes the first imported of
-// several with one name.
-func (p *publicationPlan) readModifiers(ctx context.Context) error {
+// keptLayers returns how many layers of the served release a delta of so many changed products is put upon. factor is
+// layerFactor.
+func keptLayers(layers []segment.Layer, changed, factor int) int {
+	n := len(layers)
+	for n > 1 {
+		top := layers[n-1].End - layers[n-1].First
+		if n < maxLayers && top >= factor*changed {
+			break
+		}
+		changed += top
+		n--
+	}
+	return n
+}
+
+// readSources reads the price modifiers by name, of several with one name the first imported; the declarations of
+// attributes, the synonyms and the redirects, each in the order of their first import.
+func (p *publicationPlan) readSources(ctx context.Context) error {
+	type source struct {
+		table string
+		body  []byte
+	}
+	sources, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (s source, err error) {
+		return s, rows.Scan(&s.table, &s.body)
+	}, `
+		SELECT source, body FROM (
+		    SELECT 'price_modifier' AS source, sequence, id, body FROM price_modifier
+		    UNION ALL SELECT 'attribute', sequence, id, body FROM attribute
+		    UNION ALL SELECT 'synonym', sequence, id, body FROM synonym
+		    UNION ALL SELECT 'redirect', sequence, id, body FROM redirect) AS sources
+		ORDER BY source, sequence, id`)
 	p.modifiers = map[string]*catalog.ModifierSource{}
-	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
-		var body []byte
-		m = &catalog.ModifierSource{}
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
+	for _, s := range sources {
+		var err error
+		switch s.table {
+		case "price_modifier":
+			m := &catalog.ModifierSource{}
+			if err := json.Unmarshal(s.body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
+				p.modifiers[m.Attributes.Name] = m
+			}
+		case "attribute":
+			p.attributes, err = appendSource(p.attributes, s.body)
+		case "synonym":
+			p.synonyms, err = appendSource(p.synonyms, s.body)
+		case "redirect":
+			p.redirects, err = appendSource(p.redirects, s.body)
 		}
-		if err := json.Unmarshal(body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
-			p.modifiers[m.Attributes.Name] = m
+		if err != nil {
+			return err
 		}
-		return m, err
-	}, `SELECT body FROM price_modifier ORDER BY sequence, id`)
+	}
 	return err
 }
 
-// readAttributes reads the declarations of attributes.
-func (p *publicationPlan) readAttributes(ctx context.Context) (err error) {
-	p.attributes, err = readSources[catalog.AttributeSource](ctx, p.in, "attribute")
-	return err
-}
-
-// readSynonyms reads the synonyms.
-func (p *publicationPlan) readSynonyms(ctx context.Context) (err error) {
-	p.synonyms, err = readSources[catalog.SynonymSource](ctx, p.in, "synonym")
-	return err
-}
-
-// readRedirects reads the imported redirects.
-func (p *publicationPlan) readRedirects(ctx context.Context) (err error) {
-	p.redirects, err = readSources[catalog.RedirectSource](ctx, p.in, "redirect")
-	return err
-}
-
-// readSources reads all sources of a table in the order of their first import.
-func readSources[T any](ctx context.Context, in db.Session, table string) ([]*T, error) {
-	return db.Collect(ctx, in, func(rows *sql.Rows) (*T, error) {
-		source := new(T)
-		return source, rows.Scan(db.JSON{Into: source})
-	}, `SELECT body FROM `+table+` ORDER BY sequence, id`)
+func appendSource[T any, S ~[]*T](list S, body []byte) (S, error) {
+	source := new(T)
+	return append(list, source), json.Unmarshal(body, source)
 }
 
 // missingFile is the index of files that products refer to but that do not exist.
@@ -119,14 +145,16 @@ const missingFile = "missing_file"
 // publicationPlan is what a release will hold. It refers to products by handles:
 // their positions among the live products by id.
 type publicationPlan struct {
-	in       db.Session
-	renew    func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
-	source   *catalog.CatalogSource
-	served   int64 // the served release; 0 for none
-	hold     routing.Hold
-	revision int64
-	ranked   []catalog.RankedPricebook // the highest priority first
-	tree     *segment.Tree
+	in            db.Session
+	renew         func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
+	source        *catalog.CatalogSource
+	served        int64            // the served release; 0 for none
+	servedRelease *segment.Release // if findParent read it
+	onBase        bool             // a delta is put upon the base, whatever is between
+	hold          routing.Hold
+	revision      int64
+	ranked        []catalog.RankedPricebook // the highest priority first
+	tree          *segment.Tree
 
 	modifiers  map[string]*catalog.ModifierSource // by name
 	attributes segment.Attributes
@@ -197,38 +225,35 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readCatalog(ctx, id); err != nil {
 		return err
 	}
-	if err := p.readModifiers(ctx); err != nil {
+	if err := p.readSources(ctx); err != nil {
 		return err
 	}
-	if err := p.readAttributes(ctx); err != nil {
+	nodes, err := p.hierarchies(ctx, store.Unique(p.source.Attributes.Hierarchies))
+	if err != nil {
 		return err
-	}
-	if err := p.readSynonyms(ctx); err != nil {
-		return err
-	}
-	if err := p.readRedirects(ctx); err != nil {
-		return err
-	}
-	var nodes []*segment.CatalogNode
-	for _, hierarchyID := range store.Unique(p.source.Attributes.Hierarchies) {
-		list, err := p.hierarchy(ctx, hierarchyID)
-		if err != nil {
-			return err
-		}
-		nodes = append(nodes, list...)
 	}
 	segment.SortNodes(nodes)
 	p.tree = segment.NewTree(nodes)
 	return nil
 }
 
-// hierarchy reads a hierarchy and its nodes; none for an unknown id.
-func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.CatalogNode, error) {
+// hierarchies reads hierarchies and their nodes. It leaves out unknown ids.
+func (p *publicationPlan) hierarchies(ctx context.Context, ids []string) (nodes []*segment.CatalogNode, err error) {
+	return nodes, store.Chunked(ids, 512, func(ids []string) error {
+		some, err := p.hierarchiesIn(ctx, ids)
+		nodes = append(nodes, some...)
+		return err
+	})
+}
+
+func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*segment.CatalogNode, error) {
+	list, args := db.InList(nil, ids)
 	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*segment.CatalogNode, error) {
+		var id string
 		var body []byte
 		var updated int64
 		var source catalog.NodeSource
-		if err := rows.Scan(&body, &updated); err != nil {
+		if err := rows.Scan(&id, &body, &updated); err != nil {
 			return nil, err
 		}
 		if err := store.Decode(body, &source); err != nil {
@@ -242,9 +267,9 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.
 		}
 		return node, nil
 	}, `
-		SELECT body, updated_at FROM hierarchy WHERE id = $1
+		SELECT id, body, updated_at FROM hierarchy WHERE id IN (`+list+`)
 		UNION ALL
-		SELECT body, updated_at FROM node WHERE hierarchy_id = $1`, id)
+		SELECT hierarchy_id, body, updated_at FROM node WHERE hierarchy_id IN (`+list+`)`, args...)
 }
 
 // sortByUpdate puts handles in the default order of lists.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"portico/internal/dependency"
 	"portico/store"
@@ -27,7 +28,7 @@ import (
 //
 // A whole release needs about 0.4 kB of memory for each live product, as much
 // again for the garbage collector, and twice PublishConfig.WordBytes. Texts stay
-// on disk. A delta needs memory for its changes only.
+// on disk. A delta reads sort keys, and lists of which something changes: up to 0.15 kB for each product.
 func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.PublishWithNotes(ctx, actor, catalogID, ReleaseNotes{}, progress)
 }
@@ -61,11 +62,15 @@ func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalog
 const buildsAtMost = 3
 
 // publish starts again if its release was swept as dead, for example because the
-// server was suspended or the database's clock was changed.
+// server was suspended or the database's clock was changed, and if there was no room for new sort keys.
 func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
 	for range buildsAtMost {
-		if made, err = s.build(ctx, actor, catalogID, how, progress); !errors.Is(err, errSwept) {
-			break
+		made, err = s.build(ctx, actor, catalogID, how, progress)
+		switch {
+		case errors.Is(err, errNoRoom):
+			how.onBase, how.whole = true, how.onBase
+		case !errors.Is(err, errSwept):
+			return made, err
 		}
 	}
 	return made, err
@@ -91,7 +96,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	}
 	made.Label, made.Note = how.notes.Label, how.notes.Note
 	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
-		plan, err := s.planRelease(ctx, snapshot, made)
+		plan, err := s.planRelease(ctx, snapshot, made, how)
 		if err != nil {
 			return err
 		}
@@ -107,6 +112,9 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	served := w.plan.served
 	if err := w.writeDerived(ctx); err != nil {
 		return nil, err
+	}
+	if how.base {
+		return s.finishBase(ctx, actor, w)
 	}
 	if w.changes.Empty() && how.serve {
 		if dropped, err := s.giveUp(ctx, actor, made, served); err != nil {
@@ -142,8 +150,8 @@ func (s *PublishService) newRelease(ctx context.Context, catalogID string) (*seg
 
 // planRelease decides what a release will hold, as a snapshot has it, and sets what made then is. It writes nothing.
 // NOT_FOUND for an unknown catalog.
-func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot, made *segment.Release) (*publicationPlan, error) {
-	plan := &publicationPlan{in: snapshot.Session}
+func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot, made *segment.Release, how publication) (*publicationPlan, error) {
+	plan := &publicationPlan{in: snapshot.Session, onBase: how.onBase}
 	plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
 	if err := plan.catalog(ctx, made.CatalogID); err != nil {
 		return nil, err
@@ -151,14 +159,21 @@ func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot,
 	made.Locale = cmp.Or(plan.source.Attributes.Locale, made.Locale)
 	made.Revision = plan.revision
 	plan.collation = index.NewCollation(made.Locale)
-	if err := plan.findBase(ctx, s, made.Locale); err != nil {
-		return nil, err
+	if how.base {
+		if err := plan.mayMakeBase(ctx, made); err != nil {
+			return nil, err
+		}
+	} else if !how.whole {
+		if err := plan.findParent(ctx, s, made.Locale); err != nil {
+			return nil, err
+		}
 	}
 	if err := plan.arrange(ctx); err != nil {
 		return nil, err
 	}
 	if plan.delta != nil {
-		made.BaseID, made.BaseAt = plan.delta.base.ID, store.Micros(plan.delta.base.PublishedAt)
+		made.Below = plan.delta.parent.Layers()
+		made.BaseID = made.Below[0].ID
 	}
 	made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
 	return plan, nil
@@ -202,9 +217,10 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 		if err != nil {
 			return err
 		}
-		if made.BaseID != 0 { // keep the base from the sweep
-			n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+s.db.ClockSQL()+` WHERE id = $1 AND state = $2`, made.BaseID, catalog.ReleasePublished)
-			if err != nil || n == 0 {
+		if len(made.Below) > 0 { // keep the layers from the sweep
+			list, args := db.InList([]any{catalog.ReleasePublished, catalog.ReleaseBase}, made.LayerIDs()[:len(made.Below)])
+			n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+s.db.ClockSQL()+` WHERE state IN ($1, $2) AND id IN (`+list+`)`, args...)
+			if err != nil || int(n) < len(made.Below) {
 				return cmp.Or[error](err, errSwept)
 			}
 		}
@@ -213,8 +229,8 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 			return err
 		}
 		_, err = t.Exec(ctx, `
-			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at, base_id)
-			VALUES ($1, $2, $3, $4, '', 0, 0, 0, `+s.db.ClockSQL()+`, $5)`, id, made.CatalogID, catalog.ReleaseBuilding, made.Locale, made.BaseID)
+			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at, base_id, layers)
+			VALUES ($1, $2, $3, $4, '', 0, 0, 0, `+s.db.ClockSQL()+`, $5, $6)`, id, made.CatalogID, catalog.ReleaseBuilding, made.Locale, made.BaseID, made.PackLayers())
 		return err
 	})
 	return id, err
@@ -240,21 +256,8 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			WHERE id = $1`, made.CatalogID, made.ID, serve); err != nil {
 			return err
 		}
-		n, err := t.Exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = CAST($5 AS BIGINT), added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
-			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16,
-			       actor = $18, label = $19, note = $20, bytes = $21,
-			       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN CAST($5 AS BIGINT) ELSE 0 END
-			WHERE id = $1 AND state = $17`,
-			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
-			made.Added, made.Changed, made.Removed, !serve, made.Revision,
-			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding,
-			string(t.Actor), made.Label, made.Note, made.Bytes, made.CatalogID)
-		if err != nil {
+		if err := endBuild(ctx, t, made, catalog.ReleasePublished, !serve, published); err != nil {
 			return err
-		}
-		if n == 0 {
-			return errSwept
 		}
 		recordRelease(t, hold, made, serve)
 		made.PublishedAt, made.Actor = published, t.Actor
@@ -266,6 +269,24 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 	if err == nil && serve && hold.Holds() && made.ID < hold.Below {
 		err = &store.Error{Code: store.Conflict, Detail: fmt.Sprintf("The catalog %q was rolled back to release %d while release %d was built, so release %[3]d is kept and not served. Serve it with catalogReleaseServe, or publish again.",
 			made.CatalogID, hold.ReleaseID, made.ID)}
+	}
+	return err
+}
+
+// endBuild sets the state of a release that was built, and what it holds.
+func endBuild(ctx context.Context, t *db.Tx, made *segment.Release, state string, preview bool, published time.Time) error {
+	n, err := t.Exec(ctx, `
+		UPDATE release SET state = $2, locales = $3, products = $4, published_at = CAST($5 AS BIGINT), added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
+		       equal_to = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16, nodes_by = $23,
+		       actor = $18, label = $19, note = $20, bytes = $21,
+		       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN CAST($5 AS BIGINT) ELSE 0 END
+		WHERE id = $1 AND state = $17`,
+		made.ID, state, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
+		made.Added, made.Changed, made.Removed, preview, made.Revision,
+		made.Equal, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding,
+		string(t.Actor), made.Label, made.Note, made.Bytes, made.CatalogID, made.NodesBy)
+	if err == nil && n == 0 {
+		err = errSwept
 	}
 	return err
 }

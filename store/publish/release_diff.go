@@ -1,13 +1,10 @@
 package publish
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"strconv"
 
 	"portico/store"
-	"portico/store/db"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
@@ -34,17 +31,18 @@ func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most
 		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of the same catalog: release %d is of %q, and release %d of %q", before.ID, before.CatalogID, now.ID, now.CatalogID)
 	}
 	c := &comparison{before: sides[0], now: sides[1]}
-	oneBase := cmp.Or(before.BaseID, before.ID) == cmp.Or(now.BaseID, now.ID)
-	if products := max(before.Products, now.Products); !oneBase && mostProducts > 0 && products > mostProducts {
+	shared := sharedLayers(before, now)
+	if products := max(before.Products, now.Products); shared == 0 && mostProducts > 0 && products > mostProducts {
 		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of at most %d products to be compared with one of another base, got %d. Compare them with: portico release diff %d %d",
 			mostProducts, products, before.ID, now.ID)
 	}
 	ids := map[string]bool{}
 	for _, side := range sides {
-		if err := s.mayDiffer(ctx, side.view, oneBase, ids); err != nil {
+		layers := side.release().Layers()[shared:]
+		if err := idsIn(ctx, side.view, layers, ids); err != nil {
 			return nil, err
 		}
-		files, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id IN ($1, $2)`, filesOf(side.view, oneBase)...)
+		files, err := fileIDsIn(ctx, s.db.Reader, layers)
 		if err != nil {
 			return nil, err
 		}
@@ -72,39 +70,13 @@ func (s *PublishService) keptRelease(ctx context.Context, member, id string) (*s
 	return nil, store.NotFoundf([]string{member}, "must be the number of a release that is kept, got %q. List them with catalogReleases, or portico release list.", store.Abbreviate(id))
 }
 
-// mayDiffer adds the ids of the products of a release, or only of those that differ from its base.
-func (s *PublishService) mayDiffer(ctx context.Context, view *release.View, fromBase bool, ids map[string]bool) error {
-	if fromBase {
-		return differing(ctx, s.db.Reader, view, ids)
+// sharedLayers returns how many layers two releases share.
+func sharedLayers(a, b *segment.Release) (n int) {
+	first, second := a.LayerIDs(), b.LayerIDs()
+	for n < min(len(first), len(second)) && first[n] == second[n] {
+		n++
 	}
-	for _, layer := range store.Unique(view.Layers()) {
-		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
-		scan := func(rows *sql.Rows) ([]any, string, error) {
-			var id string
-			err := rows.Scan(&id)
-			return []any{id}, id, err
-		}
-		if err := db.EachPageWhere(ctx, s.db.Reader, "release_place", of, "product_id", []string{"product_id"}, scan, func(some []string) error {
-			for _, id := range some {
-				ids[id] = true
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// filesOf returns the releases whose files may differ, as two arguments.
-func filesOf(view *release.View, fromBase bool) []any {
-	switch {
-	case !fromBase:
-		return view.Layers()
-	case view.Release.BaseID == 0:
-		return []any{0, 0} // the base itself
-	}
-	return []any{view.Release.ID, view.Release.ID}
+	return n
 }
 
 // compareVersions returns which of some products two releases show differently, and how.

@@ -5,6 +5,7 @@
 package publish
 
 import (
+	"cmp"
 	"time"
 
 	"portico/store"
@@ -32,6 +33,10 @@ type publication struct {
 	serve bool
 	ends  int64 // Hold.Below of the hold that it ends; 0 for none
 	notes ReleaseNotes
+
+	base   bool // a base for later deltas, which is never shown
+	onBase bool // a delta is put upon the base, whatever is between
+	whole  bool // no delta
 }
 
 // may returns a *routing.HeldError if the catalog's hold forbids the publication.
@@ -59,6 +64,7 @@ type PublishService struct {
 	whole     bool // no deltas
 	wordBytes int  // memory for words; 0 is the default
 	kept      int  // newest releases of a catalog; 0 is all
+	factor    int  // layerFactor
 	left      func()
 }
 
@@ -67,10 +73,11 @@ type PublishConfig struct {
 	WordBytes int    // memory for the words of products, and as much again for the other indexes; 0 means 64 MiB
 	Whole     bool   // publish whole releases, no deltas
 	Kept      int    // releases of a catalog to keep for rolling back; 0 is all
+	Factor    int    // of the sizes of layers, for tests; 0 means 4, and a negative one that deltas are always put upon the served release
 	Left      func() // called when a publication leaves work for SweepReleases
 }
 
 // NewPublishService returns a service for a database.
 func NewPublishService(d *db.DB, jobs *job.JobService, releases *release.ReleaseService, config PublishConfig) *PublishService {
-	return &PublishService{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, left: config.Left}
+	return &PublishService{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
 }

@@ -12,20 +12,23 @@ import (
 
 // writeSynonyms writes the synonyms.
 func (w *releaseWriter) writeSynonyms(ctx context.Context) error {
-	return writeShopList(ctx, w, segment.ListSynonyms, w.plan.synonyms, (*release.View).SynonymSources)
+	return writeShopList(ctx, w, "synonym", segment.ListSynonyms, w.plan.synonyms, (*release.View).SynonymSources)
 }
 
 // writeRedirects writes the imported redirects.
 func (w *releaseWriter) writeRedirects(ctx context.Context) error {
-	return writeShopList(ctx, w, segment.ListRedirects, w.plan.redirects, (*release.View).RedirectSources)
+	return writeShopList(ctx, w, "redirect", segment.ListRedirects, w.plan.redirects, (*release.View).RedirectSources)
 }
 
-// writeShopList writes a list of the shop's sources. A delta has that of its base if it is the same.
-func writeShopList[T any](ctx context.Context, w *releaseWriter, list string, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
+// writeShopList writes a list of the shop's sources, of a table. A delta has that of its parent if it is the same.
+func writeShopList[T any](ctx context.Context, w *releaseWriter, table, list string, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
 	var before []*T
-	if w.plan.delta != nil {
+	if d := w.plan.delta; d != nil {
+		if len(d.changes[table]) == 0 {
+			return nil
+		}
 		var err error
-		if before, err = read(w.plan.delta.view, ctx); err != nil {
+		if before, err = read(d.view, ctx); err != nil {
 			return err
 		}
 	}
@@ -35,20 +38,23 @@ func writeShopList[T any](ctx context.Context, w *releaseWriter, list string, no
 	if now == nil {
 		now = []*T{}
 	}
-	return w.writeChunks(ctx, [][]any{{w.release.ID, list, "", 0, store.Encode(now)}})
+	return w.put(ctx, "release_chunk", []any{w.release.ID, list, "", 0, store.Encode(now)})
 }
 
 // changedSynonyms adds what searches find if a synonym differs.
 func (w *releaseWriter) changedSynonyms(ctx context.Context) error {
-	return changedShopList(ctx, w, segment.AnyProduct, w.plan.synonyms, (*release.View).SynonymSources)
+	return changedShopList(ctx, w, "synonym", segment.AnyProduct, w.plan.synonyms, (*release.View).SynonymSources)
 }
 
 // changedRedirects adds the imported redirects if one differs.
 func (w *releaseWriter) changedRedirects(ctx context.Context) error {
-	return changedShopList(ctx, w, segment.AnyRedirect, w.plan.redirects, (*release.View).RedirectSources)
+	return changedShopList(ctx, w, "redirect", segment.AnyRedirect, w.plan.redirects, (*release.View).RedirectSources)
 }
 
-func changedShopList[T any](ctx context.Context, w *releaseWriter, key dependency.Key, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
+func changedShopList[T any](ctx context.Context, w *releaseWriter, table string, key dependency.Key, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
+	if d := w.plan.delta; d != nil && len(d.changes[table]) == 0 { // nor since the served release, which is not older
+		return nil
+	}
 	before, err := read(w.servedView(), ctx)
 	if err == nil && !slices.EqualFunc(before, now, sameSource) {
 		w.changes.Add(key)

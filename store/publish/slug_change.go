@@ -17,27 +17,14 @@ const maxSlugChanges = 100_000
 // release. What is stored for a release that is never served does no harm: an address that leads somewhere is not
 // redirected.
 func (w *releaseWriter) slugChanges(ctx context.Context) error {
-	if w.served == nil {
-		return nil
-	}
 	stored, err := w.nodeSlugChanges(ctx)
 	if err != nil {
 		return err
 	}
-	products := func(ids []string) error {
+	if err := store.Chunked(w.changed, 512, func(ids []string) error {
 		n, err := w.productSlugChanges(ctx, ids)
 		stored += n
 		return err
-	}
-	if err := store.Chunked(w.changedID, 512, products); err != nil {
-		return err
-	}
-	if err := store.Chunked(w.changed, 512, func(handles []uint32) error {
-		ids := make([]string, len(handles))
-		for i, handle := range handles {
-			ids[i] = w.plan.ids.At(handle)
-		}
-		return products(ids)
 	}); err != nil || stored == 0 {
 		return err
 	}
@@ -55,28 +42,30 @@ func (w *releaseWriter) nodeSlugChanges(ctx context.Context) (int, error) {
 			rows = w.slugChange(rows, catalog.RedirectNode, was.Slug, was.ID)
 		}
 	}
-	return len(rows), w.insertSlugChanges(ctx, rows)
+	return len(rows), w.put(ctx, "slug_change", rows...)
 }
 
 func (w *releaseWriter) productSlugChanges(ctx context.Context, ids []string) (int, error) {
-	before, err := w.servedView().ProductsByID(ctx, ids)
+	before, err := foundIn(ctx, w.servedView(), ids)
 	if errors.Is(err, segment.ErrGone) {
 		return 0, nil // the served release was swept meanwhile, or lacks a product
 	}
 	if err != nil {
 		return 0, err
 	}
-	now, err := w.ownView().ProductsByID(ctx, ids)
+	now, err := w.foundNow(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
 	var rows [][]any
 	for _, id := range ids {
-		if before[id] != nil && now[id] != nil && before[id].Slug() != now[id].Slug() {
-			rows = w.slugChange(rows, catalog.RedirectProduct, before[id].Slug(), id)
+		was, wasThere := before[id]
+		is, isThere := now[id]
+		if wasThere && isThere && was.slug != is.slug {
+			rows = w.slugChange(rows, catalog.RedirectProduct, was.slug, id)
 		}
 	}
-	return len(rows), w.insertSlugChanges(ctx, rows)
+	return len(rows), w.put(ctx, "slug_change", rows...)
 }
 
 func (w *releaseWriter) slugChange(rows [][]any, kind, slug, id string) [][]any {
@@ -84,14 +73,6 @@ func (w *releaseWriter) slugChange(rows [][]any, kind, slug, id string) [][]any 
 		return rows
 	}
 	return append(rows, []any{w.release.CatalogID, slug, kind, w.release.ID, id})
-}
-
-func (w *releaseWriter) insertSlugChanges(ctx context.Context, rows [][]any) error {
-	return store.Chunked(rows, 512, func(rows [][]any) error {
-		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "slug_change", []string{"catalog_id", "slug", "kind", "release_id", "target_id"}, rows)
-		})
-	})
 }
 
 // dropSlugChanges deletes the oldest changes of a catalog beyond maxSlugChanges.

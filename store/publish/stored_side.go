@@ -122,5 +122,5 @@ func readTexts(ctx context.Context, r *segment.Reader, language string, places [
 }
 
 func (s *storedSide) files(ctx context.Context, ids []string) (map[string]string, error) {
-	return filesIn(ctx, s.db.Reader, s.view.Layers(), ids)
+	return filesIn(ctx, s.db.Reader, &s.view.Reader, ids)
 }

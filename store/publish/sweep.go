@@ -30,15 +30,24 @@ func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db
 	}
 }
 
+// noLayer is the condition that a release is no layer of another one.
+const noLayer = `NOT EXISTS (SELECT 1 FROM release AS upper WHERE ' ' || upper.layers LIKE '% ' || CAST(release.id AS TEXT) || ':%')`
+
 // sweepReleases deletes unfinished releases of dead builds, and superseded
 // releases. It keeps the newest of each
 // catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
-// all, those that are retained, and the bases of these.
+// all, those that are retained, and the layers of these. Before that it makes bases for later deltas.
 func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) error {
-	for range 2 { // the second time for bases whose last delta is gone
+	if err := s.makeBases(ctx, actor); err != nil {
+		return err
+	}
+	for range maxLayers { // again for the layers of those that are gone
 		dead, err := s.deadReleases(ctx)
 		if err != nil {
 			return err
+		}
+		if len(dead) == 0 {
+			break
 		}
 		for _, d := range dead {
 			if err := s.dropRelease(ctx, actor, d); err != nil {
@@ -71,7 +80,12 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		return r, rows.Scan(&r.id, &r.touched)
 	}, `
 		SELECT id, touched_at FROM release
-		WHERE state <> $1 AND touched_at < `+s.db.ClockSQL()+` - $2
+		WHERE state NOT IN ($1, $6) AND touched_at < `+s.db.ClockSQL()+` - $2
+		UNION ALL
+		SELECT id, touched_at FROM release
+		WHERE state = $6 AND touched_at < `+s.db.ClockSQL()+` - $2 AND `+noLayer+` AND (
+		    NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id)
+		    OR EXISTS (SELECT 1 FROM release AS later WHERE later.catalog_id = release.catalog_id AND later.id > release.id AND later.base_id = 0 AND (later.state = $6 OR later.state = $1 AND NOT later.preview)))
 		UNION ALL
 		SELECT id, touched_at FROM (
 		    SELECT id, touched_at, superseded_at, preview, retained, age,
@@ -79,23 +93,24 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		    FROM (
 		        SELECT id, catalog_id, touched_at, superseded_at, preview, retained, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		        FROM release WHERE state = $1) AS published) AS placed
-		WHERE superseded_at > 0 AND NOT retained AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND id NOT IN (SELECT base_id FROM release)
+		WHERE superseded_at > 0 AND NOT retained AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND `+strings.ReplaceAll(noLayer, "release.id", "placed.id")+`
 		UNION ALL
 		SELECT id, touched_at FROM release -- of a catalog that was deleted
-		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(now.Add(-releaseRemembered)), max(kept, releasesMost))
+		WHERE state = $1 AND superseded_at > 0 AND NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id) AND `+noLayer,
+		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(now.Add(-releaseRemembered)), max(kept, releasesMost), catalog.ReleaseBase)
 }
 
 // dropRelease deletes a release, its own row last, so that an interrupted deletion
 // is found again. It changes the state first, so that nobody begins to read it. A
-// release that is served again meanwhile, or became a base, stays.
+// release that is served again meanwhile, or became a layer, stays.
 func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dead deadRelease) error {
 	id := dead.id
 	var dropped int64
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
 		dropped, err = t.Exec(ctx, `
 			UPDATE release SET state = 'dropped', touched_at = 0
-			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3 AND (NOT retained OR catalog_id NOT IN (SELECT id FROM catalog))`, id, catalog.ReleasePublished, dead.touched)
+			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3 AND `+noLayer+`
+			  AND (NOT retained OR NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id))`, id, catalog.ReleasePublished, dead.touched)
 		return err
 	}); err != nil || dropped == 0 {
 		return err

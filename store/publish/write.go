@@ -30,8 +30,8 @@ func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgr
 // reads only releases, which never change, so the snapshot of the plan may have ended.
 func (w *releaseWriter) writeDerived(ctx context.Context) error {
 	w.plan.in = w.service.db.Reader
-	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.families, w.ids, w.lists, w.sortKeys,
-		w.indexes, w.compare, w.findChanges, w.slugChanges)
+	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.families, w.ids,
+		w.compare, w.lists, w.sortKeys, w.indexes, w.flushWhole, w.findChanges, w.flush)
 }
 
 func (w *releaseWriter) steps(ctx context.Context, steps ...func(context.Context) error) error {
@@ -101,9 +101,15 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 	for i, f := range files {
 		rows[i] = []any{w.release.ID, f.id, string(f.body)}
 	}
-	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return w.insert(ctx, t, "release_file", []string{"release_id", "file_id", "body"}, rows)
-	})
+	if w.plan.delta != nil {
+		if w.ownFiles == nil {
+			w.ownFiles = map[string]string{}
+		}
+		for _, f := range files {
+			w.ownFiles[f.id] = string(f.body)
+		}
+	}
+	return w.put(ctx, "release_file", rows...)
 }
 
 // products writes blocks, sales and prices while the next batch is built.
@@ -147,12 +153,13 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			for language := range product.stored.Documents {
 				locales[language] = true
 			}
-			w.addSales(product)
 			w.indexProduct(product)
 			w.addFamily(product)
-			w.addToBlock(product)
+			if err := w.addProduct(ctx, product); err != nil {
+				return err
+			}
 		}
-		if err := w.writeBlocks(ctx, false); err != nil {
+		if err := w.writeBlocks(ctx); err != nil {
 			return err
 		}
 		if err := w.writeSparse(ctx); err != nil {
@@ -166,14 +173,18 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if err := w.spill(ctx); err != nil {
 			return err
 		}
-		done += len(b.products)
+		if done += len(b.products); done < total { // marks the build as alive
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+		}
 		progress(done, total)
 	}
 	if done < total {
 		return ctx.Err()
 	}
 	if d := w.plan.delta; d != nil {
-		for _, language := range d.base.Locales {
+		for _, language := range d.parent.Locales {
 			locales[language] = true
 		}
 	}
@@ -187,62 +198,82 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	return nil
 }
 
-// addSales collects the rows of a product's sales.
-func (w *releaseWriter) addSales(product *builtProduct) {
+// addProduct writes a product's sales and name.
+func (w *releaseWriter) addProduct(ctx context.Context, product *builtProduct) error {
+	w.addToBlock(product)
+	if w.plan.delta != nil {
+		if w.found == nil {
+			w.found = map[string]foundBy{}
+		}
+		w.found[product.source.ID] = foundBy{product.source.Attributes.SKU, product.source.Attributes.Slug}
+	}
 	for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 		if o := product.offers[code]; len(o.Sales) > 0 {
-			w.sales = append(w.sales, []any{w.release.ID, code, product.ordinal, o.PricebookID, string(store.Encode(o.Sales))})
+			if err := w.put(ctx, "release_sale", []any{w.release.ID, code, product.ordinal, o.PricebookID, string(store.Encode(o.Sales))}); err != nil {
+				return err
+			}
 		}
 	}
+	if w.names = append(w.names, product.source.Attributes.Name); len(w.names) < segment.ChunkSize {
+		return nil
+	}
+	return w.namesEnd(ctx)
+}
+
+// namesEnd writes a chunk of names.
+func (w *releaseWriter) namesEnd(ctx context.Context) error {
+	if len(w.names) == 0 {
+		return nil
+	}
+	number := (w.plan.first + len(w.versions) - 1) / segment.ChunkSize
+	row := []any{w.release.ID, segment.ListNames, "", number, segment.PackTexts(w.names)}
+	w.names = w.names[:0]
+	return w.put(ctx, "release_chunk", row)
 }
 
 // writePlaces writes the ordinal of each product, in the order of the ids. Written with
 // the products, in another order, each row would touch another page.
 func (w *releaseWriter) writePlaces(ctx context.Context) error {
-	var rows [][]any
-	flush := func() error {
-		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return w.insert(ctx, t, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
-		})
-		rows = rows[:0]
-		return err
-	}
 	for handle, ordinal := range w.plan.ordinals {
 		if int(ordinal) < w.plan.first {
 			continue
 		}
-		rows = append(rows, []any{w.release.ID, w.plan.ids.At(uint32(handle)), ordinal})
-		if len(rows) == sortedBatch {
-			if err := flush(); err != nil {
-				return err
-			}
+		if err := w.put(ctx, "release_place", []any{w.release.ID, w.plan.ids.At(uint32(handle)), ordinal}); err != nil {
+			return err
 		}
 	}
-	return flush()
+	return nil
 }
 
+// nodes writes the nodes. A delta has those of its parent if they are the same.
 func (w *releaseWriter) nodes(ctx context.Context) error {
 	published, err := w.publishedNodes(ctx)
 	if err != nil {
 		return err
 	}
-	place := 0
-	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*segment.CatalogNode) error {
-		rows := make([][]any, len(nodes))
-		for i, n := range nodes {
-			texts := ""
-			if n.Texts != nil {
-				texts = string(store.Encode(n.Texts))
-			}
-			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt), published[n.ID],
-				n.SEO.Title, n.SEO.Description, texts}
+	if d := w.plan.delta; d != nil {
+		before, err := d.view.Tree(ctx)
+		if err != nil {
+			return err
 		}
-		place += len(nodes)
-		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return w.insert(ctx, t, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
-				"description", "hierarchy_id", "parent_id", "updated_at", "published_at", "seo_title", "seo_description", "texts"}, rows)
-		})
-	})
+		if slices.EqualFunc(before.Nodes, w.plan.tree.Nodes, func(was, is *segment.CatalogNode) bool {
+			return was.SameContent(is) && store.Micros(was.PublishedAt) == published[is.ID]
+		}) {
+			w.release.NodesBy = cmp.Or(d.parent.NodesBy, d.parent.ID)
+			return nil
+		}
+	}
+	for place, n := range w.plan.tree.Nodes {
+		texts := ""
+		if n.Texts != nil {
+			texts = string(store.Encode(n.Texts))
+		}
+		if err := w.put(ctx, "release_node", []any{w.release.ID, place, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt), published[n.ID],
+			n.SEO.Title, n.SEO.Description, texts}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publishedNodes returns since when the served release shows nodes as the new

@@ -2,6 +2,8 @@ package publish
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"portico/internal/dependency"
 	"portico/store"
@@ -20,39 +22,126 @@ const (
 
 // releaseWriter writes one release, in transactions of its own.
 type releaseWriter struct {
-	service   *PublishService
-	actor     store.Actor
-	plan      *publicationPlan
-	release   *segment.Release
-	served    *release.View      // the release to compare with; nil for the first of a catalog
-	index     map[string]*runs   // by attribute
-	versions  []int64            // of the products, by ordinal from plan.first
-	published []int64            // since when these versions are published; 0 is with the release
-	sales     [][]any            // rows to write
-	before    []servedVersion    // of the products, by handle
-	places    []uint32           // in the served release, by handle; for a whole release
-	differing []string           // ids of products that differ from the served release
-	changed   []uint32           // handles of those that are in both, for a whole release
-	changedID []string           // their ids, for a delta
-	inserted  int64              // bytes of the transaction that batch runs
-	dryRun    bool               // writes nothing: only compares
-	changes   dependency.Changes // of the release, compared with the served one
-	words     wordIndex
-	facet     map[string]*facetBuilder // by attribute
-	prices    sparseKeys               // base prices by currency
-	orders    sparseKeys               // by attribute
-	blocks    blockBuilder
-	children  ordinalLists // segment.ListChildren
-	required  ordinalLists // segment.ListRequired
-	naming    index.NameOrder
-	nameKeys  []int64 // sort keys by handle, once all names are known
-	idKeys    []int64 // likewise
+	service    *PublishService
+	actor      store.Actor
+	plan       *publicationPlan
+	release    *segment.Release
+	served     *release.View                 // the release to compare with; nil for the first of a catalog
+	index      map[string]*runs              // by attribute
+	versions   []int64                       // of the products, by ordinal from plan.first
+	published  []int64                       // since when these versions are published; 0 is with the release
+	names      []string                      // of the products of the last chunk
+	rows       map[string][][]any            // to write, by table
+	waiting    int                           // their number
+	size       int64                         // and bytes
+	before     []servedVersion               // of the products, by handle
+	beforeID   map[string]servedVersion      // of the products that may differ, by id; for a delta
+	places     []uint32                      // in the served release, by handle; for a whole release
+	differing  []string                      // ids of products that differ from the served release
+	ownFiles   map[string]string             // the texts of the files of a delta, by id
+	found      map[string]foundBy            // by id: what the products of a delta are found by
+	changed    []string                      // ids of those that are in both
+	effects    map[string]PendingEffect      // of all that differ; for a dry run
+	dryRun     bool                          // writes nothing: only compares
+	everything bool                          // so much differs that it is not listed
+	keys       map[store.SortBy]segment.Keys // of the parent, as far as read
+	changes    dependency.Changes            // of the release, compared with the served one
+	words      wordIndex
+	facet      map[string]*facetBuilder // by attribute
+	prices     sparseKeys               // base prices by currency
+	orders     sparseKeys               // by attribute
+	blocks     blockBuilder
+	children   ordinalLists // segment.ListChildren
+	required   ordinalLists // segment.ListRequired
+	naming     index.NameOrder
+	nameKeys   []int64 // sort keys by handle, once all names are known
+	idKeys     []int64 // likewise
+}
+
+// columns are the columns of the tables that hold parts of releases.
+var columns = map[string][]string{
+	"release_block": {"id", "body"},
+	"release_place": {"release_id", "product_id", "ordinal"},
+	"release_sale":  {"release_id", "currency", "ordinal", "pricebook_id", "sales"},
+	"release_node": {"release_id", "ordinal", "id", "kind", "name", "slug",
+		"description", "hierarchy_id", "parent_id", "updated_at", "published_at", "seo_title", "seo_description", "texts"},
+	"release_file":   {"release_id", "file_id", "body"},
+	"release_list":   {"release_id", "list", "total", "curated", "parts", "since"},
+	"release_chunk":  {"release_id", "list", "sort", "chunk", "body"},
+	"release_index":  {"release_id", "attribute", "chunk", "body"},
+	"release_word":   {"release_id", "chunk", "body"},
+	"release_facet":  {"release_id", "attribute", "chunk", "body"},
+	"release_change": {"release_id", "against_id", "body"},
+	"slug_change":    {"catalog_id", "slug", "kind", "release_id", "target_id"},
+}
+
+// put adds rows to write, and writes all that wait once there are enough for a transaction. So a delta of a few products
+// takes one transaction, with few statements for each table.
+func (w *releaseWriter) put(ctx context.Context, table string, rows ...[]any) error {
+	for len(rows) > 0 {
+		if w.rows == nil {
+			w.rows = map[string][][]any{}
+		}
+		n := 0
+		for n < len(rows) && w.size < listBytes && w.waiting < sortedBatch {
+			w.size, w.waiting, n = w.size+sizeOf(rows[n]), w.waiting+1, n+1
+		}
+		w.rows[table], rows = append(w.rows[table], rows[:n]...), rows[n:]
+		if w.size >= listBytes || w.waiting >= sortedBatch {
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sizeOf returns the bytes of a row, about.
+func sizeOf(row []any) (n int64) {
+	for _, value := range row {
+		switch v := value.(type) {
+		case []byte:
+			n += int64(len(v))
+		case string:
+			n += int64(len(v))
+		default:
+			n += 8
+		}
+	}
+	return n
+}
+
+// flushWhole writes the rows that wait before a whole release is read. What a delta holds itself is in memory.
+func (w *releaseWriter) flushWhole(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return nil
+	}
+	return w.flush(ctx)
+}
+
+// flush writes the rows that wait.
+func (w *releaseWriter) flush(ctx context.Context) error {
+	if w.waiting == 0 {
+		return nil
+	}
+	if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+		for _, table := range slices.Sorted(maps.Keys(w.rows)) {
+			if err := t.InsertRows(ctx, table, columns[table], w.rows[table]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	w.release.Bytes += w.size
+	w.rows, w.size, w.waiting = nil, 0, 0
+	return nil
 }
 
 // batch writes in one transaction, and marks the build as alive.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
 	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
-		w.inserted = 0 // it may run again
 		if err := t.PrepareBulk(ctx); err != nil {
 			return err
 		}
@@ -66,46 +155,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		return write(ctx, t)
 	})
 	if err == nil {
-		w.release.Bytes += w.inserted
 		db.Throttle(ctx)
 	}
 	return err
-}
-
-// insert inserts rows in a transaction of batch, and counts their bytes.
-func (w *releaseWriter) insert(ctx context.Context, t *db.Tx, table string, columns []string, rows [][]any) error {
-	for _, row := range rows {
-		for _, value := range row {
-			switch v := value.(type) {
-			case []byte:
-				w.inserted += int64(len(v))
-			case string:
-				w.inserted += int64(len(v))
-			default:
-				w.inserted += 8
-			}
-		}
-	}
-	return t.InsertRows(ctx, table, columns, rows)
-}
-
-// chunkRowSize returns the approximate size of a row of release_chunk, in bytes.
-func chunkRowSize(row []any) int { return 128 + len(row[4].([]byte)) }
-
-// writeChunks writes rows of lists, about listBytes in one transaction.
-func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
-	for len(rows) > 0 {
-		n, size := 1, chunkRowSize(rows[0])
-		for n < len(rows) && size < listBytes {
-			size += chunkRowSize(rows[n])
-			n++
-		}
-		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return w.insert(ctx, t, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
-		}); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
 }

@@ -20,9 +20,9 @@ func Checks() []db.Check {
 			Advice: "Publish the catalog: portico publish CATALOG.",
 		},
 		{
-			Rule: "The base of each release is kept.",
-			Broken: `SELECT catalog_id FROM release WHERE base_id <> 0
-				AND NOT EXISTS (SELECT 1 FROM release AS base WHERE base.id = release.base_id)`,
+			Rule: "The layers of each release are kept.",
+			Broken: `SELECT catalog_id FROM release WHERE (LENGTH(layers) - LENGTH(REPLACE(layers, ':', ''))) / 3
+				<> (SELECT COUNT(*) FROM release AS layer WHERE REPLACE(' ' || release.layers, ' ' || CAST(layer.id AS TEXT) || ':', '') <> ' ' || release.layers)`,
 			Advice: "Publish the catalog: portico publish CATALOG.",
 		},
 		{
@@ -41,7 +41,7 @@ func Checks() []db.Check {
 	}
 	for _, table := range segment.Tables {
 		checks = append(checks, db.Check{Rule: "Each row of " + table.Name + " belongs to a release.",
-			Broken: `SELECT DISTINCT ` + table.Owner() + ` FROM ` + table.Name + ` WHERE ` + table.Owner() + ` NOT IN (SELECT id FROM release)`, Advice: sweptLater, Warning: true})
+			Broken: `SELECT DISTINCT ` + table.Owner() + ` FROM ` + table.Name + ` WHERE NOT EXISTS (SELECT 1 FROM release WHERE release.id = ` + table.Owner() + `)`, Advice: sweptLater, Warning: true})
 	}
 	return checks
 }

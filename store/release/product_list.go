@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -260,8 +259,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 // chunksAhead caches the chunks of the lists' stored order that hold a page.
 // Filtered lists were read whole before.
 func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b store.CheckedPage) error {
-	var kept []segment.KeptList
-	by, first, last := store.SortDefault, math.MaxInt, 0
+	var kept []segment.ChunkRange
 	for _, a := range lists {
 		if a.computed() || len(a.filter.Ranges) > 0 {
 			return nil
@@ -273,15 +271,14 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b
 		case a.sort.Descending:
 			w.Start, w.End = a.list.Head.Total-w.End, a.list.Head.Total-w.Start
 		}
-		if by = a.sort.By; w.Start < w.End {
-			names, from, until := a.list.Parts(by, w.Start, w.End)
-			kept, first, last = append(kept, names...), min(first, from), max(last, until)
+		if chunks, found := a.list.Chunks(a.sort.By, w.Start, w.End); found {
+			kept = append(kept, chunks)
 		}
 	}
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := segment.ChunksOf(ctx, &v.Reader, kept, by, first, last, index.UnpackOrdinals)
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, index.UnpackOrdinals)
 	return err
 }
 
@@ -363,18 +360,16 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 
 // wholeAhead caches all chunks of lists in a stored order.
 func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by store.SortBy) error {
-	var kept []segment.KeptList
-	last := 0
+	var kept []segment.ChunkRange
 	for _, a := range lists {
-		if a.list.Head.Total > 0 {
-			names, _, until := a.list.Parts(by, 0, a.list.Head.Total)
-			kept, last = append(kept, names...), max(last, until)
+		if chunks, found := a.list.WholeChunks(by); found {
+			kept = append(kept, chunks)
 		}
 	}
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := segment.ChunksOf(ctx, &v.Reader, kept, by, 0, last, index.UnpackOrdinals)
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, index.UnpackOrdinals)
 	return err
 }
 

@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 10
-	formatSum   = "41266732c7175d6a0b88846db1d9694a26f0fa370cb62f01337c19828ce1c01a"
+	formatSum   = "ef03203d6c951367f13f38899b84609d481303e21b14f9d37f25a027a2a52484"
 )
 
 func TestFormatOfReleases(t *testing.T) {

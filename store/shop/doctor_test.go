@@ -1,10 +1,15 @@
 package shop_test
 
 import (
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/db"
 	"portico/store/release/segment"
 	"portico/store/storetest"
@@ -63,8 +68,9 @@ func TestDoctor(t *testing.T) {
 			{`UPDATE product SET sku = 'MUG'`, "No two products have the same SKU.", "MUG"},
 			{`UPDATE product SET slug = 'mug'`, "No two products have the same slug.", "mug"},
 			{`UPDATE product SET parent_id = 'x' WHERE id = 'cup'`, "The parents of products exist.", "cup"},
+			{`DELETE FROM catalog; DELETE FROM product`, "The database holds a shop.", "no catalog and no product"},
 			{`UPDATE catalog SET release_id = 99`, "Each catalog serves a release that is complete.", "main"},
-			{`UPDATE release SET base_id = 99`, "The base of each release is kept.", "main"},
+			{`UPDATE release SET layers = '99:0:0:1'`, "The layers of each release are kept.", "main"},
 			{`UPDATE release SET format = 1`, "Catalogs serve releases of this version's format.", "main"},
 			{`UPDATE catalog SET release_id = NULL`, "Each catalog has a release.", "main"},
 			{`INSERT INTO release_word (release_id, chunk, body) VALUES (99, 0, '')`, "Each row of release_word belongs to a release.", "99"},
@@ -85,6 +91,77 @@ func TestDoctor(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+// TestDoctorReadsRowsOnce checks how each check runs on 100,000 products: PostgreSQL's estimate, which is about one for
+// each page or row that is read, and SQLite's plan, in which no row leads to a scan of a table.
+func TestDoctorReadsRowsOnce(t *testing.T) {
+	storetest.FullTestsOnly(t, "it creates 100,000 products")
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, sql := backend.Open(t), backend.SQL(t)
+		for _, statement := range []string{
+			`INSERT INTO product (id, live, parent_id, component_ids, created_at, updated_at, body, sku, slug) SELECT 'p' || n, TRUE, 'p' || (n + 1), '', 0, 0, '{}', 's' || n, 's' || n FROM numbers`,
+			`INSERT INTO price (id, pricebook_id, sku, body) SELECT 'p' || n, 'b', 's' || n, '{}' FROM numbers`,
+			`INSERT INTO node_product (node_id, attached, product_id) SELECT 'n' || (n % 1000), n, 'p' || n FROM numbers`,
+			`INSERT INTO release_place (release_id, product_id, ordinal) SELECT 7, 'p' || n, n FROM numbers`,
+		} {
+			_, err := sql.Exec(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000) ` + statement)
+			require.NoError(t, err)
+		}
+		_, err := sql.Exec(`ANALYZE`)
+		require.NoError(t, err)
+		ctx, counter := store.CountStatements(t.Context())
+		results, err := s.Doctor(ctx)
+		require.NoError(t, err)
+		require.LessOrEqual(t, counter.Count(), len(results)+2, "one statement for each check")
+		for _, check := range results {
+			if strings.Contains(check.Rule, "intact") {
+				continue
+			}
+			if backend.Name == "postgres" {
+				var plan string
+				require.NoError(t, sql.QueryRow(`EXPLAIN `+check.CountSQL()).Scan(&plan))
+				var begin, cost float64
+				_, err := fmt.Sscanf(plan[strings.Index(plan, "cost="):], "cost=%f..%f", &begin, &cost)
+				require.NoError(t, err)
+				require.Less(t, cost, 500_000., "%s: %s", check.Rule, plan)
+				continue
+			}
+			rows, err := sql.Query(`EXPLAIN QUERY PLAN ` + check.CountSQL())
+			require.NoError(t, err)
+			correlated := map[int]bool{}
+			for rows.Next() {
+				var id, parent, unused int
+				var detail string
+				require.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
+				correlated[id] = correlated[parent] || strings.HasPrefix(detail, "CORRELATED")
+				scans := strings.HasPrefix(detail, "SCAN") && !strings.HasPrefix(detail, "SCAN layer") // releases, which are few
+				require.False(t, correlated[id] && scans, "%s: %s for each row", check.Rule, detail)
+			}
+			require.NoError(t, rows.Err())
+			rows.Close()
+		}
+	})
+}
+
+// TestDoctorReadsTheClockLate checks that the clocks are compared when that check runs, not when the checks are listed:
+// those before it take minutes in a large shop.
+func TestDoctorReadsTheClockLate(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		var behind atomic.Int64 // nanoseconds
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Clock: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }})
+		require.NoError(t, err)
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		behind.Store(int64(time.Minute))
+		checks := []db.Check{d.ClockCheck()}
+		behind.Store(0) // a minute later
+		results, err := d.RunChecks(t.Context(), checks)
+		require.NoError(t, err)
+		require.Zero(t, results[0].Count, results[0].Example)
 	})
 }
 

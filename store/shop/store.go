@@ -47,6 +47,7 @@ type Config struct {
 	StockBytes    uint64           // memory for the stock cache; 0 disables it
 	NoCache       bool             // cache nothing between operations, for tests that count statements
 	WholeReleases bool             // publish every release as a base, never as a delta, for tests
+	LayerFactor   int              // for tests: publish.PublishConfig.Factor
 	MaxKeys       int              // idempotency keys of a client; 0 means 100,000
 	MaxKeyBytes   int64            // stored responses of a client's keys; 0 means 256 MiB
 	JobQuota      job.Quota        // limits of queued jobs
@@ -108,7 +109,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.RedeemService = redeem.NewRedeemService(d)
 	s.CartService = cart.NewCartService(d, s.RedeemService)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
-		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
+		WordBytes: config.WordBytes, Whole: config.WholeReleases, Factor: config.LayerFactor, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },
 	})
 	s.PurgeService = purge.NewPurgeService(d)

@@ -16,20 +16,23 @@ var Checks = []db.Check{
 		Advice: "Somebody changed the tables by hand. Count the goods, and set the stock with the mutation stockTransact.",
 	},
 	{
-		Rule:   "Each ledger line is of a product that has or had stock.",
-		Broken: `SELECT id FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock UNION ALL SELECT product_id FROM stock_deleted)`,
+		Rule: "Each ledger line is of a product that has or had stock.",
+		Broken: `
+			SELECT id FROM stock_transaction AS line
+			WHERE NOT EXISTS (SELECT 1 FROM stock WHERE stock.product_id = line.product_id)
+			  AND NOT EXISTS (SELECT 1 FROM stock_deleted WHERE stock_deleted.product_id = line.product_id)`,
 		Advice: "Somebody changed the tables by hand. Create the stock record of the line's product again.",
 	},
 	{
 		Rule: "The ledger of a deleted stock record adds up to nothing.",
 		Broken: `
-			SELECT product_id FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock)
+			SELECT product_id FROM stock_transaction AS line WHERE NOT EXISTS (SELECT 1 FROM stock WHERE stock.product_id = line.product_id)
 			GROUP BY product_id HAVING SUM(available_delta) <> 0 OR SUM(allocated_delta) <> 0`,
 		Advice: "Somebody changed the tables by hand. Create the stock record again with the sum of its ledger.",
 	},
 	{
 		Rule:   "A stock record that exists is not marked as deleted.",
-		Broken: `SELECT product_id FROM stock_deleted WHERE product_id IN (SELECT product_id FROM stock)`,
+		Broken: `SELECT product_id FROM stock_deleted WHERE EXISTS (SELECT 1 FROM stock WHERE stock.product_id = stock_deleted.product_id)`,
 		Advice: "Somebody changed the tables by hand. Delete the row of stock_deleted.",
 	},
 	{

@@ -17,5 +17,8 @@ func WithKeyQuota(keys int, bytes int64) func(*shop.Config) {
 	return func(config *shop.Config) { config.MaxKeys, config.MaxKeyBytes = keys, bytes }
 }
 
+// WithLayers makes a store put each delta upon the served release, up to the most layers.
+func WithLayers(config *shop.Config) { config.LayerFactor = -1 }
+
 // WithoutDeltas makes a store publish complete releases only.
 func WithoutDeltas(config *shop.Config) { config.WholeReleases = true }

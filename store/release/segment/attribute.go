@@ -126,6 +126,7 @@ func (r *Reader) sparseKeys(ctx context.Context, sort store.SortBy, absent int64
 	for i := range keys {
 		keys[i] = absent
 	}
+	of, args := r.InLayers(ListKeys, string(sort), len(keys)/ChunkSize)
 	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		err = rows.Scan(&number, &body)
@@ -133,8 +134,7 @@ func (r *Reader) sparseKeys(ctx context.Context, sort store.SortBy, absent int64
 		return number, err
 	}, `
 		SELECT chunk, body FROM release_chunk
-		WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk BETWEEN 0 AND $5 ORDER BY chunk`,
-		append(r.Layers(), ListKeys, string(sort), len(keys)/ChunkSize)...)
+		WHERE release_id IN (`+of+`) AND list = $1 AND sort = $2 AND chunk BETWEEN 0 AND $3 ORDER BY chunk`, args...)
 	return keys, len(chunks) == 0, err
 }
 

@@ -2,17 +2,18 @@ package segment
 
 import (
 	"context"
+	"slices"
 
 	"portico/internal/cachekey"
 	"portico/store/db"
 	"portico/store/index"
 )
 
-// ListDead is the name of the list of the base's products that a delta does
-// not have.
+// ListDead is the name of the list of the products of the layers below that a delta does
+// not have. A delta has those that the layers below still had.
 const ListDead = "dead"
 
-// Dead returns the ordinals of the base layer that do not count, in order.
+// Dead returns the ordinals of all layers that do not count, in order.
 func (r *Reader) Dead(ctx context.Context) (index.Ordinals, error) {
 	if r.Release.BaseID == 0 {
 		return nil, nil
@@ -21,16 +22,33 @@ func (r *Reader) Dead(ctx context.Context) (index.Ordinals, error) {
 	if kept, ok := db.Cached[index.Ordinals](r.Cache, key); ok {
 		return kept, nil
 	}
-	body, found, err := db.One(ctx, r.session(), db.Scalar[[]byte], `
-		SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, r.Release.ID, ListDead)
+	list, err := r.DeadIn(ctx, r.Release.Layers())
+	if err == nil {
+		r.Cache.Set(key, list)
+	}
+	return list, err
+}
+
+// DeadIn returns the ordinals that some layers of the release end, in order.
+func (r *Reader) DeadIn(ctx context.Context, layers []Layer) (list index.Ordinals, err error) {
+	var ids []int64
+	for _, layer := range layers {
+		if layer.ID != r.Release.LayerIDs()[0] {
+			ids = append(ids, layer.ID)
+		}
+	}
+	bodies, err := db.CollectIn(ctx, r.session(), db.Scalar[[]byte], ids, `
+		SELECT body FROM release_chunk WHERE list = $1 AND sort = '' AND chunk = 0 AND release_id IN ($in)`, ListDead)
 	if err != nil {
 		return nil, err
 	}
-	if !found {
+	if len(bodies) < len(ids) {
 		return nil, ErrGone
 	}
-	list := index.UnpackOrdinals(body)
-	r.Cache.Set(key, list)
+	for _, body := range bodies {
+		list = append(list, index.UnpackOrdinals(body)...)
+	}
+	slices.Sort(list)
 	return list, nil
 }
 

@@ -233,10 +233,10 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 		part
 		body []byte
 	}
+	of, args := r.InLayers(ListChildren, ListRequired, r.Release.Ordinals)
 	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c chunk, err error) {
 		return c, rows.Scan(&c.release, &c.list, &c.body)
-	}, `SELECT release_id, list, body FROM release_chunk WHERE release_id IN ($1, $2) AND list IN ($3, $4) AND sort = '' AND chunk BETWEEN 0 AND $5 ORDER BY release_id, list, chunk`,
-		append(r.Layers(), ListChildren, ListRequired, r.Release.Ordinals)...)
+	}, `SELECT release_id, list, body FROM release_chunk WHERE release_id IN (`+of+`) AND list IN ($1, $2) AND sort = '' AND chunk BETWEEN 0 AND $3 ORDER BY release_id, list, chunk`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 	if r.Release.Format < formatOfBundles {
 		lists = 1
 	}
-	if len(parts) < lists*len(r.layers()) {
+	if len(parts) < lists*len(r.Release.Layers()) {
 		return nil, ErrGone
 	}
 	f.connect()

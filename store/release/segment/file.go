@@ -12,39 +12,40 @@ import (
 	"portico/store/db"
 )
 
-// The cache's names for the ids of a release's files: of both layers, and of the
-// upper one.
+// The cache's names for the ids of a release's files: of all layers, and of those
+// above the base.
 const (
-	listFiles    = "files"
-	listOwnFiles = "own files"
+	listFiles        = "files"
+	listChangedFiles = "changed files"
 )
 
 // FilesByID returns several files of the release. It leaves out unknown ids. It
 // caches them by the release that holds them.
 func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
-	base := r.base()
-	if base == nil {
-		return r.ownFiles(ctx, ids)
+	layers := r.Release.Layers()
+	base := r.layer(layers[0])
+	if len(layers) == 1 {
+		return base.filesIn(ctx, ids)
 	}
-	own, err := r.ownFileIDs(ctx)
+	changed, err := r.changedFileIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var above, below []string
 	for _, id := range ids {
-		if _, found := slices.BinarySearch(own, id); found {
+		if _, found := slices.BinarySearch(changed, id); found {
 			above = append(above, id)
 		} else {
 			below = append(below, id)
 		}
 	}
-	files, err := base.ownFiles(ctx, below)
+	files, err := base.filesIn(ctx, below)
 	if err != nil || len(above) == 0 {
 		return files, err
 	}
-	changed, err := r.ownFiles(ctx, above)
-	maps.Copy(files, changed)
+	others, err := r.filesIn(ctx, above)
+	maps.Copy(files, others)
 	return files, err
 }
 
@@ -54,9 +55,9 @@ func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catal
 func (r *Reader) FilesOf(ctx context.Context, ids []string, stored func(i int) []*catalog.File) ([]*catalog.File, error) {
 	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
 	var changed storedTexts
-	if r.base() != nil {
+	if len(r.Release.Below) > 0 {
 		var err error
-		if changed, err = r.ownFileIDs(ctx); err != nil {
+		if changed, err = r.changedFileIDs(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -85,25 +86,27 @@ func (r *Reader) FilesOf(ctx context.Context, ids []string, stored func(i int) [
 	return files, err
 }
 
-// ownFileIDs returns the ids of the files in the upper layer, in order.
-func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listOwnFiles)}
+// changedFileIDs returns the ids of the files in the layers above the base, in order.
+func (r *Reader) changedFileIDs(ctx context.Context) (storedTexts, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listChangedFiles)}
 	if cached, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return cached, nil
 	}
-	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
+	of, args := db.InList(nil, r.Release.LayerIDs()[1:])
+	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT DISTINCT file_id FROM release_file WHERE release_id IN (`+of+`) ORDER BY file_id`, args...)
 	if err == nil {
 		r.Cache.Set(key, storedTexts(ids))
 	}
 	return ids, err
 }
 
-// ownFiles returns several files of the upper layer.
-func (r *Reader) ownFiles(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+// filesIn returns several files of the layers of the release, each from the highest that has it.
+func (r *Reader) filesIn(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFile}
 	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
-		list, args := db.InList([]any{r.Release.ID}, ids)
+		of, args := r.InLayers()
+		list, args := db.InList(args, ids)
 		read, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (*catalog.File, error) {
 			var document string
 			if err := rows.Scan(&document); err != nil {
@@ -111,8 +114,8 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string) (map[string]*catalo
 			}
 			return catalog.ReadFile(document)
 		}, `
-			SELECT body FROM release_file WHERE release_id = $1 AND file_id IN (`+list+`)`, args...)
-		for _, f := range read {
+			SELECT body FROM release_file WHERE release_id IN (`+of+`) AND file_id IN (`+list+`) ORDER BY release_id`, args...)
+		for _, f := range read { // the base first, whose number is the lowest
 			files[f.ID] = f
 		}
 		return files, err
@@ -147,8 +150,9 @@ func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}
+	of, args := r.InLayers()
 	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `
-		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, r.Layers()...)
+		SELECT DISTINCT file_id FROM release_file WHERE release_id IN (`+of+`) ORDER BY file_id`, args...)
 	if err != nil {
 		return nil, err
 	}

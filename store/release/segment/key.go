@@ -31,23 +31,19 @@ func (k Keys) At(place uint32) int64 {
 // AllKeys returns the sort keys of all products.
 func (r *Reader) AllKeys(ctx context.Context, by store.SortBy) (Keys, error) {
 	r.Reads.Add(AnyProduct)
-	below, err := r.keysFrom(ctx, r.Release.BaseID, by, 0, r.Release.FirstOrdinal)
-	if err != nil {
-		return nil, err
-	}
-	own, err := r.keysFrom(ctx, r.Release.ID, by, r.Release.FirstOrdinal, r.Release.Ordinals)
-	return append(below, own...), err
+	keys, err := chunksOfAll(ctx, r, ListKeys, []store.SortBy{by}, index.UnpackKeys)
+	return keys[by], err
 }
 
-// keysFrom returns the sort keys that a release holds, from an ordinal that
-// begins a chunk until just before end.
-func (r *Reader) keysFrom(ctx context.Context, release int64, by store.SortBy, start, end int) (Keys, error) {
-	if start == end {
-		return nil, nil
+// ListSortKeys returns the sort keys of all products by which stored lists are sorted. Publications use it.
+func (r *Reader) ListSortKeys(ctx context.Context) (map[store.SortBy]Keys, error) {
+	sorts := []store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName}
+	read, err := chunksOfAll(ctx, r, ListKeys, sorts, index.UnpackKeys)
+	keys := make(map[store.SortBy]Keys, len(sorts))
+	for by, parts := range read {
+		keys[by] = parts
 	}
-	list := KeptList{release, ListKeys}
-	parts, err := readChunks(ctx, r, list, by, start/ChunkSize, (end-1)/ChunkSize, index.UnpackKeys)
-	return slices.Clone(parts), err
+	return keys, err
 }
 
 // KeysAt returns the sort keys of the products at some ordinals.
@@ -58,8 +54,8 @@ func (r *Reader) KeysAt(ctx context.Context, by store.SortBy, places []uint32) (
 // KeyAt returns the sort key of one product.
 func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
 	r.Reads.Add(AnyProduct)
-	list := KeptList{r.Release.holder(ordinal), ListKeys}
-	parts, err := readChunks(ctx, r, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
+	list := KeptList{r.Release.holder(ordinal), ListKeys, by}
+	parts, err := readChunks(ctx, r, list, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
 	if err != nil {
 		return 0, err
 	}
@@ -69,9 +65,14 @@ func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64
 // ByUpdate sorts ordinals by the last update; they are in order. Each layer is
 // in the order of the last update by itself.
 func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ordinals, error) {
-	cut := sort.Search(len(sorted), func(i int) bool { return int(sorted[i]) >= r.Release.FirstOrdinal })
-	below, own := sorted[:cut], sorted[cut:]
-	if len(below) == 0 || len(own) == 0 {
+	var layers []index.Ordinals
+	for rest, below := sorted, r.Release.Layers(); len(rest) > 0; below = below[1:] {
+		cut := sort.Search(len(rest), func(i int) bool { return int(rest[i]) >= below[0].End })
+		if cut > 0 {
+			layers, rest = append(layers, rest[:cut]), rest[cut:]
+		}
+	}
+	if len(layers) < 2 {
 		return sorted, nil
 	}
 	updated, err := r.AllKeys(ctx, store.SortUpdatedAt)
@@ -82,15 +83,19 @@ func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ord
 	if err != nil {
 		return nil, err
 	}
-	merged := make(index.Ordinals, 0, len(sorted))
-	for len(below) > 0 && len(own) > 0 {
-		next := &below
-		if u, b := updated.At(own[0]), updated.At(below[0]); u > b || u == b && ids.At(own[0]) < ids.At(below[0]) {
-			next = &own
+	merged := layers[len(layers)-1]
+	for _, below := range slices.Backward(layers[:len(layers)-1]) { // the small ones first
+		own, all := merged, make(index.Ordinals, 0, len(sorted))
+		for len(below) > 0 && len(own) > 0 {
+			next := &below
+			if u, b := updated.At(own[0]), updated.At(below[0]); u > b || u == b && ids.At(own[0]) < ids.At(below[0]) {
+				next = &own
+			}
+			all, *next = append(all, (*next)[0]), (*next)[1:]
 		}
-		merged, *next = append(merged, (*next)[0]), (*next)[1:]
+		merged = append(append(all, below...), own...)
 	}
-	return append(append(merged, below...), own...), nil
+	return merged, nil
 }
 
 // idRank is the sort key of a product by id.
@@ -122,7 +127,7 @@ func (r *Reader) readIDRank(ctx context.Context, operator, id string) (int64, er
 		ordinal int
 	}
 	first := place{ordinal: -1}
-	for _, layer := range store.Unique(r.Layers()) {
+	for _, layer := range r.Release.LayerIDs() {
 		if err := store.Charge(ctx, statementWork); err != nil {
 			return 0, err
 		}

@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 
 	"portico/internal/cachekey"
@@ -32,22 +33,38 @@ func (n *CatalogNode) ListOfSubtree() string {
 // ListHead is the description of a list.
 type ListHead struct {
 	Total   int
-	Curated []uint32                   // ordinals that come first, in order
-	HeldBy  int64                      // the release that holds the list's chunks
-	Since   int64                      // the release since which the list is the same, in all orders
-	parts   map[store.SortBy]ListParts // of a delta's own list; nil for any other
+	Curated []uint32                     // ordinals that come first, in order
+	Since   int64                        // the release since which the list is the same, in all orders
+	heldBy  int64                        // the layer that holds the list's chunks
+	pieces  map[store.SortBy][]listPiece // what layers above made of them; nil for nothing
 }
 
 func (h *ListHead) Size() int {
 	size := 72 + 4*len(h.Curated)
-	for _, parts := range h.parts {
-		size += 64 + 4*len(parts)
+	for _, pieces := range h.pieces {
+		size += 64
+		for _, p := range pieces {
+			size += 48 + 4*len(p.own)
+		}
 	}
 	return size
 }
 
-// Kept returns the list of that name with its holder.
-func (h *ListHead) Kept(name string) KeptList { return KeptList{h.HeldBy, name} }
+// change applies the changes of a layer.
+func (h *ListHead) change(changes ListChanges, was *ListHead) {
+	h.heldBy, h.pieces = was.heldBy, map[store.SortBy][]listPiece{}
+	for _, by := range StoredOrders {
+		h.pieces[by] = applyToPieces(was.slice(by, 0, was.length(by)), changes[by])
+	}
+}
+
+// length returns the number of products that are stored in one order.
+func (h *ListHead) length(by store.SortBy) int {
+	if by == store.SortDefault {
+		return h.Total - len(h.Curated)
+	}
+	return h.Total
+}
 
 // ListHeads reads the heads of several lists in one statement. It leaves out
 // unknown names.
@@ -56,16 +73,35 @@ func (r *Reader) ListHeads(ctx context.Context, lists []string) (map[string]*Lis
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedList}
 	return db.Fetch(r.Cache, key, lists, func(lists []string) (map[string]*ListHead, error) {
 		heads := make(map[string]*ListHead, len(lists))
-		places, args := db.InList([]any{r.Release.ID}, lists)
-		_, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (h *ListHead, err error) {
-			h = &ListHead{}
-			var list string
-			var curated, parts []byte
-			err = rows.Scan(&list, &h.Total, &curated, &h.HeldBy, &parts, &h.Since)
-			h.Curated, h.parts = index.UnpackOrdinals(curated), unpackParts(parts)
-			heads[list] = h
-			return h, err
-		}, `SELECT list, total, curated, held_by, parts, CASE since WHEN 0 THEN release_id ELSE since END FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
+		of, args := r.InLayers()
+		places, args := db.InList(args, lists)
+		type row struct {
+			list    string
+			head    *ListHead
+			changes []byte
+		}
+		rows, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (found row, err error) {
+			found.head = &ListHead{}
+			var curated []byte
+			err = rows.Scan(&found.head.heldBy, &found.list, &found.head.Total, &curated, &found.changes, &found.head.Since)
+			found.head.Curated = index.UnpackOrdinals(curated)
+			return found, err
+		}, `
+			SELECT release_id, list, total, curated, parts, CASE since WHEN 0 THEN release_id ELSE since END FROM release_list
+			WHERE release_id IN (`+of+`) AND list IN (`+places+`) ORDER BY release_id`, args...)
+		for _, found := range rows { // the base first, whose number is the lowest
+			was := heads[found.list]
+			switch {
+			case found.head.Total == NoList:
+				delete(heads, found.list)
+				continue
+			case len(found.changes) > 0 && was == nil:
+				return nil, ErrGone
+			case len(found.changes) > 0:
+				found.head.change(unpackListChanges(found.changes), was)
+			}
+			heads[found.list] = found.head
+		}
 		return heads, err
 	})
 }
@@ -107,25 +143,27 @@ func (l List) Stored(ctx context.Context, by store.SortBy, start, end int) ([]ui
 
 // appendStored appends what Stored returns.
 func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy, start, end int) ([]uint32, error) {
-	lists, first, last := l.Parts(by, start, end)
-	at := first * ChunkSize // the position of the first product read
+	pieces := l.Head.slice(by, start, end)
 	var parts []index.Ordinals
-	var err error
-	if patched := l.Head.parts[by]; patched != nil {
-		at = patched.before(first)
-		parts, err = patched.read(ctx, l.Reader, lists, by, first, last)
-	} else {
-		parts, err = readChunks(ctx, l.Reader, lists[0], by, first, last, index.UnpackOrdinals)
-	}
-	if err != nil {
-		return nil, err
+	chunks, stored := l.chunks(by, pieces)
+	if stored {
+		var err error
+		if parts, err = readChunks(ctx, l.Reader, chunks.KeptList, chunks.First, chunks.Last, index.UnpackOrdinals); err != nil {
+			return nil, err
+		}
 	}
 	wanted := len(places) + end - start
-	for _, part := range parts {
-		if from, until := max(0, start-at), min(len(part), end-at); from < until {
-			places = append(places, part[from:until]...)
+	for _, p := range pieces {
+		places = append(places, p.own...)
+		for at, until := p.start, p.start+p.stored(); at < until; {
+			part := parts[at/ChunkSize-chunks.First]
+			from := at % ChunkSize
+			if from >= len(part) {
+				return nil, ErrGone
+			}
+			some := part[from:min(len(part), from+until-at)]
+			places, at = append(places, some...), at+len(some)
 		}
-		at += len(part)
 	}
 	if len(places) < wanted {
 		return nil, ErrGone
@@ -133,14 +171,35 @@ func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy
 	return places, nil
 }
 
-// Parts returns the first and last chunk that hold the positions from start
-// until just before end, and the lists that hold them.
-func (l List) Parts(by store.SortBy, start, end int) (lists []KeptList, first, last int) {
-	own := l.Head.Kept(l.Name)
-	if patched := l.Head.parts[by]; patched != nil {
-		return []KeptList{own, {l.Release.BaseID, l.Name}}, patched.at(start), patched.at(end - 1)
+// Chunks returns the chunks that Stored reads for some positions. found is false if it reads none.
+func (l List) Chunks(by store.SortBy, start, end int) (chunks ChunkRange, found bool) {
+	return l.chunks(by, l.Head.slice(by, start, end))
+}
+
+// WholeChunks is Chunks for the whole list.
+func (l List) WholeChunks(by store.SortBy) (chunks ChunkRange, found bool) {
+	return l.Chunks(by, 0, l.length(by))
+}
+
+func (l List) chunks(by store.SortBy, pieces []listPiece) (chunks ChunkRange, found bool) {
+	low, high := math.MaxInt, 0
+	for _, p := range pieces {
+		if n := p.stored(); n > 0 {
+			low, high = min(low, p.start), max(high, p.start+n)
+		}
 	}
-	return []KeptList{own}, start / ChunkSize, (end - 1) / ChunkSize
+	if low >= high {
+		return chunks, false
+	}
+	return ChunkRange{KeptList{l.Head.heldBy, l.Name, by}, low / ChunkSize, (high - 1) / ChunkSize}, true
+}
+
+// length returns the number of products that are stored in one order.
+func (l List) length(by store.SortBy) int { return l.Head.length(by) }
+
+// All returns the products in one of StoredOrders.
+func (l List) All(ctx context.Context, by store.SortBy) ([]uint32, error) {
+	return l.Stored(ctx, by, 0, l.length(by))
 }
 
 // Members returns all products of the list, by ordinal.
@@ -156,7 +215,7 @@ func (l List) MembersIn(ctx context.Context, buffer index.Ordinals) (members ind
 			return nil, err
 		}
 	}
-	if len(l.Head.Curated) > 0 || l.Release.BaseID != 0 {
+	if len(l.Head.Curated) > 0 || len(l.Release.Below) > 0 {
 		members = append(members, l.Head.Curated...)
 		slices.Sort(members)
 	}
@@ -188,18 +247,21 @@ func (r *Reader) MembersOf(ctx context.Context, names []string) (index.OrdinalSe
 	if err != nil {
 		return nil, err
 	}
-	var kept []KeptList
-	last, total := 0, 0
+	var kept []ChunkRange
+	total := 0
 	for name, head := range heads {
-		if head != nil && head.Total > 0 {
-			lists, _, until := List{r, name, head}.Parts(store.SortDefault, 0, head.Total)
-			kept, last, total = append(kept, lists...), max(last, until), total+head.Total
+		if head == nil {
+			continue
 		}
+		if chunks, found := (List{r, name, head}).WholeChunks(store.SortDefault); found {
+			kept = append(kept, chunks)
+		}
+		total += head.Total
 	}
 	if err := store.Charge(ctx, memberWork*total); err != nil || total == 0 {
 		return index.NewOrdinalSet(r.Release.Ordinals), err
 	}
-	if _, err := ChunksOf(ctx, r, kept, store.SortDefault, 0, last, index.UnpackOrdinals); err != nil {
+	if _, err := ChunksOf(ctx, r, kept, index.UnpackOrdinals); err != nil {
 		return nil, err
 	}
 	set := index.NewOrdinalSet(r.Release.Ordinals)

@@ -55,7 +55,8 @@ func (r *Reader) readPlaces(ctx context.Context, ids []string) (map[string]Place
 			return nil, err
 		}
 		places := make(map[string]Place, len(ids))
-		list, args := db.InList(r.Layers(), ids)
+		of, args := r.InLayers()
+		list, args := db.InList(args, ids)
 		_, err = db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (at Place, err error) {
 			var id string
 			err = rows.Scan(&id, &at)
@@ -63,7 +64,7 @@ func (r *Reader) readPlaces(ctx context.Context, ids []string) (map[string]Place
 				places[id] = at
 			}
 			return at, err
-		}, `SELECT product_id, ordinal FROM release_place WHERE release_id IN ($1, $2) AND product_id IN (`+list+`)`, args...)
+		}, `SELECT product_id, ordinal FROM release_place WHERE release_id IN (`+of+`) AND product_id IN (`+list+`)`, args...)
 		return places, err
 	})
 }

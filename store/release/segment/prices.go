@@ -189,6 +189,7 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 }
 
 func (r *Reader) saleOffers(ctx context.Context, currency string, base []int64) ([]saleOffer, error) {
+	of, args := r.InLayers(currency)
 	return db.Collect(ctx, r.session(), func(rows *sql.Rows) (s saleOffer, err error) {
 		var text []byte
 		if err := rows.Scan(&s.ordinal, &text); err != nil {
@@ -198,7 +199,7 @@ func (r *Reader) saleOffers(ctx context.Context, currency string, base []int64) 
 			s.Base = &catalog.TieredPrice{Minor: base[s.ordinal]}
 		}
 		return s, json.Unmarshal(text, &s.Sales)
-	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN ($1, $2) AND currency = $3 ORDER BY ordinal`, append(r.Layers(), currency)...)
+	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN (`+of+`) AND currency = $1 ORDER BY ordinal`, args...)
 }
 
 // listCurrencies is the cache's name for the currencies of a release.
@@ -223,13 +224,14 @@ func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}
+	of, args := r.InLayers(ListKeys, string(SortOfPrices("")), string(SortOfPrices("~")))
 	sorts, err := db.Collect(ctx, r.session(), db.Scalar[string], `
-		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort > $4 AND sort < $5`,
-		append(r.Layers(), ListKeys, string(SortOfPrices("")), string(SortOfPrices("~")))...)
+		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN (`+of+`) AND list = $1 AND sort > $2 AND sort < $3`, args...)
 	if err != nil {
 		return nil, err
 	}
-	codes, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, r.Layers()...)
+	of, args = r.InLayers()
+	codes, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN (`+of+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -250,9 +252,10 @@ func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
 func CurrenciesOf(ctx context.Context, in db.Session, releases []*Release) ([][]string, error) {
 	byRelease := map[int64][]string{}
 	for _, r := range releases {
-		byRelease[r.ID], byRelease[r.BaseID] = nil, nil
+		for _, layer := range r.LayerIDs() {
+			byRelease[layer] = nil
+		}
 	}
-	delete(byRelease, 0)
 	type row struct {
 		release  int64
 		currency string
@@ -274,8 +277,11 @@ func CurrenciesOf(ctx context.Context, in db.Session, releases []*Release) ([][]
 	})
 	found := make([][]string, len(releases))
 	for i, r := range releases {
-		found[i] = store.Unique(slices.Concat(byRelease[r.ID], byRelease[r.BaseID]))
+		for _, layer := range r.LayerIDs() {
+			found[i] = append(found[i], byRelease[layer]...)
+		}
 		slices.Sort(found[i])
+		found[i] = slices.Compact(found[i])
 	}
 	return found, err
 }

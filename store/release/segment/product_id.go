@@ -2,33 +2,36 @@ package segment
 
 import (
 	"context"
-	"math"
 
 	"portico/store"
 	"portico/store/index"
 )
 
-// ListIDs is the name of the chunks of a release that hold the ids of its products, by ordinal.
-const ListIDs = "ids"
+// The names of the chunks of a release that hold the ids of its products, and their names in the base language, by
+// ordinal.
+const (
+	ListIDs   = "ids"
+	ListNames = "names"
+)
 
-// IDChunk is the ids of the products of a chunk.
-type IDChunk struct {
-	texts string // the ids, one after the other
+// TextChunk is a text of each product of a chunk.
+type TextChunk struct {
+	texts string // one after the other
 	ends  []uint32
 }
 
 // Size is about the memory in bytes.
-func (c IDChunk) Size() int { return index.EmptyChunk + len(c.texts) + 4*len(c.ends) }
+func (c TextChunk) Size() int { return index.EmptyChunk + len(c.texts) + 4*len(c.ends) }
 
-// PackIDs encodes a chunk of ids.
-func PackIDs(ids []string) (body []byte) {
-	for _, id := range ids {
-		body = AppendText(body, id)
+// PackTexts encodes a TextChunk.
+func PackTexts(list []string) (body []byte) {
+	for _, text := range list {
+		body = AppendText(body, text)
 	}
 	return body
 }
 
-func unpackIDs(body []byte) (c IDChunk) {
+func unpackTextChunk(body []byte) (c TextChunk) {
 	var texts []byte
 	for len(body) > 0 {
 		var text []byte
@@ -40,12 +43,12 @@ func unpackIDs(body []byte) (c IDChunk) {
 	return c
 }
 
-// IDs are the ids of all products of a release, by ordinal.
-type IDs []IDChunk
+// Texts are a text of each product of a release, by ordinal.
+type Texts []TextChunk
 
-// At returns the id of a product, which shares the memory of the chunk.
-func (ids IDs) At(place uint32) string {
-	c := &ids[place/ChunkSize]
+// At returns the text of a product, which shares the memory of the chunk.
+func (t Texts) At(place uint32) string {
+	c := &t[place/ChunkSize]
 	start, at := uint32(0), place%ChunkSize
 	if at > 0 {
 		start = c.ends[at-1]
@@ -54,53 +57,51 @@ func (ids IDs) At(place uint32) string {
 }
 
 // AllIDs returns the ids of all products, by ordinal. UNPROCESSABLE if a version that stored none published the release.
-func (r *Reader) AllIDs(ctx context.Context) (IDs, error) {
+func (r *Reader) AllIDs(ctx context.Context) (Texts, error) {
 	r.Reads.Add(AnyProduct)
 	if r.Release.Format < FormatOfFamilies {
 		return nil, r.missing(ctx, "list of ids")
 	}
-	below, err := r.idsFrom(ctx, r.Release.BaseID, 0, r.Release.FirstOrdinal)
+	return r.allTexts(ctx, ListIDs)
+}
+
+// AllNames returns the names of all products in the base language, by ordinal. Publications use it.
+func (r *Reader) AllNames(ctx context.Context) (Texts, error) {
+	return r.allTexts(ctx, ListNames)
+}
+
+func (r *Reader) allTexts(ctx context.Context, list string) (Texts, error) {
+	texts, err := chunksOfAll(ctx, r, list, []store.SortBy{""}, unpackTextChunk)
+	return texts[""], err
+}
+
+// IDsAt returns the ids of the products at some ordinals, in their order. It reads the chunks from the first to the last of
+// them in each layer.
+func (r *Reader) IDsAt(ctx context.Context, places []uint32) ([]string, error) {
+	var ranges []ChunkRange
+	of := map[int64]int{} // indexes of ranges, by layer
+	for _, place := range places {
+		layer, number := r.Release.holder(int(place)), int(place)/ChunkSize
+		at, known := of[layer]
+		if !known {
+			at, of[layer] = len(ranges), len(ranges)
+			ranges = append(ranges, ChunkRange{KeptList{heldBy: layer, name: ListIDs}, number, number})
+		}
+		ranges[at].First, ranges[at].Last = min(ranges[at].First, number), max(ranges[at].Last, number)
+	}
+	found, err := ChunksOf(ctx, r, ranges, unpackTextChunk)
 	if err != nil {
 		return nil, err
 	}
-	own, err := r.idsFrom(ctx, r.Release.ID, r.Release.FirstOrdinal, r.Release.Ordinals)
-	return append(below, own...), err
-}
-
-// IDsAt returns the ids of the products at some ordinals, in their order. It reads the chunks from the first to the last of them.
-func (r *Reader) IDsAt(ctx context.Context, places []uint32) ([]string, error) {
 	ids := make([]string, len(places))
-	for _, layer := range r.layers() {
-		first, end := math.MaxInt, 0
-		holds := func(place uint32) bool {
-			return int(place) >= layer.Release.FirstOrdinal && int(place) < layer.Release.Ordinals
+	for i, place := range places {
+		list := ranges[of[r.Release.holder(int(place))]]
+		chunk := found[list.KeptList][int(place)/ChunkSize-list.First]
+		if int(place%ChunkSize) >= len(chunk.ends) {
+			return nil, ErrGone
 		}
-		for _, place := range places {
-			if holds(place) {
-				first, end = min(first, int(place)/ChunkSize*ChunkSize), max(end, int(place)+1)
-			}
-		}
-		if end == 0 {
-			continue
-		}
-		chunks, err := r.idsFrom(ctx, layer.Release.ID, first, end)
-		if err != nil {
-			return nil, err
-		}
-		for i, place := range places {
-			if holds(place) {
-				ids[i] = chunks.At(place - uint32(first))
-			}
-		}
+		ids[i] = Texts{chunk}.At(place % ChunkSize)
 	}
 	r.Reads.AddNames(productKind, ids)
 	return ids, nil
-}
-
-// idsFrom is keysFrom for ids.
-func (r *Reader) idsFrom(ctx context.Context, release int64, start, end int) (IDs, error) {
-	if start == end {
-		return nil, nil
-	}
-	return readChunks(ctx, r, KeptList{release, ListIDs}, store.SortBy(""), start/ChunkSize, (end-1)/ChunkSize, unpackIDs)
 }

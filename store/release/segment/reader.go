@@ -6,17 +6,18 @@ package segment
 
 import (
 	"context"
+	"slices"
 
 	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/db"
 )
 
-// Reader reads the parts of one release. For a delta it reads two layers as
-// one: the delta's own rows, and those of its base, which holds all ordinals
-// below the delta's first. What is kept by ordinal is in one of them; what is
-// kept by value is in both, where the base's entries for dead ordinals do not
-// count. A Reader is safe for concurrent use.
+// Reader reads the parts of one release. For a delta it reads several layers as
+// one: the base, and above it the deltas that the release is made of, each with
+// ordinals of its own. What is kept by ordinal is in one of them. What is kept by
+// value is in all, where the entries of dead ordinals do not count. Of what has a
+// name, such as a file, the highest layer counts. A Reader is safe for concurrent use.
 type Reader struct {
 	Release   *Release
 	Cache     *db.Cache            // nil caches nothing
@@ -40,32 +41,26 @@ func (r *Reader) session() db.Session {
 	return r.db.ReleaseReader(r.Release.CacheIdentity())
 }
 
-// base reads the release that a delta rests on; nil for a whole release.
-func (r *Reader) base() *Reader {
-	if r.Release.BaseID == 0 {
-		return nil
-	}
-	base := *r
-	base.Release = &Release{ID: r.Release.BaseID, CatalogID: r.Release.CatalogID, Locale: r.Release.Locale, PublishedAt: store.FromMicros(r.Release.BaseAt),
-		Products: r.Release.FirstOrdinal, Ordinals: r.Release.FirstOrdinal, Format: r.Release.Format}
-	return &base
+// layer reads one layer of the release.
+func (r *Reader) layer(of Layer) *Reader {
+	own := *r
+	own.Release = &Release{ID: of.ID, CatalogID: r.Release.CatalogID, Locale: r.Release.Locale, PublishedAt: store.FromMicros(of.Published),
+		Products: of.End - of.First, FirstOrdinal: of.First, Ordinals: of.End, Format: r.Release.Format}
+	return &own
 }
 
-// layers returns readers of the release itself and of its base, if it has one.
+// layers returns readers of the release's layers, its own first, the base last.
 func (r *Reader) layers() []*Reader {
-	if base := r.base(); base != nil {
-		return []*Reader{r, base}
+	readers := []*Reader{r}
+	for _, below := range slices.Backward(r.Release.Below) {
+		readers = append(readers, r.layer(below))
 	}
-	return []*Reader{r}
+	return readers
 }
 
-// Layers returns the ids of the releases that hold the rows, as the arguments
-// $1 and $2 of a statement. They are the same for a whole release.
-func (r *Reader) Layers() []any {
-	if r.Release.BaseID == 0 {
-		return []any{r.Release.ID, r.Release.ID}
-	}
-	return []any{r.Release.ID, r.Release.BaseID}
+// InLayers returns the list of the layers for a condition such as release_id IN (...), and its arguments after others.
+func (r *Reader) InLayers(args ...any) (list string, all []any) {
+	return db.InList(args, r.Release.LayerIDs())
 }
 
 // ErrGone is returned when a release was deleted while it was read.

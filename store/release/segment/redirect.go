@@ -12,7 +12,7 @@ import (
 )
 
 // ListRedirects is the name of the list whose only chunk holds the imported redirects, as JSON. A delta has one
-// only if they differ from those of its base, and a whole release if it has any.
+// only if they differ from those of the layers below, and a whole release if it has any.
 const ListRedirects = "redirects"
 
 // AnyRedirect is the key of the imported redirects.
@@ -28,11 +28,11 @@ func (r *Reader) RedirectSources(ctx context.Context) (sources []*catalog.Redire
 	return sources, json.Unmarshal(body, &sources)
 }
 
-// shopChunk reads a list that a delta has only if it differs from that of its base.
+// shopChunk reads a list that a delta has only if it differs from that of the layers below.
 func (r *Reader) shopChunk(ctx context.Context, list string) (body []byte, found bool, err error) {
+	of, args := r.InLayers(list)
 	return db.One(ctx, r.session(), db.Scalar[[]byte], `
-		SELECT body FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort = '' AND chunk = 0 ORDER BY release_id DESC LIMIT 1`,
-		r.Release.BaseID, r.Release.ID, list)
+		SELECT body FROM release_chunk WHERE release_id IN (`+of+`) AND list = $1 AND sort = '' AND chunk = 0 ORDER BY release_id DESC LIMIT 1`, args...)
 }
 
 // Redirects are imported redirects by the path that they are for.

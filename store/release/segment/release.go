@@ -3,6 +3,8 @@ package segment
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,13 +38,57 @@ type Release struct {
 	ServedAt time.Time   // when it was last made the served one; zero if it never was, or by an earlier version
 	Retained bool        // no sweep deletes it
 
-	BaseID       int64 // the release that this one is a delta of; 0 for a whole release
-	BaseAt       int64 `json:"-"` // when that was published, in microseconds
-	FirstOrdinal int   `json:"-"` // of its own products, above all of the base's
-	Ordinals     int   `json:"-"` // one above the highest ordinal
-	Format       int   `json:"-"` // ReleaseFormat when it was published
-	NodesSince   int64 `json:"-"` // the release since which all nodes are the same
-	NodesAt      int64 `json:"-"` // when that was published, in microseconds
+	BaseID       int64   // the whole release that this one is made of, with the deltas in Below; 0 for a whole release
+	Below        []Layer `json:"-"` // the layers below the release's own, the base first; none for a whole release
+	FirstOrdinal int     `json:"-"` // of its own products, above all of the layers below
+	Ordinals     int     `json:"-"` // one above the highest ordinal
+	Format       int     `json:"-"` // ReleaseFormat when it was published
+	NodesSince   int64   `json:"-"` // the release since which all nodes are the same
+	NodesAt      int64   `json:"-"` // when that was published, in microseconds
+	NodesBy      int64   `json:"-"` // the layer that holds the nodes; 0 is the release itself
+	Equal        int64   `json:"-"` // of a base that is not served: the release that shows the same
+}
+
+// Layer is a release that holds a part of what another one shows.
+type Layer struct {
+	ID        int64
+	Published int64 // when it was published, in microseconds
+	First     int   // the ordinal of its first product
+	End       int   // one above the ordinal of its last
+}
+
+// Layers returns the layers of the release, the base first, itself last.
+func (r *Release) Layers() []Layer {
+	return append(slices.Clone(r.Below), Layer{r.ID, store.Micros(r.PublishedAt), r.FirstOrdinal, r.Ordinals})
+}
+
+// LayerIDs returns the numbers of Layers.
+func (r *Release) LayerIDs() []int64 {
+	ids := make([]int64, 0, len(r.Below)+1)
+	for _, layer := range r.Below {
+		ids = append(ids, layer.ID)
+	}
+	return append(ids, r.ID)
+}
+
+// PackLayers encodes Below, as text.
+func (r *Release) PackLayers() string {
+	fields := make([]string, len(r.Below))
+	for i, layer := range r.Below {
+		fields[i] = fmt.Sprintf("%d:%d:%d:%d", layer.ID, layer.Published, layer.First, layer.End)
+	}
+	return strings.Join(fields, " ")
+}
+
+func unpackLayers(text string) (layers []Layer, err error) {
+	for field := range strings.FieldsSeq(text) {
+		var layer Layer
+		if _, err := fmt.Sscanf(field, "%d:%d:%d:%d", &layer.ID, &layer.Published, &layer.First, &layer.End); err != nil {
+			return nil, fmt.Errorf("the layers of a release are damaged: %w", err)
+		}
+		layers = append(layers, layer)
+	}
+	return layers, nil
 }
 
 // Followable reports whether cursors lead into the release: shoppers were served it, and it was not rolled back.
@@ -60,18 +106,19 @@ func (r *Release) CacheIdentity() db.ReleaseIdentity {
 	return db.ReleaseIdentity{Number: r.ID, Published: store.Micros(r.PublishedAt)}
 }
 
-// HolderIdentity is CacheIdentity of the release that holds the row at an
-// ordinal: the release or its base.
+// HolderIdentity is CacheIdentity of the layer that holds the row at an ordinal.
 func (r *Release) HolderIdentity(ordinal int) db.ReleaseIdentity {
 	return r.identityOf(r.holder(ordinal))
 }
 
-// identityOf is CacheIdentity of the release or of its base.
+// identityOf is CacheIdentity of a layer.
 func (r *Release) identityOf(number int64) db.ReleaseIdentity {
-	if number == r.ID {
-		return r.CacheIdentity()
+	for _, layer := range r.Below {
+		if layer.ID == number {
+			return db.ReleaseIdentity{Number: number, Published: layer.Published}
+		}
 	}
-	return db.ReleaseIdentity{Number: number, Published: r.BaseAt}
+	return r.CacheIdentity()
 }
 
 // nodesIdentity is CacheIdentity of the release since which all nodes are the
@@ -85,25 +132,32 @@ func (r *Release) Same(other *Release) bool {
 	return other != nil && r.CacheIdentity() == other.CacheIdentity()
 }
 
-// holder returns the release that holds the row at an ordinal.
+// holder returns the layer that holds the row at an ordinal.
 func (r *Release) holder(ordinal int) int64 {
 	if ordinal < r.FirstOrdinal {
-		return r.BaseID
+		for _, layer := range slices.Backward(r.Below) {
+			if ordinal >= layer.First {
+				return layer.ID
+			}
+		}
 	}
 	return r.ID
 }
 
 const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, rolled_back, added, changed, removed,
-	actor, label, note, bytes, served_at, retained, base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format,
+	actor, label, note, bytes, served_at, retained, base_id, layers, first_ordinal, ordinals, format, nodes_by, equal_to,
 	CASE nodes_since WHEN 0 THEN id ELSE nodes_since END, CASE nodes_since WHEN 0 THEN published_at ELSE nodes_at END`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
-	var locales string
+	var locales, layers string
 	var published, served int64
 	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.RolledBack, &r.Added, &r.Changed, &r.Removed,
 		&r.Actor, &r.Label, &r.Note, &r.Bytes, &served, &r.Retained,
-		&r.BaseID, &r.BaseAt, &r.FirstOrdinal, &r.Ordinals, &r.Format, &r.NodesSince, &r.NodesAt)
+		&r.BaseID, &layers, &r.FirstOrdinal, &r.Ordinals, &r.Format, &r.NodesBy, &r.Equal, &r.NodesSince, &r.NodesAt)
+	if err == nil {
+		r.Below, err = unpackLayers(layers)
+	}
 	r.Locales, r.PublishedAt, r.ServedAt = strings.Fields(locales), store.FromMicros(published), store.OptionalMicros(served)
 	return r, err
 }
@@ -118,17 +172,47 @@ func KeptRelease(ctx context.Context, in db.Session, id int64) (*Release, error)
 	return release, err
 }
 
+// LayerByID is KeptRelease also for a base that is not served.
+func LayerByID(ctx context.Context, in db.Session, id int64) (*Release, error) {
+	release, found, err := db.One(ctx, in, scanRelease,
+		`SELECT `+releaseColumns+` FROM release WHERE id = $1 AND state IN ($2, $3)`, id, catalog.ReleasePublished, catalog.ReleaseBase)
+	if err == nil && !found {
+		return nil, store.NotFoundf(nil, "There is no such release.")
+	}
+	return release, err
+}
+
 // followableSQL is Release.Followable.
 const followableSQL = `NOT preview AND NOT rolled_back AND served_at > 0`
 
 // KeptReleaseWithList returns the latest kept release in which a list is as it
 // has been since a release. found is false if none is kept that is Followable.
 func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list string, since int64) (release *Release, found bool, err error) {
-	return db.One(ctx, in, scanRelease, `
-		SELECT `+releaseColumns+` FROM release
-		WHERE catalog_id = $1 AND state = $2 AND `+followableSQL+` AND EXISTS (
-		    SELECT 1 FROM release_list WHERE release_id = release.id AND list = $3 AND CASE since WHEN 0 THEN release_id ELSE since END = $4)
-		ORDER BY id DESC LIMIT 1`, catalogID, catalog.ReleasePublished, list, since)
+	kept, err := KeptReleases(ctx, in, catalogID)
+	if err != nil {
+		return nil, false, err
+	}
+	var layers []int64
+	for _, r := range kept {
+		layers = append(layers, r.LayerIDs()...)
+	}
+	rows, err := db.CollectIn(ctx, in, db.ScanPair[int64, int64], store.Unique(layers), `
+		SELECT release_id, CASE since WHEN 0 THEN release_id ELSE since END FROM release_list WHERE list = $1 AND total >= 0 AND release_id IN ($in)`, list)
+	sinceOf := map[int64]int64{} // by layer
+	for _, row := range rows {
+		sinceOf[row.Key] = row.Value
+	}
+	for _, r := range kept {
+		for _, layer := range slices.Backward(r.LayerIDs()) {
+			if is, holds := sinceOf[layer]; holds {
+				if is == since && r.Followable() {
+					return r, true, err
+				}
+				break
+			}
+		}
+	}
+	return nil, false, err
 }
 
 // KeptReleaseWithNodes is KeptReleaseWithList for all nodes.
@@ -151,9 +235,33 @@ func ServedReleases(ctx context.Context, in db.Session) ([]*Release, error) {
 		`SELECT `+releaseColumns+` FROM release WHERE state = $1 AND id IN (SELECT release_id FROM catalog)`, catalog.ReleasePublished)
 }
 
+// WithUnservedBase returns a kept release, and the newest base of its catalog that was made for later deltas and is not
+// served; nil for none. NOT_FOUND if the release is not kept.
+func WithUnservedBase(ctx context.Context, in db.Session, id int64) (release, base *Release, err error) {
+	found, err := db.Collect(ctx, in, scanRelease, `
+		SELECT `+releaseColumns+` FROM release
+		WHERE id = $1 AND state = $2 OR state = $3 AND catalog_id = (SELECT catalog_id FROM release WHERE id = $1) ORDER BY id DESC`, id, catalog.ReleasePublished, catalog.ReleaseBase)
+	for _, r := range found {
+		if r.ID == id {
+			release = r
+		} else if base == nil {
+			base = r
+		}
+	}
+	if err == nil && release == nil {
+		err = store.NotFoundf(nil, "There is no such release.")
+	}
+	return release, base, err
+}
+
+// Replaces reports whether deltas may be put upon an unserved base instead of the layers of a release.
+func (r *Release) Replaces(served *Release) bool {
+	return r != nil && r.Equal <= served.ID && r.ID > served.LayerIDs()[0] && r.Format == ReleaseFormat && r.Locale == served.Locale
+}
+
 // LeastRevision returns the lowest revision of the releases that are kept. A release that is only retained does not
 // count: the changes since would be stored for ever. A publication after a roll-back to it is whole.
 func LeastRevision(ctx context.Context, in db.Session) (revision int64, found bool, err error) {
 	return db.One(ctx, in, db.Scalar[int64],
-		`SELECT revision FROM release WHERE state = $1 AND NOT (retained AND superseded_at > 0) ORDER BY revision LIMIT 1`, catalog.ReleasePublished)
+		`SELECT revision FROM release WHERE state IN ($1, $2) AND NOT (retained AND superseded_at > 0) ORDER BY revision LIMIT 1`, catalog.ReleasePublished, catalog.ReleaseBase)
 }

@@ -29,7 +29,7 @@ func (t table) Owned() string {
 // Owner returns the SQL expression for the release of a row.
 func (t table) Owner() string {
 	if t.Key == "id" {
-		return fmt.Sprintf("id / %d", RowID(1, 0))
+		return fmt.Sprintf("%s.id / %d", t.Name, RowID(1, 0))
 	}
-	return "release_id"
+	return t.Name + ".release_id"
 }

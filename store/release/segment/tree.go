@@ -176,8 +176,9 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	if kept, ok := db.Cached[*Tree](r.Cache, key); ok {
 		return kept, nil
 	}
+	holder := cmp.Or(r.Release.NodesBy, r.Release.ID)
 	nodes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*CatalogNode, error) {
-		n := &CatalogNode{PublishedAt: r.Release.PublishedAt, Language: r.Release.Locale}
+		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Language: r.Release.Locale}
 		var updated, published int64
 		var texts string
 		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts)
@@ -190,7 +191,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		return n, err
 	}, `
 		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at, seo_title, seo_description, texts
-		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, r.Release.ID)
+		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, holder)
 	if err != nil {
 		return nil, err
 	}

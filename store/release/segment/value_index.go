@@ -122,7 +122,7 @@ func (r *Reader) has(ctx context.Context, attribute string, values []string) (ma
 			hash := index.Hash(value)
 			for _, number := range numbers {
 				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.List(r.Release.Ordinals)
-				found[value] = found[value] || len(places) > 0 && (layer == r || len(subtract(places, dead)) > 0)
+				found[value] = found[value] || len(places) > 0 && len(subtract(places, dead)) > 0
 			}
 		}
 	}
