@@ -232,6 +232,9 @@ func (c condition) prefix() (*string, error) {
 // deleteCode deletes a code. It ignores the body.
 func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
 	err := a.removeCodes(w, r, []string{r.PathValue("code")})
+	if !errors.As(err, new(store.Errors)) && !errors.As(err, new(*store.Error)) {
+		return err
+	}
 	var list store.Errors
 	for _, e := range store.AsErrors(err) {
 		if len(e.Path) > 0 && e.Path[0] == "codes" {
@@ -241,10 +244,7 @@ func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
 		}
 		list = append(list, e)
 	}
-	if len(list) > 0 {
-		return list
-	}
-	return err
+	return list
 }
 
 // deleteCodes deletes the codes of a body, all or none. Each is a string, or an object

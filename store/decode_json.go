@@ -25,20 +25,24 @@ func DecodeJSON(raw []byte, into any) error {
 		}
 	}
 	if errors.As(err, &mistyped) {
-		mistyped.Field = pathAt(raw, mistyped.Offset)
+		path := pathAt(raw, mistyped.Offset)
+		// The offset of a type with an UnmarshalJSON of its own is another one: then the member stays.
+		if last := mistyped.Field[strings.LastIndexByte(mistyped.Field, '.')+1:]; last == "" || slices.Contains(path, last) {
+			mistyped.Field = strings.Join(path, ".")
+		}
 	}
 	return err
 }
 
 // pathAt returns the path of the value that is read at an offset.
-func pathAt(raw []byte, offset int64) string {
+func pathAt(raw []byte, offset int64) []string {
 	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for d.InputOffset() < offset {
 		if _, err := d.ReadToken(); err != nil {
 			break
 		}
 	}
-	return strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
+	return slices.Collect(d.StackPointer().Tokens())
 }
 
 // NormalizeIntegers rewrites numbers such as 2.0 as digits where shape has integers; nil if

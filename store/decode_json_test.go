@@ -77,3 +77,33 @@ func TestDecodeJSONAcceptsWholeNumbers(t *testing.T) {
 	require.Equal(t, 3, one)
 	require.Error(t, DecodeJSON([]byte(`{"n":2.0`), &want))
 }
+
+// TestMistypedPath: the error of a wrong type leads to the value, through lists, maps and embedded structs.
+func TestMistypedPath(t *testing.T) {
+	type row struct {
+		Amount *int `json:"amount"`
+	}
+	type Shape struct {
+		Name  string                    `json:"name"`
+		Rows  []row                     `json:"rows"`
+		ByKey map[string]map[string]int `json:"by_key"`
+		row
+	}
+	for text, want := range map[string]string{
+		`{"name":5}`:                               "name",
+		`{"amount":"x"}`:                           "amount",
+		`{"rows":[{"amount":1},{"amount":"x"}]}`:   "rows.1.amount",
+		`{"rows":[{"amount":2.0},{"amount":2.5}]}`: "rows.1.amount",
+		`{"rows":[{},5]}`:                          "rows.1",
+		`{"rows":{}}`:                              "rows",
+		`{"by_key":5}`:                             "by_key",
+		`{"by_key":{"k":5}}`:                       "by_key.k",
+		`{"by_key":{"k":{"l":1,"m":[]}}}`:          "by_key.k.m",
+		`[]`:                                       "",
+	} {
+		var into Shape
+		var mistyped *json.UnmarshalTypeError
+		require.ErrorAs(t, DecodeJSON([]byte(text), &into), &mistyped, text)
+		require.Equal(t, want, mistyped.Field, text)
+	}
+}
