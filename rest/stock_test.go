@@ -29,7 +29,7 @@ func TestStocks(t *testing.T) {
 				holds: []string{`"timestamps":{"created_at":"2023-03-01T00:00:00.000Z","updated_at":"2023-03-05T00:00:00.000Z"}`}},
 			{name: "links are query strings", path: "/v2/inventories?page[limit]=2", holds: []string{
 				`"current":"?page[offset]=0&page[limit]=2"`, `"first":"?page[offset]=0&page[limit]=2"`,
-				`"last":"?page[offset]=2&page[limit]=2"`, `"prev":null`, `"next":"?page[offset]=2&page[limit]=2"`}},
+				`"last":"?page[offset]=2&page[limit]=2"`, `"prev":null`, `"next":"?page[offset]=2&page[limit]=2&page[after]=`}},
 			list("by id, descending", "sort=-id", "drill-draft", "chalk", "brush", "anvil"),
 			list("by created_at, then id", "sort=created_at", "anvil", "chalk", "drill-draft", "brush"),
 			list("by updated_at, descending", "sort=-updated_at", "brush", "anvil", "drill-draft", "chalk"),
