@@ -31,7 +31,7 @@ func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db
 }
 
 // noLayer is the condition that a release is no layer of another one.
-const noLayer = `NOT EXISTS (SELECT 1 FROM release AS upper WHERE ' ' || upper.layers LIKE '% ' || CAST(release.id AS TEXT) || ':%')`
+const noLayer = `NOT EXISTS (SELECT 1 FROM release AS upper WHERE REPLACE(' ' || upper.layers, ' ' || CAST(release.id AS TEXT) || ':', '') <> ' ' || upper.layers)`
 
 // sweepReleases deletes unfinished releases of dead builds, and superseded
 // releases. It keeps the newest of each

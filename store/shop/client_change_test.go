@@ -234,7 +234,7 @@ func TestImportKeepsClientsRevoked(t *testing.T) {
 		require.NoError(t, s.Sweep(t.Context()))
 		client, err = s.Client(t.Context(), "other")
 		require.NoError(t, err)
-		require.False(t, client.RevokedAt.Before(*revoked.RevokedAt), "it is kept for as long as its tokens are valid, whatever the line says")
+		require.False(t, client.RevokedAt.Before(revoked.RevokedAt), "it is kept for as long as its tokens are valid, whatever the line says")
 
 		for id, at := range map[string]string{"before-1970": "1969-07-20T20:17:40.000Z", "in-1970": "1970-01-01T00:00:00.000Z", "new": "2024-02-01T00:00:00.000Z"} {
 			bring(s, strings.Replace(till, `"till"`, `"`+id+`"`, 1)+`,"revoked_at":"`+at+`"}`)
