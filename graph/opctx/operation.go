@@ -37,6 +37,13 @@ type Operation struct {
 	errors    atomic.Int64 // of the response so far
 }
 
+// Roots knows the root fields of an operation.
+type Roots interface {
+	// RootIDs returns the resources that the root fields of a name have in their argument id, without repetitions. It is nil
+	// if each field must read its own.
+	RootIDs(ctx context.Context, field string) []string
+}
+
 type operationKey struct{}
 
 // operationContext is a context with an operation.

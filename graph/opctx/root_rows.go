@@ -6,13 +6,6 @@ import (
 	"sync"
 )
 
-// Roots knows the root fields of an operation.
-type Roots interface {
-	// RootIDs returns the resources that the root fields of a name have in their argument id, without repetitions. It is nil
-	// if each field must read its own.
-	RootIDs(ctx context.Context, field string) []string
-}
-
 // rootRows are the rows of the root fields of a name.
 type rootRows struct {
 	once  sync.Once

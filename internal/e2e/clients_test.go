@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// newClient creates a client with portico client create, with all scopes by default.
+// newClient creates a client with portico client create, with all scopes by default, and the database if there is none.
 func newClient(t *testing.T, flags []string, args ...string) (id, secret string) {
 	t.Helper()
 	var made struct {
@@ -24,6 +24,7 @@ func newClient(t *testing.T, flags []string, args ...string) (id, secret string)
 	if len(args) == 0 {
 		args = []string{"--all-scopes"}
 	}
+	mustRun(t, append([]string{"migrate"}, flags...)...)
 	answer := mustRun(t, append(append([]string{"client", "create", "--name", "till", "--json"}, args...), flags...)...)
 	require.NoError(t, json.Unmarshal([]byte(answer), &made))
 	return made.ID, made.Secret

@@ -66,9 +66,6 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	return folder, nil
 }
 
-// linePartNames are the parts with lines to import, in their order.
-var linePartNames = []string{"settings", "catalog", "hierarchies", "nodes", "files", "products", "prices", "stock", "promotions", "codes", "gateways"}
-
 // Files returns the files with the lines.
 func (f *Folder) Files() (paths []string) {
 	for _, name := range linePartNames {

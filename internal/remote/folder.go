@@ -260,3 +260,6 @@ func (f *Folder) each(name string, do func(text []byte) error) error {
 		}
 	}
 }
+
+// linePartNames are the parts with lines to import, in their order.
+var linePartNames = []string{"settings", "catalog", "hierarchies", "nodes", "files", "products", "prices", "stock", "promotions", "codes", "gateways"}

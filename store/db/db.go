@@ -131,3 +131,28 @@ type checkpointer struct {
 	written chan struct{} // receives when a group was committed
 	finish  atomic.Bool   // the writer has to copy the last pages
 }
+
+// FailedWrites returns the number of writes that the database did not take since it was opened, by cause: full (its
+// disk), read_only or connection.
+func (s *DB) FailedWrites() map[string]int64 {
+	counts := map[string]int64{}
+	for i, cause := range failedWriteCauses {
+		counts[cause.name] = s.failedWrites.counts[i].Load()
+	}
+	return counts
+}
+
+// troubleTime is how long a failed write counts as trouble. On a full disk small writes may succeed between larger ones.
+const troubleTime = time.Minute
+
+// WriteTrouble returns why the database did not take a write within the last minute: store.ErrDiskFull,
+// store.ErrReadOnly or store.ErrUnavailable; nil if it took all. It does not query the database.
+func (s *DB) WriteTrouble() error {
+	if s.ReadOnly() {
+		return store.ErrReadOnly
+	}
+	if last := s.failedWrites.last.Load(); last != nil && time.Since(last.at) < troubleTime {
+		return last.cause
+	}
+	return nil
+}

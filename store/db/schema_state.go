@@ -9,16 +9,6 @@ import (
 	"strconv"
 )
 
-// SchemaMode is what Open may do to the schema of a database. Whatever the mode, Open changes nothing in a database
-// with tables of another application.
-type SchemaMode int
-
-const (
-	CreateSchema  SchemaMode = iota // create the schema in an empty database, migrate an older one
-	MigrateSchema                   // migrate an older one; a database without a schema is an error
-	KeepSchema                      // change nothing; an older schema is an error too
-)
-
 // Why Open refuses a database, which it leaves as it was.
 var (
 	errNoFile   = errors.New("the file does not exist")

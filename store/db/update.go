@@ -164,3 +164,11 @@ func (s *DB) withLockHolder(ctx context.Context, err error) error {
 	}
 	return fmt.Errorf("%w; the oldest open transaction is %s", err, holder)
 }
+
+// TryWrite makes a write that changes nothing, and returns why the database does not take it.
+func (s *DB) TryWrite(ctx context.Context) error {
+	return s.Update(ctx, "", func(ctx context.Context, t *Tx) error {
+		_, err := t.Exec(ctx, `UPDATE store_meta SET value = value WHERE name = 'min_binary'`)
+		return err
+	})
+}

@@ -188,7 +188,7 @@ func (c *candidates) add(word scoredWord, lack uint8) {
 // addList is add for the only list of a word, if no product was found.
 func (c *candidates) addList(word scoredWord, lack uint8) {
 	list, places := word.in(&word.Lists[0], c.keepsPlaces()), c.keepsPlaces()
-	strengths, weight, dead, rarity := list.strengths, list.weight, list.Dead, word.rarity
+	worth, weight, dead, rarity := list.strengths, list.weight, list.Dead, word.rarity
 	most, kept := list.OccurrenceList.Count(), 0
 	found, scores := slices.Grow(c.found, most)[:most], slices.Grow(c.scores, most)[:most]
 	reader := list.reader()
@@ -199,7 +199,7 @@ func (c *candidates) addList(word scoredWord, lack uint8) {
 			if dead != nil && dead.Has(entry.ordinal) {
 				continue
 			}
-			found[kept], scores[kept] = entry.ordinal, scoreOf(uint16(strengths.of(entry.code)*weight), rarity)
+			found[kept], scores[kept] = entry.ordinal, scoreOf(uint16(worth.of(entry.code)*weight), rarity)
 			kept++
 			if places {
 				c.places = append(c.places, placesOf(word.number, list.at(entry.code)))
@@ -217,7 +217,7 @@ func (c *candidates) addList(word scoredWord, lack uint8) {
 
 // mark sets what the products of a list are worth.
 func (c *candidates) mark(list matchedList) {
-	strengths, weight, dead, best, touched := list.strengths, list.weight, list.Dead, c.best, c.touched
+	worth, weight, dead, best, touched := list.strengths, list.weight, list.Dead, c.best, c.touched
 	reader := list.reader()
 	for n := markedEntries; n == markedEntries; {
 		n = reader.read(c.read[:])
@@ -225,7 +225,7 @@ func (c *candidates) mark(list matchedList) {
 			if dead != nil && dead.Has(entry.ordinal) {
 				continue
 			}
-			value := uint16(strengths.of(entry.code) * weight)
+			value := uint16(worth.of(entry.code) * weight)
 			if best[entry.ordinal] != 0 {
 				c.improve(entry.ordinal, value, list.at(entry.code), list.adds)
 				continue

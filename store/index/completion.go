@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -72,8 +71,6 @@ func Spelled(folded string, names []string) string {
 func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isTextPart(r) })
 }
-
-func isTextPart(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // Names reports whether a name has all words of the search, or words that begin with them.
 func (s Search) Names(name string) bool {

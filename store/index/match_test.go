@@ -114,7 +114,7 @@ func drawOccurrence(random *rand.Rand) Occurrence {
 	case 0:
 		o.Named, o.InSKU, o.WholeSKU = true, true, random.IntN(2) == 0
 	case 1, 2:
-		o.Named, o.NameWords, o.Role = true, uint8(1+random.IntN(5)), Role(random.IntN(roles))
+		o.Named, o.NameWords, o.Role = true, uint8(1+random.IntN(5)), Role(random.IntN(roleCount))
 		o.Position = uint8(random.IntN(int(o.NameWords) + 1))
 	default:
 		o.Texts++

@@ -67,7 +67,7 @@ var nameLengths = [...]uint8{1, 2, 3, 4, 5, 6, 8, 11, maxNameWords}
 var firstCodes = func() (first [len(nameLengths) + 1]int) {
 	first[0] = placedCodes
 	for class, words := range nameLengths {
-		first[class+1] = first[class] + int(words)*roles
+		first[class+1] = first[class] + int(words)*roleCount
 	}
 	return first
 }()
@@ -106,7 +106,7 @@ func (o Occurrence) code() (code occurrenceCode) {
 		if o.Position == 0 || o.Position > nameLengths[class] {
 			class, position = len(nameLengths), 1
 		}
-		code.name = byte(firstCodes[class] + (position-1)*roles + int(o.Role))
+		code.name = byte(firstCodes[class] + (position-1)*roleCount + int(o.Role))
 	}
 	return code
 }
@@ -117,7 +117,7 @@ var namePlaces = func() (all [256]Occurrence) {
 		all[code].Named = code > 0
 		all[code].InSKU, all[code].WholeSKU = code < placedCodes && code&skuBit > 0, code < placedCodes && code&wholeBit > 0
 	}
-	for role := range Role(roles) {
+	for role := range Role(roleCount) {
 		for _, words := range nameLengths {
 			for position := range words + 1 {
 				o := Occurrence{Named: true, NameWords: words, Position: position, Role: role}

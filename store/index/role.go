@@ -15,7 +15,7 @@ const (
 	RoleHead              // the last noun before a number or punctuation: Laptop in "Gaming Laptop 15 inch"
 	RoleLater             // as RoleHead, after punctuation: Stand in "Monitor, Stand"
 	RoleAside             // after a function word: Laptop in "Filter for Laptop"
-	roles     = 4
+	roleCount = 4
 )
 
 // asideWords are folded words of any language after which a name says what a product is for, or what comes with it.

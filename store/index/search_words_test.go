@@ -85,7 +85,7 @@ func TestNameRoles(t *testing.T) {
 		{"en", "", "", "", ""},
 	} {
 		words := slices.Collect(splitWords(c.name))
-		var got [roles][]string
+		var got [roleCount][]string
 		for i, role := range nameRoles(c.name, c.locale, words) {
 			got[role] = append(got[role], words[i].text)
 		}

@@ -34,14 +34,14 @@ func (s *strengths) of(code occurrenceCode) uint32 {
 // The strengths of words of a search. The role of a word in a name counts for the head of the search only: for laptop in
 // "gaming laptop".
 var (
-	headStrengths = newStrengths([roles]float64{RoleOther: 0.7, RoleHead: 1, RoleLater: 0.9, RoleAside: 0.6})
-	wordStrengths = newStrengths([roles]float64{RoleOther: 0.9, RoleHead: 0.9, RoleLater: 0.88, RoleAside: 0.8})
+	headStrengths = newStrengths([roleCount]float64{RoleOther: 0.7, RoleHead: 1, RoleLater: 0.9, RoleAside: 0.6})
+	wordStrengths = newStrengths([roleCount]float64{RoleOther: 0.9, RoleHead: 0.9, RoleLater: 0.88, RoleAside: 0.8})
 )
 
 // wholeShare is 65536 / maxStrength, rounded up.
 const wholeShare = 258
 
-func newStrengths(byRole [roles]float64) *strengths {
+func newStrengths(byRole [roleCount]float64) *strengths {
 	var s strengths
 	saturated := func(frequency, length, usual, share float64) float64 {
 		return frequency / (frequency + saturation*(1-share+share*length/usual))

@@ -43,6 +43,15 @@ func continuesSyllable(before, r rune) bool {
 	return strings.ContainsRune("ะาๅະາຽ", r) // vowels written after their consonant
 }
 
+// eachToken yields the tokens by which the word is indexed.
+func (w textWord) eachToken(yield func(token string) bool) {
+	if !w.unspaced {
+		yield(truncateToken(w.text))
+		return
+	}
+	unspacedTokens(w.text, yield)
+}
+
 // unspacedTokens yields the tokens by which a run is indexed: each pair of neighboring syllables, and the
 // last syllable alone, so that every syllable begins a token.
 func unspacedTokens(run string, yield func(token string) bool) {

@@ -36,9 +36,6 @@ func IsVocabularyWord(token string) bool {
 	return n >= 2 && n <= maxVocabularyLength
 }
 
-// HasDigit reports whether a token has a digit. Such words name a size, a model or a SKU.
-func HasDigit(token string) bool { return strings.ContainsFunc(token, unicode.IsNumber) }
-
 // maxVocabularyLength is the length of the longest word in a vocabulary, in characters.
 const maxVocabularyLength = 40
 

@@ -1,9 +1,6 @@
 package index
 
 import (
-	"cmp"
-	"math"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,15 +14,6 @@ type textWord struct {
 	unspaced  bool
 	connected bool // to the word before, by one character such as a hyphen or an apostrophe
 	breaks    bool // from the word before, by punctuation such as a comma
-}
-
-// eachToken yields the tokens by which the word is indexed.
-func (w textWord) eachToken(yield func(token string) bool) {
-	if !w.unspaced {
-		yield(truncateToken(w.text))
-		return
-	}
-	unspacedTokens(w.text, yield)
 }
 
 // maxTokenBytes is the length to which indexed words are cut.
@@ -131,72 +119,6 @@ func isUnspaced(r rune) bool {
 		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese))
 }
 
-// ProductTokens are the distinct tokens of a product in one language.
-type ProductTokens struct {
-	Language string // empty for the base text
-	Tokens   map[string]Occurrence
-}
-
-// wordBytes is the length of a word with its space by which its number in a text is guessed.
-const wordBytes = 5
-
-// NewProductTokens returns the tokens of a product's texts in one language. The language of the base text is empty, and
-// that of a locale. sku is empty except for the base text.
-func NewProductTokens(language, locale, name, description, sku string) ProductTokens {
-	w := ProductTokens{language, make(map[string]Occurrence, 32)}
-	words := slices.AppendSeq(make([]textWord, 0, (len(name)+len(sku)+len(description))/wordBytes), splitWords(name))
-	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), maxNameWords)))}
-	w.add(words, named, nameRoles(name, cmp.Or(language, locale), words))
-	words = slices.AppendSeq(words[:0], splitWords(sku))
-	w.add(words, Occurrence{Named: true, InSKU: true}, nil)
-	if whole := joined(words); whole != "" {
-		w.put(whole, Occurrence{Named: true, InSKU: true, WholeSKU: true})
-	}
-	words = slices.AppendSeq(words[:0], splitWords(description))
-	w.add(words, Occurrence{Texts: 1, TextWords: uint16(min(len(words), math.MaxUint16))}, nil)
-	return w
-}
-
-// add adds the tokens of words. Words connected by a hyphen or the like are also added as one: T-Shirt
-// as tshirt, Reese's as reeses, at the place of the last one. roles are those of the words of a name.
-func (w ProductTokens) add(words []textWord, o Occurrence, roles []Role) {
-	for i, word := range words {
-		if roles != nil {
-			if o.Role, o.Position = roles[i], 0; i < maxNameWords {
-				o.Position = uint8(i + 1)
-			}
-		}
-		word.eachToken(func(token string) bool {
-			w.put(token, o)
-			return true
-		})
-		if !word.connected || word.unspaced || words[i-1].unspaced {
-			continue
-		}
-		w.put(joined(words[i-1:i+1]), o)
-		first := i - 1
-		for first > 0 && words[first].connected && !words[first-1].unspaced {
-			first--
-		}
-		if isLast := i+1 == len(words) || !words[i+1].connected; isLast && first < i-1 && i-first < 8 {
-			w.put(joined(words[first:i+1]), o)
-		}
-	}
-}
-
-// put adds an occurrence of a token. Of a name and SKU, what was added before counts, but RoleHead before other roles.
-func (w ProductTokens) put(token string, o Occurrence) {
-	was, found := w.Tokens[token]
-	switch {
-	case !found || o.Role == RoleHead && was.Named && was.Role != RoleHead && !was.InSKU:
-		was = o
-	case o.Texts > 0:
-		was.Texts, was.TextWords = min(was.Texts+1, maxTexts), o.TextWords
-	}
-	was.WholeSKU = was.WholeSKU || o.WholeSKU
-	w.Tokens[token] = was
-}
-
 // joined returns words without what is between them; empty if they are not spaced words.
 func joined(words []textWord) string {
 	var b strings.Builder
@@ -208,3 +130,8 @@ func joined(words []textWord) string {
 	}
 	return truncateToken(b.String())
 }
+
+func isTextPart(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+
+// HasDigit reports whether a token has a digit. Such words name a size, a model or a SKU.
+func HasDigit(token string) bool { return strings.ContainsFunc(token, unicode.IsNumber) }

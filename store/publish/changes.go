@@ -36,9 +36,6 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 	return w.put(ctx, "release_change", []any{w.release.ID, served.Release.ID, w.changes.Pack()})
 }
 
-// foundBy is what a product is found by.
-type foundBy struct{ sku, slug string }
-
 // changedProducts adds the products that differ, with what they are found by.
 func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	if len(w.differing) == 0 {

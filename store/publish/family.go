@@ -8,9 +8,6 @@ import (
 	"portico/store/release/segment"
 )
 
-// ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
-type ordinalLists [][]uint32 // by chunk
-
 func (l *ordinalLists) add(ordinal int, list []uint32) {
 	if n := len(*l); n == 0 || len((*l)[n-1]) >= segment.ChunkSize {
 		*l = append(*l, nil)

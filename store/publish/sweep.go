@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -15,32 +14,14 @@ import (
 	"portico/store/release/segment"
 )
 
-// SweepOfReleases is the name of SweepReleases.
-const SweepOfReleases = "releases"
-
-// SweepReleases returns the sweep that deletes releases that nobody reads any more.
-func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db.Sweep {
-	return db.Sweep{
-		Name: SweepOfReleases, Every: every,
-		Run: func(ctx context.Context) error { return s.sweepReleases(ctx, actor) },
-		CountDue: func(ctx context.Context, most int) (int, error) {
-			dead, err := s.deadReleases(ctx)
-			return min(len(dead), most), err
-		},
-	}
-}
-
 // noLayer is the condition that a release is no layer of another one.
 const noLayer = `NOT EXISTS (SELECT 1 FROM release AS upper WHERE REPLACE(' ' || upper.layers, ' ' || CAST(release.id AS TEXT) || ':', '') <> ' ' || upper.layers)`
 
 // sweepReleases deletes unfinished releases of dead builds, and superseded
 // releases. It keeps the newest of each
 // catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
-// all, those that are retained, and the layers of these. Before that it makes bases for later deltas.
+// all, those that are retained, and the layers of these.
 func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) error {
-	if err := s.makeBases(ctx, actor); err != nil {
-		return err
-	}
 	for range maxLayers { // again for the layers of those that are gone
 		dead, err := s.deadReleases(ctx)
 		if err != nil {

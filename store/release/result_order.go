@@ -419,3 +419,22 @@ func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error
 	v.Cache.Set(key, found)
 	return found, nil
 }
+
+// parentOf returns a function that appends the parent of a product, or the product if it has none.
+func parentOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
+	return func(dst []uint32, place uint32) []uint32 {
+		if parent, isChild := f.Parent(place); isChild {
+			place = parent
+		}
+		return append(dst, place)
+	}
+}
+
+// replaceAll replaces each of some places by those that replace appends.
+func replaceAll(places []uint32, replace func(dst []uint32, place uint32) []uint32) []uint32 {
+	replaced := make([]uint32, 0, len(places))
+	for _, place := range places {
+		replaced = replace(replaced, place)
+	}
+	return replaced
+}

@@ -60,15 +60,6 @@ func (o *resultOrder) exchange(ctx context.Context, variants Variants) error {
 	return nil
 }
 
-func parentOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
-	return func(dst []uint32, place uint32) []uint32 {
-		if parent, isChild := f.Parent(place); isChild {
-			place = parent
-		}
-		return append(dst, place)
-	}
-}
-
 func childrenOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
 	return func(dst []uint32, place uint32) []uint32 {
 		if children, isParent := f.Children(place); isParent {
@@ -76,12 +67,4 @@ func childrenOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
 		}
 		return append(dst, place)
 	}
-}
-
-func replaceAll(places []uint32, replace func(dst []uint32, place uint32) []uint32) []uint32 {
-	replaced := make([]uint32, 0, len(places))
-	for _, place := range places {
-		replaced = replace(replaced, place)
-	}
-	return replaced
 }

@@ -285,7 +285,7 @@ func (v *View) Choice() *Choice {
 func (c *Choice) Bytes() int { return c.made[0].Size() + c.made[1].Size() }
 
 // EndsWith reports whether what was read holds, but changes when a table becomes current.
-func (c *Choice) EndsWith(next *routing.Table) bool { return next.Changes(c.catalogID, c.made[:]...) }
+func (c *Choice) EndsWith(table *routing.Table) bool { return table.Changes(c.catalogID, c.made[:]...) }
 
 // Current reports whether a view for the same shopper would now show the same,
 // live data aside. It reads nothing from the database: false if that is needed.

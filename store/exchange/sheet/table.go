@@ -150,9 +150,9 @@ func (t *table) find(header string) (c column, ok bool) {
 		}
 		if c.cell == valueCell {
 			c.cell = textCell
-			if at := strings.LastIndexByte(key, ':'); at >= 0 {
-				c.cell, ok = valueTypes[key[at+1:]]
-				if key = key[:at]; !ok {
+			if colon := strings.LastIndexByte(key, ':'); colon >= 0 {
+				c.cell, ok = valueTypes[key[colon+1:]]
+				if key = key[:colon]; !ok {
 					return c, false
 				}
 			}

@@ -61,9 +61,6 @@ func (s caseState) claims(codes []string) []string {
 	return slices.Compact(texts)
 }
 
-// wayOut tells what to do about codes that differ in case alone.
-const wayOut = "they differ only in case, and codes_ignore_case is on. Use another code, delete that one, or set codes_ignore_case to false."
-
 // duplicateOf returns the error of a code that cannot be held beside another one.
 func duplicateOf(held, code string) *store.Error {
 	e := duplicateCode(code)

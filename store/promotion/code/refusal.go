@@ -65,3 +65,6 @@ func twiceInRequest(before, code string, row int) *store.Error {
 	}
 	return e
 }
+
+// wayOut tells what to do about codes that differ in case alone.
+const wayOut = "they differ only in case, and codes_ignore_case is on. Use another code, delete that one, or set codes_ignore_case to false."

@@ -10,6 +10,26 @@ import (
 	"portico/store/authoring"
 )
 
+// ConditionType is the type of a condition's value, as it is written.
+type ConditionType string
+
+// The types.
+const (
+	ConditionString  ConditionType = "string"
+	ConditionInteger ConditionType = "integer"
+	ConditionBoolean ConditionType = "boolean"
+	ConditionFloat   ConditionType = "float"
+	ConditionDate    ConditionType = "date"
+)
+
+// Condition says that a field of a product's extensions has a value.
+type Condition struct {
+	Template string        `json:"template"`
+	Field    string        `json:"field"`
+	Type     ConditionType `json:"type"`
+	Value    string        `json:"value"` // numbers and booleans as text
+}
+
 // conditionList is a list of conditions that must all match.
 type conditionList struct {
 	And json.RawMessage `json:"and"`

@@ -9,26 +9,6 @@ import (
 	"portico/store"
 )
 
-// ConditionType is the type of a condition's value, as it is written.
-type ConditionType string
-
-// The types.
-const (
-	ConditionString  ConditionType = "string"
-	ConditionInteger ConditionType = "integer"
-	ConditionBoolean ConditionType = "boolean"
-	ConditionFloat   ConditionType = "float"
-	ConditionDate    ConditionType = "date"
-)
-
-// Condition says that a field of a product's extensions has a value.
-type Condition struct {
-	Template string        `json:"template"`
-	Field    string        `json:"field"`
-	Type     ConditionType `json:"type"`
-	Value    string        `json:"value"` // numbers and booleans as text
-}
-
 // ItemConditions returns the conditions in their order, without the lists around them: all must match in any case.
 func (p *Promotion) ItemConditions() []Condition {
 	leaves, _ := conditionLeaves(p.Conditions, maxConditionDepth, []Condition{})

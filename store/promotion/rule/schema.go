@@ -24,6 +24,19 @@ type promotionSchema struct {
 	Conditions     json.RawMessage `json:"conditions"`
 }
 
+// termsSchema holds the members of a schema that Terms reads.
+type termsSchema struct {
+	Targets      json.RawMessage `json:"targets"`
+	X            int             `json:"x"`
+	Y            int             `json:"y"`
+	Gifts        []string        `json:"gifts"`
+	Quantities   []int           `json:"quantities"`
+	Requirements []struct {
+		Targets  json.RawMessage `json:"targets"`
+		Quantity int             `json:"quantity"`
+	} `json:"requirements"`
+}
+
 // knownSchema has all members of a schema.
 type knownSchema struct {
 	promotionSchema

@@ -22,19 +22,6 @@ type Requirement struct {
 	Quantity int
 }
 
-// termsSchema holds the members of a schema that Terms reads.
-type termsSchema struct {
-	Targets      json.RawMessage `json:"targets"`
-	X            int             `json:"x"`
-	Y            int             `json:"y"`
-	Gifts        []string        `json:"gifts"`
-	Quantities   []int           `json:"quantities"`
-	Requirements []struct {
-		Targets  json.RawMessage `json:"targets"`
-		Quantity int             `json:"quantity"`
-	} `json:"requirements"`
-}
-
 // Terms decodes the schema. What fails today's checks in an old schema is left out.
 func (p *Promotion) Terms() (t Terms) {
 	var s termsSchema

@@ -1,0 +1,29 @@
+package publish
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// SweepOfReleases is the name of SweepReleases.
+const SweepOfReleases = "releases"
+
+// SweepReleases returns the sweep that deletes releases that nobody reads any more.
+func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db.Sweep {
+	return db.Sweep{
+		Name: SweepOfReleases, Every: every,
+		Run: func(ctx context.Context) error {
+			if err := s.makeBases(ctx, actor); err != nil {
+				return err
+			}
+			return s.sweepReleases(ctx, actor)
+		},
+		CountDue: func(ctx context.Context, most int) (int, error) {
+			dead, err := s.deadReleases(ctx)
+			return min(len(dead), most), err
+		},
+	}
+}
