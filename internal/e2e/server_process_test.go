@@ -37,10 +37,10 @@ type serverProcess struct {
 }
 
 // startServer starts a server on a free port and waits until it is ready. By default it sets
-// --linger to 0.
+// --linger to 0 and --access-log to all.
 func startServer(t testing.TB, args ...string) *serverProcess {
 	t.Helper()
-	return startProcess(t, command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...))
+	return startProcess(t, command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s", "--access-log", "all"}, args...)...))
 }
 
 // startProcess starts a server process and waits until it is ready.
