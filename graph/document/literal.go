@@ -24,6 +24,8 @@ var literalsOfScalars = core.Rule{Name: "ValuesOfCorrectType", RuleFunc: func(ob
 		switch {
 		case of.Name == "Int" && value.Kind == ast.IntValue && err != nil && err64 == nil: // the library reports longer ones
 			addError(core.Message("Int cannot represent non 32-bit signed integer value: %s", value.Raw), core.At(value.Position))
+		case !isScalarLiteral(value) && of.Name == "Secret":
+			addError(core.Message(`Expected value of type "%s". Send a string.`, value.ExpectedType), core.At(value.Position)) // never what was sent
 		case !isScalarLiteral(value) && isCustom(of):
 			addError(core.Message(`Expected value of type "%s", found %s. Send a string.`, value.ExpectedType, value), core.At(value.Position))
 		case !isScalarLiteral(value):

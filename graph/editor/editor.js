@@ -12,8 +12,8 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { classHighlighter } from "@lezer/highlight";
 import { graphqlLanguage, graphqlLanguageSupport, jump, lint, offsetToPos, stateExtensions } from "cm6-graphql";
-import { CompletionItemKind, getAutocompleteSuggestions, getContextAtPosition } from "graphql-language-service";
-import { getNamedType, getNullableType, isCompositeType, isInputObjectType, isRequiredArgument, parse, print, visit } from "graphql";
+import { getAutocompleteSuggestions } from "graphql-language-service";
+import { parse, print, visit } from "graphql";
 
 export { EditorView };
 export { astFromValue, buildSchema, getNamedType, isAbstractType, isEnumType, parse, print } from "graphql";
@@ -70,39 +70,20 @@ const keys = [
   ...closeBracketsKeymap, ...completionKeymap, { key: "Tab", run: acceptCompletion }, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab, ...defaultKeymap,
 ];
 
-// fieldText returns what accepting a field writes: its arguments that are required, or name what it finds, and the braces of its
-// selection. The cursor goes to the first gap, and Tab to the next. It is empty for a field that is its name alone.
-function fieldText({ name, args, type }) {
-  const needed = args.filter((arg) => isRequiredArgument(arg) || arg.name === "by");
-  const given = needed.map((arg) => `${arg.name}: ${isInputObjectType(getNullableType(arg.type)) ? "{${}}" : "${}"}`).join(", ");
-  const text = (given && `(${given})`) + (isCompositeType(getNamedType(type)) ? " {\n\t${}\n}" : "");
-  return text && name + text;
-}
-
-// written is what accepting a completion writes; undefined for its label.
-function written(item, field) {
-  if (field && item.labelDetails && item.kind === CompletionItemKind.Field) { // arguments are of another kind, members of inputs have no details
-    const text = fieldText(field);
-    return text ? snippet(text) : undefined;
-  }
-  return item.insertText?.includes("$1") ? snippet(item.insertText.replace(/\s*\{\s*\$\d\s*\}/, " {\n\t${}\n}").replaceAll(/\$\d/g, "${}")) : undefined;
-}
-
-// completions are what the schema allows at the cursor, $variables included.
+// completions are what the schema allows at the cursor, $variables included. A
+// field that needs a selection gets its braces.
 function completions(schema) {
   return graphqlLanguage.data.of({
     autocomplete(context) {
       const word = context.matchBefore(/[$@]?\w*/);
       if (!schema() || (!word.text && !context.explicit && !/[($@]$/.test(context.state.sliceDoc(0, context.pos)))) return null;
-      const text = context.state.doc.toString(), at = offsetToPos(context.state.doc, context.pos);
-      const found = getAutocompleteSuggestions(schema(), text, at, undefined, undefined, { fillLeafsOnComplete: true });
-      const fields = getContextAtPosition(text, at, schema())?.typeInfo.parentType?.getFields?.() ?? {};
+      const found = getAutocompleteSuggestions(schema(), context.state.doc.toString(), offsetToPos(context.state.doc, context.pos), undefined, undefined, { fillLeafsOnComplete: true });
       const options = found.filter((item) => item.label !== "__schema" && item.label !== "__type").map((item) => ({
         label: item.label.startsWith("@") || !word.text.startsWith("@") ? item.label : "@" + item.label,
         detail: item.detail ? String(item.detail) : "",
         info: item.documentation || item.deprecationReason || undefined,
         boost: item.isDeprecated ? -50 : item.label.startsWith("__") ? -10 : 0,
-        apply: written(item, fields[item.label]),
+        apply: item.insertText?.includes("$1") ? snippet(item.insertText.replace(/\s*\{\s*\$\d\s*\}/, " {\n\t${}\n}").replaceAll(/\$\d/g, "${}")) : undefined,
       }));
       return options.length ? { from: word.from, options, validFor: /^[$@]?\w*$/ } : null;
     },

@@ -370,15 +370,6 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	}
 	seeEditing(t, b, typing, with, is, choices)
 
-	// A field that finds something by its arguments brings them, with the cursor in them.
-	b.do(t, chromedp.Click(chromedp.CSS("#new")))
-	typing("{ product")
-	choices()
-	typing(kb.Tab)
-	is("{ product(by: {}) { }}")
-	typing("sku")
-	is("{ product(by: {sku}) { }}")
-
 	// By keyboard alone: completion, undo, lint and run.
 	b.do(t, chromedp.Click(chromedp.CSS("#new")))
 	typing("{ setti")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,7 +101,10 @@ func (r shopReader) read(path string, headers ...string) (body map[string]any) {
 	return withoutTimes(body).(map[string]any)
 }
 
-// withoutTimes removes the number of the release, and when things were published, attached or changed by the server itself.
+// signedCursor finds the cursors of links, which each database signs with a key of its own.
+var signedCursor = regexp.MustCompile(`(page\[(?:after|before)\]=)[A-Za-z0-9_-]+`)
+
+// withoutTimes removes the number of the release, cursors, and when things were published, attached or changed by the server itself.
 func withoutTimes(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -124,6 +128,8 @@ func withoutTimes(value any) any {
 		for i := range value {
 			value[i] = withoutTimes(value[i])
 		}
+	case string:
+		return signedCursor.ReplaceAllString(value, "$1")
 	}
 	return value
 }

@@ -67,7 +67,7 @@ func (f *fetcher) fetchShop(ctx context.Context) error {
 		return nil
 	}
 	return f.folder.write("settings", settingsLine{"settings", min(max(settings.PageLength, 1), store.MaxPageLength),
-		cmp.Or(settings.Currency, s.Currency, "USD"), cmp.Or(settings.Locale, s.Language)})
+		cmp.Or(settings.Currency, s.Currency, "USD"), cmp.Or(settings.Locale, s.Language), settings.CodesIgnoreCase})
 }
 
 type settingsLine struct {
@@ -75,6 +75,8 @@ type settingsLine struct {
 	PageLength int    `json:"page_length"`
 	Currency   string `json:"currency"`
 	Locale     string `json:"locale"`
+
+	CodesIgnoreCase *bool `json:"codes_ignore_case,omitempty"` // nil if the server does not say
 }
 
 // wireSettings are the settings that matter here. The zero value stands for settings that the client may not read.
@@ -83,6 +85,7 @@ type wireSettings struct {
 	Currency            string   `json:"currency"`
 	Locale              string   `json:"locale"`
 	AdditionalLanguages []string `json:"additional_languages"`
+	CodesIgnoreCase     *bool    `json:"codes_ignore_case"`
 }
 
 func (f *fetcher) fetchSettings(ctx context.Context) (wireSettings, error) {

@@ -6487,9 +6487,9 @@ func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProdu
 // Condition on a text: exactly one member, not null. Texts are compared exactly, in the catalog's base language.
 type TextFilter struct {
 	// Equal to this value.
-	Eq *string `json:"eq"`
+	Eq *string `json:"eq,omitempty"`
 	// Equal to one of these values, 1 to 1000.
-	In []string `json:"in"`
+	In []string `json:"in,omitempty"`
 }
 
 // GetEq returns TextFilter.Eq, and is useful for accessing the field via an interface.

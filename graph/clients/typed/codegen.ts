@@ -16,10 +16,10 @@ same<NonNullable<ShopCodeQueryQuery['promotionCodeCheck']>['reasons'][number]['r
 // @ts-expect-error what was not asked for is not there
 export type Missing = Product['upcEan']
 
-// What a facet hands back is the next filter, but for its nulls.
+// What a facet hands back is the next filter.
 type Toggled = NonNullable<ShopCategoryQueryQuery['catalogNode']>['products']['facets']['tags'][number]['toggled']
 export const next = ({ search, tags }: Toggled): ShopCategoryQueryQueryVariables['filter'] =>
-  ({ search, tags: tags?.eq ? { eq: tags.eq } : tags?.in ? { in: tags.in } : null })
+  ({ search, tags })
 
 export const variables: ShopCategoryQueryQueryVariables = { id: 'node-coffee', first: 3, orderBy: { field: 'PRICE', direction: 'DESC' } }
 // @ts-expect-error a value that the enum does not have
