@@ -6,14 +6,16 @@ import {
 } from "@codemirror/view";
 import { defaultKeymap, history, historyKeymap, indentWithTab, invertedEffects, isolateHistory } from "@codemirror/commands";
 import { bracketMatching, codeFolding, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, snippet } from "@codemirror/autocomplete";
+import {
+  acceptCompletion, autocompletion, clearSnippet, closeBrackets, closeBracketsKeymap, completionKeymap, nextSnippetField, prevSnippetField, snippet, snippetKeymap,
+} from "@codemirror/autocomplete";
 import { lintGutter, lintKeymap, linter } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { json, jsonParseLinter } from "@codemirror/lang-json";
+import { json, jsonLanguage, jsonParseLinter } from "@codemirror/lang-json";
 import { classHighlighter } from "@lezer/highlight";
 import { graphqlLanguage, graphqlLanguageSupport, jump, lint, offsetToPos, stateExtensions } from "cm6-graphql";
-import { getAutocompleteSuggestions } from "graphql-language-service";
-import { parse, print, visit } from "graphql";
+import { getAutocompleteSuggestions, getContextAtPosition, getTokenAtPosition } from "graphql-language-service";
+import { getNamedType, getNullableType, isCompositeType, isInputObjectType, isRequiredArgument, parse, print, visit } from "graphql";
 
 export { EditorView };
 export { astFromValue, buildSchema, getNamedType, isAbstractType, isEnumType, parse, print } from "graphql";
@@ -66,26 +68,57 @@ const editing = [
   lintGutter(), lineNumbers(), foldGutter(), highlightActiveLine(), highlightActiveLineGutter(), history(), indentOnInput(), closeBrackets(),
 ];
 // Tab accepts a completion, else indents; after Escape it leaves the editor.
+// In the gaps of a completed field it goes to the next one.
+const gaps = snippetKeymap.of([
+  { key: "Tab", run: (view) => acceptCompletion(view) || nextSnippetField(view), shift: prevSnippetField }, { key: "Escape", run: clearSnippet },
+]);
 const keys = [
   ...closeBracketsKeymap, ...completionKeymap, { key: "Tab", run: acceptCompletion }, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab, ...defaultKeymap,
 ];
 
-// completions are what the schema allows at the cursor, $variables included. A
-// field that needs a selection gets its braces.
+// fieldText returns the snippet that accepting a field inserts: its name, its required arguments, and
+// the braces of its selection. The cursor goes to the first gap, and Tab to the next.
+function fieldText({ name, args, type }) {
+  const required = args.filter(isRequiredArgument).map((arg) => `${arg.name}: ${isInputObjectType(getNullableType(arg.type)) ? "{ ${} }" : "${}"}`);
+  return name + (required.length ? `(${required.join(", ")})` : "") + (isCompositeType(getNamedType(type)) ? " {\n\t${}\n}" : "");
+}
+
+// completions are what the schema allows at the cursor, $variables included.
 function completions(schema) {
   return graphqlLanguage.data.of({
     autocomplete(context) {
       const word = context.matchBefore(/[$@]?\w*/);
       if (!schema() || (!word.text && !context.explicit && !/[($@]$/.test(context.state.sliceDoc(0, context.pos)))) return null;
-      const found = getAutocompleteSuggestions(schema(), context.state.doc.toString(), offsetToPos(context.state.doc, context.pos), undefined, undefined, { fillLeafsOnComplete: true });
+      const text = context.state.doc.toString(), at = offsetToPos(context.state.doc, context.pos);
+      const token = getTokenAtPosition(text, at, 1); // the one before the cursor, as getAutocompleteSuggestions takes it
+      const found = getAutocompleteSuggestions(schema(), text, at, token);
+      const { state, typeInfo } = getContextAtPosition(text, at, schema(), token) ?? {};
+      const fields = ["SelectionSet", "Field", "AliasedField"].includes(state?.kind) && typeInfo.parentType?.getFields?.() || {};
       const options = found.filter((item) => item.label !== "__schema" && item.label !== "__type").map((item) => ({
         label: item.label.startsWith("@") || !word.text.startsWith("@") ? item.label : "@" + item.label,
         detail: item.detail ? String(item.detail) : "",
         info: item.documentation || item.deprecationReason || undefined,
         boost: item.isDeprecated ? -50 : item.label.startsWith("__") ? -10 : 0,
-        apply: item.insertText?.includes("$1") ? snippet(item.insertText.replace(/\s*\{\s*\$\d\s*\}/, " {\n\t${}\n}").replaceAll(/\$\d/g, "${}")) : undefined,
+        apply: Object.hasOwn(fields, item.label) ? snippet(fieldText(fields[item.label])) : undefined,
       }));
       return options.length ? { from: word.from, options, validFor: /^[$@]?\w*$/ } : null;
+    },
+  });
+}
+
+// variableNames completes the names of the document's variables, as keys of the JSON object.
+function variableNames(document) {
+  return jsonLanguage.data.of({
+    autocomplete(context) {
+      const word = context.matchBefore(/"?\w*/), before = context.state.sliceDoc(0, word.from).trimEnd();
+      if ((!word.text && !context.explicit) || !/^\{$|^\{[^{}[\]]*,$/.test(before)) return null;
+      const quoted = word.text.startsWith('"');
+      const apply = (view, { label }, from, to) => {
+        const end = view.state.sliceDoc(to, to + 1) === '"' ? to + 1 : to, start = quoted ? from - 1 : from, insert = `"${label}": `;
+        view.dispatch({ changes: { from: start, to: end, insert }, selection: { anchor: start + insert.length }, userEvent: "input.complete" });
+      };
+      const options = [...document().matchAll(/\$(\w+)\s*:\s*([\w![\]]+)/g)].map(([, label, detail]) => ({ label, detail, apply }));
+      return options.length ? { from: quoted ? word.from + 1 : word.from, options, validFor: /^\w*$/ } : null;
     },
   });
 }
@@ -106,16 +139,17 @@ const changed = (tell) => EditorView.updateListener.of((update) => { if (update.
 // schema, once there is one; change is called after each edit.
 export function documentState(doc, { schema, change, describedBy, show, bindings }) {
   return EditorState.create({ doc, extensions: [
-    Prec.highest(keymap.of(bindings)), keymap.of(keys), basics, editing, autocompletion({ icons: false }), graphqlLanguageSupport(), completions(schema),
+    Prec.highest(keymap.of(bindings)), keymap.of(keys), basics, editing, autocompletion({ icons: false }), gaps, graphqlLanguageSupport(), completions(schema),
     lint, jump, stateExtensions(schema(), { onShowInDocs: show }), inverted, carried, labelled("GraphQL document", describedBy), changed(change),
   ] });
 }
 
-// variablesState begins an editor of the variables, as JSON.
-export function variablesState(doc, { change, describedBy, bindings }) {
+// variablesState begins an editor of the variables, as JSON. document returns the
+// text of the document whose variables they are.
+export function variablesState(doc, { document, change, describedBy, bindings }) {
   const check = jsonParseLinter();
   return EditorState.create({ doc, extensions: [
-    Prec.highest(keymap.of(bindings)), keymap.of(keys), basics, editing, json(), linter((view) => view.state.doc.toString().trim() ? check(view) : []),
+    Prec.highest(keymap.of(bindings)), keymap.of(keys), basics, editing, autocompletion({ icons: false }), json(), variableNames(document), linter((view) => view.state.doc.toString().trim() ? check(view) : []),
     placeholder('{"id": "…"}'), labelled("Variables, as JSON", describedBy), changed(change),
   ] });
 }

@@ -86,7 +86,7 @@ function newTab(opened = { query: "", variables: "" }) {
   tab.document = documentState(opened.query, {
     bindings, describedBy: "note", schema: () => schema, change: edited, show: (field, type, parent) => { choose(at("tab-reference")); openType(parent ?? "Query", field); },
   });
-  tab.variables = variablesState(opened.variables, { bindings, change: edited });
+  tab.variables = variablesState(opened.variables, { bindings, change: edited, document: () => typed(tab).query });
   tabs.push(tab);
   return tab;
 }
@@ -253,7 +253,7 @@ const keptEvents = 1_000_000;
 async function follow(response, still, took) {
   let count = 0, text = "", cut = false;
   const counted = () => count.toLocaleString("en") + (count === 1 ? " event" : " events") + (cut ? " (the oldest are no longer shown)" : "");
-  still({ status: "Listening…" });
+  still({ status: "Listening, no event yet. Ids that name nothing send none." });
   try {
     for await (const event of response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())) {
       if (event.event === "complete") break;

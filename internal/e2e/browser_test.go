@@ -244,6 +244,12 @@ func seeStockTick(t *testing.T, b *browser) {
 	b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].find((tab) => tab.textContent === "Live").click(), document.querySelector("#cancel").click(), ""`)
 	b.until(t, `document.querySelector("#status").textContent.startsWith("3 events, cancelled after ")`)
 	require.Equal(t, shown, b.editor(t, "answer"))
+
+	b.write(t, `subscription { stockChanged(productIds: ["no-such-product"]) { available } }`, "")
+	b.script(t, `document.querySelector("#run").click(), ""`)
+	b.until(t, `document.querySelector("#status").textContent === "Listening, no event yet. Ids that name nothing send none."`)
+	b.script(t, `document.querySelector("#cancel").click(), ""`)
+	b.until(t, `document.querySelector("#status").textContent.startsWith("0 events, cancelled after ")`)
 }
 
 // seeExamples runs each example with one click, also as another shopper.
@@ -369,6 +375,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 		b.do(t, chromedp.WaitVisible(chromedp.CSS(".cm-tooltip-autocomplete [aria-selected]")), chromedp.Sleep(150*time.Millisecond))
 	}
 	seeEditing(t, b, typing, with, is, choices)
+	seeCompletion(t, b, typing, is, choices)
 
 	// By keyboard alone: completion, undo, lint and run.
 	b.do(t, chromedp.Click(chromedp.CSS("#new")))
@@ -472,6 +479,26 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 	require.Equal(t, "false", b.script(t, `String(document.querySelector("#query").contains(document.activeElement))`),
 		"Esc and Tab leave the editor")
 	require.Equal(t, "", b.script(t, `[...document.querySelectorAll("[role=textbox]")].filter((e) => !e.ariaLabel).map((e) => e.outerHTML).join()`))
+}
+
+// seeCompletion completes a field with a required argument, and a name of the variables.
+func seeCompletion(t *testing.T, b *browser, typing func(...string), is func(string), choices func()) {
+	t.Helper()
+	b.do(t, chromedp.Click(chromedp.CSS("#new")))
+	typing("query Q($id: ID!) { promotion")
+	choices()
+	typing(kb.Tab)
+	is("query Q($id: ID!) { promotion(id: ) { }}")
+	typing("$")
+	choices()
+	typing(kb.Tab, kb.Tab, "name", kb.Escape)
+	is("query Q($id: ID!) { promotion(id: $id) { name }}")
+	b.do(t, chromedp.Focus(chromedp.CSS("#variables .cm-content")))
+	typing("{", `"`)
+	choices()
+	b.picture(t, "playground-variables")
+	typing(kb.Tab, `"x`)
+	b.until(t, `document.querySelector("#variables .cm-content").innerText.replace(/\u200b/g, "").trim() === '{"id": "x"}'`)
 }
 
 // seeReload requires that typed text survives a reload, and that tabs, history and links contain no
