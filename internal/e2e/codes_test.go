@@ -61,9 +61,7 @@ func TestCodesCommands(t *testing.T) {
 // missing codes.
 func TestCodesGenerateSurvivesKill(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	storetest.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		const codes = 40_000

@@ -13,6 +13,7 @@ import (
 // Retry-After, /healthz stays 200, /readyz returns 503 with the reason, and the server recovers.
 func TestExhaustedDatabaseConnections(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "takes all connections of a server")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			t.Skip("SQLite has no table locks")

@@ -58,6 +58,9 @@ func documentPages(t *testing.T) (pages []string) {
 	return pages
 }
 
+// quickPages are the pages whose commands the quick tests run.
+var quickPages = map[string]bool{"README.md": true, "docs/getting-started.md": true}
+
 // TestDocumentation runs the commands and queries of README.md and docs in order, with a demo
 // server for each page, and compares the answers. "…" in an answer matches any value.
 func TestDocumentation(t *testing.T) {
@@ -72,6 +75,9 @@ func TestDocumentation(t *testing.T) {
 	for _, file := range documentPages(t) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
+			if !*updateAnswers && !quickPages[file] {
+				storetest.FullTestsOnly(t, "the quick tests run the pages that newcomers read first")
+			}
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			page, run, offset := string(text), &documentRun{}, 0

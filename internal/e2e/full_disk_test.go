@@ -34,6 +34,7 @@ func mountSmall(t *testing.T, folder string, size int) {
 // stay, and writes work again once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "TestFailedWrites counts writes that fail")
 	const filler = 4 << 20
 	survives := func(t *testing.T, disk, url string, db func() *sql.DB) {
 		t.Helper()

@@ -59,6 +59,7 @@ func TestGraphQLClientSetups(t *testing.T) {
 // TestGenqlient runs the tests of the genqlient client, which is a module of its own.
 func TestGenqlient(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "generates and compiles a client")
 	const folder = "graph/clients/genqlient"
 	command := func(args ...string) *exec.Cmd {
 		tool := exec.CommandContext(t.Context(), "go", args...)

@@ -56,9 +56,7 @@ func (s *serverProcess) add(token, key string) error {
 // write stored without its key would run twice, and a key stored without its write would lose it.
 func TestIdempotentWritesSurviveKill(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	storetest.FullTestsOnly(t, "TestAcknowledgedWritesSurviveKills kills servers while they write")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()

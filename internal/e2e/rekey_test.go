@@ -107,6 +107,7 @@ func (s *serverProcess) underLoad(t *testing.T, client, token string, change fun
 
 func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "TestRekeyWithSealKeyFlag changes the key")
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	read := func(file string) string {

@@ -103,6 +103,7 @@ const readyInterval = time.Second
 // check.
 func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "TestShutdownLosesNoRequests has shorter times")
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
 	trusted.RootCAs.AddCert(writeCertificate(t, cert, key, 1))

@@ -164,6 +164,7 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 
 func TestConnectionsAddressFlag(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "holds connections for seconds")
 	flags, _ := database(t)
 	ask := func(s *serverProcess) int {
 		for range 5 {

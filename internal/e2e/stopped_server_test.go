@@ -20,6 +20,7 @@ import (
 //	PORTICO_TEST_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
 func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "stops processes for seconds")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			t.Skip("servers on several machines share no file")

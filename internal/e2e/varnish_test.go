@@ -118,6 +118,7 @@ func (p cdnPage) get(ctx context.Context, at string, headers ...string) (body st
 // purges of a change no page is old.
 func TestVarnish(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "TestPurgeRelay sends the same tags without Varnish")
 	varnishd := findVarnish(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)

@@ -24,6 +24,7 @@ import (
 func TestConnectionPools(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		for _, size := range []int{1, 2} {
 			t.Run(fmt.Sprintf("a pool of %d in use", size), poolInUse(backend, size))
 		}

@@ -36,6 +36,7 @@ func standbyReads(s *shop.Store, result string) func() int64 {
 func TestLostStandby(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		network, address := storetest.NewProxy(t, backend) // the database is its own standby
 		s, log := openWithStandby(t, backend, address)
 		want := storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{})

@@ -26,6 +26,7 @@ import (
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		t.Run("locked rows block no reader, and a writer until its timeout", rowsLocked(backend))
 		t.Run("a stalled write loses its locks to waiters and is retried", writeStalled(backend))
 		t.Run("a stalled write delays no write of other products", stalledLocks(backend))

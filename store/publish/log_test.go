@@ -17,8 +17,8 @@ import (
 // again, and shows what was authored when it began, also if that changes meanwhile.
 func TestPublicationAndLog(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "publishes 8,000 products")
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, backend)
 		var text strings.Builder
 		require.NoError(t, datagen.WriteShop(&text, 8000, 1)) // eight batches
 		catalogID := storetest.CatalogID(t, text.String())
