@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -121,7 +122,34 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
 	promotion, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	userErrs, err := userErrors(err)
-	return &generated.PromotionCreatePayload{Promotion: promotionRow(promotion), UserErrors: userErrs}, err
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := r.skuWarnings(ctx, promotion)
+	return &generated.PromotionCreatePayload{Promotion: promotionRow(promotion), Warnings: warnings, UserErrors: userErrs}, err
+}
+
+// skuWarnings returns a warning for each list of SKUs in a promotion that has some that no product has.
+// The promotion may be nil.
+func (r *Resolver) skuWarnings(ctx context.Context, p *rule.Promotion) ([]*model.Warning, error) {
+	warnings := []*model.Warning{}
+	if p == nil {
+		return warnings, nil
+	}
+	lists := p.SKULists()
+	known, err := r.store.KnownSKUs(ctx, store.Unique(slices.Concat(keysOf(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		unknown := slices.DeleteFunc(store.Unique(list.SKUs), func(sku string) bool { return known[sku] })
+		if len(unknown) == 0 {
+			continue
+		}
+		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.Invalidf(list.Path, "names SKUs that no product has: %s; import the products, or correct the SKUs",
+			store.ListSome(unknown))}})
+	}
+	return warnings, nil
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
@@ -140,6 +168,9 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 		payload.Preview = update.Promotion
 	} else {
 		payload.Promotion = promotionRow(update.Promotion)
+	}
+	if err == nil {
+		payload.Warnings, err = r.skuWarnings(ctx, update.Promotion)
 	}
 	return payload, err
 }

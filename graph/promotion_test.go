@@ -56,6 +56,15 @@ func TestPromotions(t *testing.T) {
 			data: `{"promotionUpdate":{"promotion":null,"codesDeleted":0,"userErrors":[{"field":["input","schema","currencies","0","amount"]},{"field":["input","schema","target_catalogs"]}]}}`},
 		{name: "an invalid amount", query: `mutation { promotionUpdate(input: {id: "ten-off", minCartValue: [{currency: "USD", amount: "5.00"}]}) { userErrors { field code } } }`,
 			data: `{"promotionUpdate":{"userErrors":[{"field":["input","minCartValue","0","amount"],"code":"INVALID"}]}}`},
+		{name: "SKUs that no product has", query: `mutation {
+			gift: promotionCreate(input: {id: "gift", name: "G", promotionType: BUNDLE_GIFT, start: "2024-01-01", end: "2030-01-01", schema: {gifts: ["ANVIL", "GFT"], requirements: [{targets: "all", quantity: 1}, {targets: ["NO", "NO", "A", "B", "C", "D", "E", "ANVIL"], quantity: 1}]}}) { warnings { field message } userErrors { message } }
+			dry: promotionUpdate(input: {id: "gift", dryRun: true, schema: {gifts: ["ANVIL"], targets: [["ANVIL"], ["anvil"]], quantities: [1, 1]}}) { warnings { field message } userErrors { message } }
+			known: promotionUpdate(input: {id: "gift", schema: {gifts: ["ANVIL"], targets: [["ANVIL"]], quantities: [1]}}) { warnings { field message } userErrors { message } }
+			refused: promotionUpdate(input: {id: "gift", schema: {gifts: ["NO"]}}) { warnings { field } userErrors { code } } }`,
+			data: `{"gift":{"warnings":[{"field":["input","schema","gifts"],"message":"schema.gifts names SKUs that no product has: GFT; import the products, or correct the SKUs."},
+					{"field":["input","schema","requirements","1","targets"],"message":"schema.requirements.1.targets names SKUs that no product has: NO, A, B, C, D and 1 more; import the products, or correct the SKUs."}],"userErrors":[]},
+				"dry":{"warnings":[{"field":["input","schema","targets","1"],"message":"schema.targets.1 names SKUs that no product has: anvil; import the products, or correct the SKUs."}],"userErrors":[]},
+				"known":{"warnings":[],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
 		{name: "a dry run", query: `mutation { promotionUpdate(input: {id: "auto", end: "2030-01-01", dryRun: true}) { promotion { state } preview { state } codesDeleted userErrors { field } } }`,
 			data: `{"promotionUpdate":{"promotion":null,"preview":{"state":"DISABLED"},"codesDeleted":1,"userErrors":[]}}`},
 	})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,4 +17,13 @@ func Abbreviate(text string) string {
 		return strings.ToValidUTF8(text[:40], "") + "…"
 	}
 	return text
+}
+
+// ListSome lists the first five ids and counts the others.
+func ListSome(ids []string) string {
+	const most = 5
+	if len(ids) <= most {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }

@@ -1413,6 +1413,7 @@ type ComplexityRoot struct {
 	PromotionCreatePayload struct {
 		Promotion  func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
 	}
 
 	PromotionCurrency struct {
@@ -1461,6 +1462,7 @@ type ComplexityRoot struct {
 		Preview      func(childComplexity int) int
 		Promotion    func(childComplexity int) int
 		UserErrors   func(childComplexity int) int
+		Warnings     func(childComplexity int) int
 	}
 
 	Query struct {
@@ -7606,6 +7608,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCreatePayload.UserErrors(childComplexity), true
+	case "PromotionCreatePayload.warnings":
+		if e.ComplexityRoot.PromotionCreatePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCreatePayload.Warnings(childComplexity), true
 
 	case "PromotionCurrency.amount":
 		if e.ComplexityRoot.PromotionCurrency.Amount == nil {
@@ -7809,6 +7817,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionUpdatePayload.UserErrors(childComplexity), true
+	case "PromotionUpdatePayload.warnings":
+		if e.ComplexityRoot.PromotionUpdatePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionUpdatePayload.Warnings(childComplexity), true
 
 	case "Query.attributes":
 		if e.ComplexityRoot.Query.Attributes == nil {
@@ -12567,6 +12581,8 @@ input PromotionCreateInput {
 type PromotionCreatePayload {
   "The new promotion. Null if there are errors."
   promotion: Promotion
+  "Likely mistakes: SKUs in ` + "`" + `schema` + "`" + ` that no product has. Empty if there are none."
+  warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -12622,6 +12638,8 @@ type PromotionUpdatePayload {
   preview: PromotionPreview
   "Number of codes that the change deleted, or with ` + "`" + `dryRun` + "`" + ` would delete."
   codesDeleted: Int!
+  "Likely mistakes: SKUs in ` + "`" + `schema` + "`" + ` that no product has. Empty if there are none."
+  warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -18173,6 +18191,8 @@ func (ec *executionContext) childFields_PromotionCreatePayload(ctx context.Conte
 	switch field.Name {
 	case "promotion":
 		return ec.fieldContext_PromotionCreatePayload_promotion(ctx, field)
+	case "warnings":
+		return ec.fieldContext_PromotionCreatePayload_warnings(ctx, field)
 	case "userErrors":
 		return ec.fieldContext_PromotionCreatePayload_userErrors(ctx, field)
 	}
@@ -18271,6 +18291,8 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 		return ec.fieldContext_PromotionUpdatePayload_preview(ctx, field)
 	case "codesDeleted":
 		return ec.fieldContext_PromotionUpdatePayload_codesDeleted(ctx, field)
+	case "warnings":
+		return ec.fieldContext_PromotionUpdatePayload_warnings(ctx, field)
 	case "userErrors":
 		return ec.fieldContext_PromotionUpdatePayload_userErrors(ctx, field)
 	}
@@ -46169,6 +46191,38 @@ func (ec *executionContext) fieldContext_PromotionCreatePayload_promotion(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionCreatePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PromotionCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCreatePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCreatePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PromotionCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCreatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -47039,6 +47093,38 @@ func (ec *executionContext) _PromotionUpdatePayload_codesDeleted(ctx context.Con
 }
 func (ec *executionContext) fieldContext_PromotionUpdatePayload_codesDeleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionUpdatePayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionUpdatePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionUpdatePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionUpdatePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
@@ -73656,6 +73742,11 @@ func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "warnings":
+			out.Values[i] = ec._PromotionCreatePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "userErrors":
 			out.Values[i] = ec._PromotionCreatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -74087,6 +74178,11 @@ func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast
 			}
 		case "codesDeleted":
 			out.Values[i] = ec._PromotionUpdatePayload_codesDeleted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._PromotionUpdatePayload_warnings(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

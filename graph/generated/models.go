@@ -825,6 +825,8 @@ type PromotionCodesGeneratePayload struct {
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
 	Promotion *model.Promotion `json:"promotion,omitempty"`
+	// Likely mistakes: SKUs in `schema` that no product has. Empty if there are none.
+	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -860,6 +862,8 @@ type PromotionUpdatePayload struct {
 	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
+	// Likely mistakes: SKUs in `schema` that no product has. Empty if there are none.
+	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

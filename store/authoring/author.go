@@ -3,7 +3,6 @@ package authoring
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -176,13 +175,4 @@ func AsInput(fault *store.Error) *store.Error {
 		}
 	}
 	return &moved
-}
-
-// ListSome lists the first five ids and counts the others.
-func ListSome(ids []string) string {
-	const most = 5
-	if len(ids) <= most {
-		return strings.Join(ids, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }

@@ -77,8 +77,10 @@ func (s *CartService) ProductPromotions(ctx context.Context, v *release.View, pr
 			continue
 		}
 		t := target{p, NewPublicPromotion(v, p), p.TargetsAll(), map[string]bool{}, p.Exclusion()}
-		for _, sku := range p.TargetSKUs() {
-			t.skus[sku] = true
+		for _, list := range p.SKULists() {
+			for _, sku := range list.SKUs {
+				t.skus[sku] = true
+			}
 		}
 		targets = append(targets, t)
 	}

@@ -152,7 +152,7 @@ func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, i
 			return err
 		}
 		if len(rules) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is used by the rules %s; delete them or change their catalog first", authoring.ListSome(rules))
+			return store.Unprocessablef([]string{"id"}, "is used by the rules %s; delete them or change their catalog first", store.ListSome(rules))
 		}
 		_, err = w.DeleteAll(ctx, CatalogKind, []string{id})
 		return err

@@ -149,14 +149,14 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 			}
 		}
 		if len(naming) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; remove it from them first", authoring.ListSome(naming))
+			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; remove it from them first", store.ListSome(naming))
 		}
 		nodes, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
 		if err != nil {
 			return err
 		}
 		if len(nodes) > 0 {
-			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", authoring.ListSome(nodes))
+			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", store.ListSome(nodes))
 		}
 		return w.Recorded(ctx, HierarchyKind, id, func() error { return w.Remove(ctx, "hierarchy", "hierarchy", id) })
 	})

@@ -147,7 +147,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 		}
 		if len(below) > 0 {
 			slices.Sort(below)
-			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", authoring.ListSome(below))
+			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", store.ListSome(below))
 		}
 		return removeRecorded(ctx, w, id)
 	})

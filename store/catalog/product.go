@@ -13,6 +13,16 @@ func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, er
 	return found, err
 }
 
+// KnownSKUs returns those of SKUs that products have, drafts included.
+func (s *CatalogService) KnownSKUs(ctx context.Context, skus []string) (map[string]bool, error) {
+	found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], skus, `SELECT sku FROM product WHERE sku IN ($in)`)
+	known := make(map[string]bool, len(found))
+	for _, sku := range found {
+		known[sku] = true
+	}
+	return known, err
+}
+
 // Words returns the search words of the product by language, with those of further text in the base
 // language, a locale.
 func (p *ProductSource) Words(locale, further string) (list []index.ProductTokens) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/sheet"
@@ -139,7 +138,7 @@ func identifyProducts(ctx context.Context, in db.Session, items []*ProductItemIn
 		case item.SKU == nil:
 			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i)}, "needs an id or a sku, which say the product"))
 		case len(stored[key]) > 1:
-			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "sku"}, "is the SKU of several products: %s; send the id of the one", authoring.ListSome(stored[key])))
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "sku"}, "is the SKU of several products: %s; send the id of the one", store.ListSome(stored[key])))
 		}
 	}
 	return ids, faults, err

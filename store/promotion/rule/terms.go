@@ -3,6 +3,7 @@ package rule
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"portico/store"
 )
@@ -20,6 +21,8 @@ type Terms struct {
 type Requirement struct {
 	Targets  []string // nil means any
 	Quantity int
+	// ofRequirements tells a member of requirements from a group of targets.
+	ofRequirements bool
 }
 
 // Terms decodes the schema. What fails today's checks in an old schema is left out.
@@ -28,12 +31,12 @@ func (p *Promotion) Terms() (t Terms) {
 	_ = store.DecodeJSON(p.Schema, &s)
 	t.X, t.Y, t.Gifts = s.X, s.Y, s.Gifts
 	for _, part := range s.Requirements {
-		t.Requirements = append(t.Requirements, Requirement{targetSKUs(part.Targets), part.Quantity})
+		t.Requirements = append(t.Requirements, Requirement{targetSKUs(part.Targets), part.Quantity, true})
 	}
 	var groups []json.RawMessage
 	if p.isBundle() && json.Unmarshal(s.Targets, &groups) == nil {
 		for i, group := range groups[:min(len(groups), len(s.Quantities))] {
-			t.Requirements = append(t.Requirements, Requirement{targetSKUs(group), s.Quantities[i]})
+			t.Requirements = append(t.Requirements, Requirement{targetSKUs(group), s.Quantities[i], false})
 		}
 	}
 	if !p.isBundle() {
@@ -71,12 +74,22 @@ func (p *Promotion) TargetsAll() bool {
 	return slices.ContainsFunc(terms.Requirements, func(r Requirement) bool { return r.Targets == nil })
 }
 
-// TargetSKUs returns the SKUs that the promotion names: targets, gifts and the parts of bundles.
-func (p *Promotion) TargetSKUs() []string {
+// SKUList is a list of SKUs in a promotion, and the path of the member that has it.
+type SKUList struct {
+	Path []string
+	SKUs []string
+}
+
+// SKULists returns the SKUs that the promotion names: targets, gifts and the parts of bundles.
+func (p *Promotion) SKULists() []SKUList {
 	terms := p.Terms()
-	skus := slices.Concat(terms.Targets, terms.Gifts)
-	for _, r := range terms.Requirements {
-		skus = append(skus, r.Targets...)
+	lists := []SKUList{{[]string{"schema", "targets"}, terms.Targets}, {[]string{"schema", "gifts"}, terms.Gifts}}
+	for i, r := range terms.Requirements {
+		path := []string{"schema", "targets", strconv.Itoa(i)}
+		if r.ofRequirements {
+			path = []string{"schema", "requirements", strconv.Itoa(i), "targets"}
+		}
+		lists = append(lists, SKUList{path, r.Targets})
 	}
-	return skus
+	return slices.DeleteFunc(lists, func(l SKUList) bool { return len(l.SKUs) == 0 })
 }
