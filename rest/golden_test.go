@@ -115,7 +115,7 @@ func TestUnknownCatalogPaths(t *testing.T) {
 			{"product_children_none", "GET", "/catalog/products/anvil/relationships/children?include=files", "", nil, 200},
 			{"product_component_products", "GET", "/catalog/products/kit/relationships/component_products", "", nil, 200},
 			{"error_catalog_400_nodes", "GET", "/catalog/nodes?filter=eq(sku,A)", "", nil, 400},
-			{"error_catalog_400_nodes_sort", "GET", "/catalog/nodes?sort=created_at", "", nil, 400},
+			{"error_catalog_400_nodes_sort", "GET", "/catalog/nodes?sort=sku", "", nil, 400},
 			{"error_catalog_404_hierarchy", "GET", "/catalog/hierarchies/tools", "", nil, 404},
 			{"error_catalog_404_product", "GET", "/catalog/products/drill-draft", "", nil, 404},
 			{"product_configured", "POST", "/catalog/products/kit/configure?include=component_products",

@@ -23,7 +23,7 @@ type hierarchyAttributes struct {
 	Slug              string         `json:"slug"`
 	Description       string         `json:"description"`
 	ShopperAttributes map[string]any `json:"shopper_attributes"`
-	CreatedAt         *catalogTime   `json:"created_at"` // always null: releases do not store it
+	CreatedAt         catalogTime    `json:"created_at"`
 	UpdatedAt         catalogTime    `json:"updated_at"`
 	PublishedAt       catalogTime    `json:"published_at"`
 }
@@ -46,7 +46,7 @@ func newHierarchyBody(h *model.Hierarchy) hierarchyBody {
 	return hierarchyBody{
 		ID: h.ID, Type: "hierarchy",
 		Attributes: hierarchyAttributes{Name: h.Name, Slug: h.Slug, Description: h.Description, ShopperAttributes: map[string]any{},
-			UpdatedAt: catalogTime(h.UpdatedAt), PublishedAt: catalogTime(h.PublishedAt)},
+			CreatedAt: catalogTime(h.CreatedAt), UpdatedAt: catalogTime(h.UpdatedAt), PublishedAt: catalogTime(h.PublishedAt)},
 		Relationships: hierarchyRelationships{Children: listRelationship(path + "/children"), Nodes: listRelationship(path + "/nodes"), Products: listRelationship(path + "/products")},
 		Meta:          hierarchyMeta{Language: h.Language, Breadcrumbs: []breadcrumb{}, HasChildren: h.HasChildren(), Owner: "store"},
 	}

@@ -28,7 +28,7 @@ type nodeAttributes struct {
 	Status            string         `json:"status"`
 	CuratedProducts   []string       `json:"curated_products"`
 	ShopperAttributes map[string]any `json:"shopper_attributes"`
-	CreatedAt         *catalogTime   `json:"created_at"` // always null: releases do not store it
+	CreatedAt         catalogTime    `json:"created_at"`
 	UpdatedAt         catalogTime    `json:"updated_at"`
 	PublishedAt       catalogTime    `json:"published_at"`
 }
@@ -71,7 +71,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 		Attributes: nodeAttributes{
 			Name: n.Name, Label: n.Name, Slug: n.Slug, Description: n.Description, Status: "live",
 			CuratedProducts: make([]string, len(curated)), ShopperAttributes: map[string]any{},
-			UpdatedAt: catalogTime(n.UpdatedAt), PublishedAt: catalogTime(n.PublishedAt),
+			CreatedAt: catalogTime(n.CreatedAt), UpdatedAt: catalogTime(n.UpdatedAt), PublishedAt: catalogTime(n.PublishedAt),
 		},
 		Relationships: nodeRelationships{
 			Parent:    relationship{nil, map[string]any{"related": nil}},
@@ -167,7 +167,7 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 
 // parseNodeParams reads the parameters of a list of nodes or hierarchies.
 func parseNodeParams(r *http.Request) (*listParams, *model.CatalogNodeFilter, error) {
-	p, err := parseListParamsSortedBy(r, store.SortID, store.SortName, store.SortUpdatedAt)
+	p, err := parseListParamsSortedBy(r, store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -194,6 +194,7 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredHierarchy struct {
+		CreatedAt    func(childComplexity int) int
 		Description  func(childComplexity int) int
 		GlobalID     func(childComplexity int) int
 		ID           func(childComplexity int) int
@@ -217,6 +218,7 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredNode struct {
+		CreatedAt         func(childComplexity int) int
 		CuratedProductIDs func(childComplexity int) int
 		Description       func(childComplexity int) int
 		GlobalID          func(childComplexity int) int
@@ -559,6 +561,7 @@ type ComplexityRoot struct {
 	CatalogNode struct {
 		Breadcrumbs     func(childComplexity int) int
 		Children        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CreatedAt       func(childComplexity int) int
 		CuratedProducts func(childComplexity int) int
 		Description     func(childComplexity int) int
 		GlobalID        func(childComplexity int) int
@@ -848,6 +851,7 @@ type ComplexityRoot struct {
 	Hierarchy struct {
 		AllNodes    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Children    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CreatedAt   func(childComplexity int) int
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
 		HasChildren func(childComplexity int) int
@@ -2463,6 +2467,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredFileEdge.Node(childComplexity), true
 
+	case "AuthoredHierarchy.createdAt":
+		if e.ComplexityRoot.AuthoredHierarchy.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.CreatedAt(childComplexity), true
 	case "AuthoredHierarchy.description":
 		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
 			break
@@ -2550,6 +2560,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredHierarchyEdge.Node(childComplexity), true
 
+	case "AuthoredNode.createdAt":
+		if e.ComplexityRoot.AuthoredNode.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.CreatedAt(childComplexity), true
 	case "AuthoredNode.curatedProductUuids", "AuthoredNode.curatedProductIds":
 		if e.ComplexityRoot.AuthoredNode.CuratedProductIDs == nil {
 			break
@@ -3869,6 +3885,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNode.Children(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "CatalogNode.createdAt":
+		if e.ComplexityRoot.CatalogNode.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNode.CreatedAt(childComplexity), true
 	case "CatalogNode.curatedProducts":
 		if e.ComplexityRoot.CatalogNode.CuratedProducts == nil {
 			break
@@ -4989,6 +5011,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Hierarchy.Children(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Hierarchy.createdAt":
+		if e.ComplexityRoot.Hierarchy.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hierarchy.CreatedAt(childComplexity), true
 	case "Hierarchy.description":
 		if e.ComplexityRoot.Hierarchy.Description == nil {
 			break
@@ -11597,6 +11625,8 @@ type Hierarchy implements Node {
   slug: String!
   "Display text. Empty if not set."
   description: String!
+  "Time of creation."
+  createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
   "Time at which the catalog first showed this version."
@@ -11672,6 +11702,8 @@ type CatalogNode implements Node {
   slug: String!
   "Display text. Empty if not set."
   description: String!
+  "Time of creation."
+  createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
   "Time at which the catalog first showed this version."
@@ -11774,7 +11806,7 @@ input CatalogNodeFilter {
   name: TextFilter
   "By slug."
   slug: TextFilter
-  "Bounds on a sort key. Published nodes have no time of creation."
+  "Bounds on a sort key."
   bounds: ListBounds
 }
 
@@ -11792,6 +11824,8 @@ enum CatalogNodeOrderField {
   ID
   "Name, alphabetically."
   NAME
+  "Time of creation."
+  CREATED_AT
   "Time of the last change."
   UPDATED_AT
 }
@@ -13475,6 +13509,8 @@ type AuthoredHierarchy implements Node {
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
   translations: [AuthoredTranslation!]!
+  "Time of creation."
+  createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
 }
@@ -14502,6 +14538,8 @@ input NodeItemInput {
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
   translations: [NodeTranslationInput!]
+  "Time of creation. Absent or null keeps it. Default of a new one: now."
+  createdAt: DateTime
 }
 
 "Texts of a node or hierarchy in a language. Absent members keep their value, null clears one."
@@ -14570,6 +14608,8 @@ input HierarchyItemInput {
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
   translations: [NodeTranslationInput!]
+  "Time of creation. Absent or null keeps it. Default of a new one: now."
+  createdAt: DateTime
 }
 
 "Result of ` + "`" + `hierarchiesUpsert` + "`" + `."
@@ -14843,6 +14883,8 @@ type AuthoredNode implements Node {
     "Rows to skip, 0 to 10000."
     offset: Int! = 0
   ): [ID!]! @deprecated(reason: "Use ` + "`" + `productUuids` + "`" + `. Removed after 2027-05-01.")
+  "Time of creation."
+  createdAt: DateTime!
   "Time of the last change of its texts, position or curation."
   updatedAt: DateTime!
 }
@@ -15841,6 +15883,8 @@ func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, f
 		return ec.fieldContext_AuthoredHierarchy_seo(ctx, field)
 	case "translations":
 		return ec.fieldContext_AuthoredHierarchy_translations(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredHierarchy_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_AuthoredHierarchy_updatedAt(ctx, field)
 	}
@@ -15905,6 +15949,8 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
 	case "productIds":
 		return ec.fieldContext_AuthoredNode_productIds(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredNode_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
 	}
@@ -16575,6 +16621,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_CatalogNode_description(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_CatalogNode_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_CatalogNode_updatedAt(ctx, field)
 	case "publishedAt":
@@ -17165,6 +17213,8 @@ func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field gra
 		return ec.fieldContext_Hierarchy_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_Hierarchy_description(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Hierarchy_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_Hierarchy_updatedAt(ctx, field)
 	case "publishedAt":
@@ -24252,6 +24302,29 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_translations(_ contex
 	return fc, nil
 }
 
+func (ec *executionContext) _AuthoredHierarchy_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24875,6 +24948,29 @@ func (ec *executionContext) fieldContext_AuthoredNode_productIds(ctx context.Con
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
@@ -30140,6 +30236,29 @@ func (ec *executionContext) fieldContext_CatalogNode_description(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -35024,6 +35143,29 @@ func (ec *executionContext) _Hierarchy_description(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Hierarchy_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Hierarchy_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hierarchy_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hierarchy_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _Hierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
@@ -56164,7 +56306,7 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -56213,6 +56355,13 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 				return it, err
 			}
 			it.Translations = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -56754,7 +56903,7 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -56817,6 +56966,13 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Translations = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -61489,6 +61645,11 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "createdAt":
+			out.Values[i] = ec._AuthoredHierarchy_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "updatedAt":
 			out.Values[i] = ec._AuthoredHierarchy_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -61835,6 +61996,11 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "createdAt":
+			out.Values[i] = ec._AuthoredNode_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "updatedAt":
 			out.Values[i] = ec._AuthoredNode_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -65358,6 +65524,11 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "createdAt":
+			out.Values[i] = ec._CatalogNode_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "updatedAt":
 			out.Values[i] = ec._CatalogNode_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -68189,6 +68360,11 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			}
 		case "description":
 			out.Values[i] = ec._Hierarchy_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._Hierarchy_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -79573,11 +79749,13 @@ var (
 	unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
 		"ID":         store.SortID,
 		"NAME":       store.SortName,
+		"CREATED_AT": store.SortCreatedAt,
 		"UPDATED_AT": store.SortUpdatedAt,
 	}
 	marshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
 		store.SortID:        "ID",
 		store.SortName:      "NAME",
+		store.SortCreatedAt: "CREATED_AT",
 		store.SortUpdatedAt: "UPDATED_AT",
 	}
 )

@@ -672,7 +672,8 @@ var planAuthoredHierarchy = &plan.Object{
 		"description":  {Number: 5, NonNull: true},
 		"seo":          {Number: 6, NonNull: true},
 		"translations": {Number: 7, NonNull: true},
-		"updatedAt":    {Number: 8, NonNull: true},
+		"createdAt":    {Number: 8, NonNull: true},
+		"updatedAt":    {Number: 9, NonNull: true},
 	},
 }
 
@@ -705,7 +706,9 @@ func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
 	case 7: // translations
 		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
-	case 8: // updatedAt
+	case 8: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 9: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredHierarchy")
@@ -805,7 +808,8 @@ var planAuthoredNode = &plan.Object{
 		"productCount":        {Number: 14, NonNull: true, Resolver: true},
 		"productUuids":        {Number: 15, NonNull: true, Resolver: true},
 		"productIds":          {Number: 16, NonNull: true, Resolver: true},
-		"updatedAt":           {Number: 17, NonNull: true},
+		"createdAt":           {Number: 17, NonNull: true},
+		"updatedAt":           {Number: 18, NonNull: true},
 	},
 }
 
@@ -880,7 +884,9 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 17: // updatedAt
+	case 17: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 18: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -2595,17 +2601,18 @@ var planCatalogNode = &plan.Object{
 		"name":            {Number: 3, NonNull: true},
 		"slug":            {Number: 4, NonNull: true},
 		"description":     {Number: 5, NonNull: true},
-		"updatedAt":       {Number: 6, NonNull: true},
-		"publishedAt":     {Number: 7, NonNull: true},
-		"language":        {Number: 8, NonNull: true},
-		"seo":             {Number: 9, NonNull: true, Resolver: true},
-		"hasChildren":     {Number: 10, NonNull: true},
-		"hierarchy":       {Number: 11, NonNull: true, Resolver: true},
-		"parent":          {Number: 12, Resolver: true},
-		"breadcrumbs":     {Number: 13, NonNull: true, Resolver: true},
-		"children":        {Number: 14, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 15, NonNull: true, Resolver: true},
-		"products":        {Number: 16, NonNull: true, Resolver: true},
+		"createdAt":       {Number: 6, NonNull: true},
+		"updatedAt":       {Number: 7, NonNull: true},
+		"publishedAt":     {Number: 8, NonNull: true},
+		"language":        {Number: 9, NonNull: true},
+		"seo":             {Number: 10, NonNull: true, Resolver: true},
+		"hasChildren":     {Number: 11, NonNull: true},
+		"hierarchy":       {Number: 12, NonNull: true, Resolver: true},
+		"parent":          {Number: 13, Resolver: true},
+		"breadcrumbs":     {Number: 14, NonNull: true, Resolver: true},
+		"children":        {Number: 15, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 16, NonNull: true, Resolver: true},
+		"products":        {Number: 17, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2634,39 +2641,41 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNString2string(ctx, f, obj.Slug)
 	case 5: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 6: // updatedAt
+	case 6: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 7: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 7: // publishedAt
+	case 8: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 8: // language
+	case 9: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 9: // seo
+	case 10: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.CatalogNode().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 10: // hasChildren
+	case 11: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 11: // hierarchy
+	case 12: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 12: // parent
+	case 13: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 13: // breadcrumbs
+	case 14: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 14: // children
+	case 15: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -2678,13 +2687,13 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 15: // curatedProducts
+	case 16: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 16: // products
+	case 17: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false
@@ -3809,13 +3818,14 @@ var planHierarchy = &plan.Object{
 		"name":        {Number: 3, NonNull: true},
 		"slug":        {Number: 4, NonNull: true},
 		"description": {Number: 5, NonNull: true},
-		"updatedAt":   {Number: 6, NonNull: true},
-		"publishedAt": {Number: 7, NonNull: true},
-		"language":    {Number: 8, NonNull: true},
-		"hasChildren": {Number: 9, NonNull: true},
-		"children":    {Number: 10, NonNull: true, Resolver: true},
-		"allNodes":    {Number: 11, NonNull: true, Resolver: true},
-		"products":    {Number: 12, NonNull: true, Resolver: true},
+		"createdAt":   {Number: 6, NonNull: true},
+		"updatedAt":   {Number: 7, NonNull: true},
+		"publishedAt": {Number: 8, NonNull: true},
+		"language":    {Number: 9, NonNull: true},
+		"hasChildren": {Number: 10, NonNull: true},
+		"children":    {Number: 11, NonNull: true, Resolver: true},
+		"allNodes":    {Number: 12, NonNull: true, Resolver: true},
+		"products":    {Number: 13, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3844,15 +3854,17 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNString2string(ctx, f, obj.Slug)
 	case 5: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 6: // updatedAt
+	case 6: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 7: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 7: // publishedAt
+	case 8: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 8: // language
+	case 9: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 9: // hasChildren
+	case 10: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 10: // children
+	case 11: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Hierarchy_children_args)
 		if !ok {
 			return false
@@ -3864,7 +3876,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 11: // allNodes
+	case 12: // allNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Hierarchy_allNodes_args)
 		if !ok {
 			return false
@@ -3876,7 +3888,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 12: // products
+	case 13: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Hierarchy_products_args)
 		if !ok {
 			return false

@@ -16,7 +16,6 @@ import (
 type Table struct {
 	Name    string
 	Columns []string
-	keeps   string // a column besides sequence that an update keeps
 	Row     func(Source, *db.Tx) []any
 }
 
@@ -26,14 +25,14 @@ func RowWhole(r Source, _ *db.Tx) []any { return []any{r.Key(), store.Encode(r)}
 func RowInOrder(r Source, _ *db.Tx) []any { return []any{r.Key(), nil, store.Encode(r)} }
 
 // upsert is a statement that inserts n rows or updates those with another body, and returns
-// their keys. It keeps sequence and creation times.
+// their keys. It keeps sequence.
 func (table Table) upsert(n int) string {
 	var b strings.Builder
 	b.WriteString(db.InsertSQL(table.Name, table.Columns, n))
 	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", table.Columns[0])
 	var sets []string
 	for _, column := range table.Columns[1:] {
-		if column != "sequence" && column != table.keeps {
+		if column != "sequence" {
 			sets = append(sets, column+" = excluded."+column)
 		}
 	}
@@ -91,28 +90,4 @@ func jsonText(value any) any {
 		return unsafe.String(unsafe.SliceData(text), len(text))
 	}
 	return value
-}
-
-// CreatedAt returns the source's time in microseconds, or now.
-func CreatedAt(text string, t *db.Tx) int64 {
-	if text == "" {
-		return store.Micros(t.Now)
-	}
-	return store.Micros(store.StoredTime(text))
-}
-
-// Dated writes sources in order. A source without a creation time keeps the stored one.
-func (w *Writer) Dated(ctx context.Context, table Table, sources []Source, created func(Source) string) (changed []string, err error) {
-	for _, resource := range sources {
-		table.keeps = ""
-		if created(resource) == "" {
-			table.keeps = "created_at"
-		}
-		ids, err := table.Write(ctx, w, []Source{resource})
-		if err != nil {
-			return nil, err
-		}
-		changed = append(changed, ids...)
-	}
-	return changed, nil
 }

@@ -101,11 +101,11 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		h, err := s.CreateHierarchy(t.Context(), storetest.Actor, "garden", catalog.NodeChange{Name: new("Garden"), Slug: new("garden")})
 		require.NoError(t, err)
-		require.Equal(t, &catalog.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", UpdatedAt: storetest.Noon}, h)
+		require.Equal(t, &catalog.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, h)
 		for _, n := range []struct{ id, parent string }{{"beds", "garden"}, {"roses", "beds"}, {"paths", "garden"}} {
 			made, err := s.CreateNode(t.Context(), storetest.Actor, n.id, n.parent, catalog.NodeChange{Name: new(n.id)})
 			require.NoError(t, err)
-			require.Equal(t, &catalog.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, UpdatedAt: storetest.Noon}, made)
+			require.Equal(t, &catalog.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
 		}
 		later := clock.Advance(time.Minute)
 		moved, err := s.MoveNode(t.Context(), storetest.Actor, "beds", "paths")

@@ -21,27 +21,27 @@ var RuleKind = authoring.Kind{
 
 var catalogTable = authoring.Table{
 	Name: "catalog", Columns: []string{"id", "sequence", "created_at", "body"},
-	Row: func(r authoring.Source, t *db.Tx) []any {
-		return []any{r.Key(), nil, authoring.CreatedAt(r.(*CatalogSource).Attributes.CreatedAt, t), store.Encode(r)}
+	Row: func(r authoring.Source, _ *db.Tx) []any {
+		return []any{r.Key(), nil, timeOf(r.(*CatalogSource).Attributes.CreatedAt), store.Encode(r)}
 	},
 }
 
 var ruleTable = authoring.Table{
 	Name: "catalog_rule", Columns: []string{"id", "sequence", "catalog_id", "created_at", "body"},
-	Row: func(r authoring.Source, t *db.Tx) []any {
+	Row: func(r authoring.Source, _ *db.Tx) []any {
 		rule := r.(*RuleSource)
-		return []any{rule.ID, nil, rule.Attributes.CatalogID, authoring.CreatedAt(rule.Attributes.CreatedAt, t), store.Encode(rule)}
+		return []any{rule.ID, nil, rule.Attributes.CatalogID, timeOf(rule.Attributes.CreatedAt), store.Encode(rule)}
 	},
 }
 
 func writeCatalogs(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
-	return w.Dated(ctx, catalogTable, sources, func(r authoring.Source) string { return r.(*CatalogSource).Attributes.CreatedAt })
+	return catalogTable.Write(ctx, w, sources)
 }
 
 func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
-	return w.Dated(ctx, ruleTable, sources, func(r authoring.Source) string { return r.(*RuleSource).Attributes.CreatedAt })
+	return ruleTable.Write(ctx, w, sources)
 }
 
 // deleteCatalogs deletes catalogs. Shoppers no longer get them, and the next sweep deletes their

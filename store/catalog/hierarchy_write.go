@@ -20,6 +20,7 @@ type AuthoredHierarchy struct {
 	Description  string
 	SEO          SEOText
 	Translations []*AuthoredTranslation // by language
+	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
 
@@ -31,13 +32,13 @@ func (h *AuthoredHierarchy) GlobalID() string {
 func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 	source := &hierarchySource{}
 	var id string
-	var updated int64
-	if err := rows.Scan(&id, &updated, db.JSON{Into: source}); err != nil {
+	var created, updated int64
+	if err := rows.Scan(&id, &created, &updated, db.JSON{Into: source}); err != nil {
 		return nil, err
 	}
 	a := &source.Attributes
 	return &AuthoredHierarchy{ID: source.ID, Name: a.Name, Slug: a.Slug, Description: a.Description,
-		SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), UpdatedAt: store.FromMicros(updated)}, nil
+		SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredHierarchy returns a hierarchy as authored, or NOT_FOUND.
@@ -60,7 +61,7 @@ func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Pag
 func (h *AuthoredHierarchy) textSize() int { return translationsSize(h.Translations) }
 
 var HierarchyList = db.Listing[*AuthoredHierarchy]{
-	Name: "hierarchy", Columns: `id, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
+	Name: "hierarchy", Columns: `id, created_at, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
 	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
 }
 
@@ -109,6 +110,7 @@ func (c NodeChange) placed(err error) error {
 func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
 	return writeRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
+		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		if err := change.apply(&source.Attributes); err != nil {
 			return err
 		}

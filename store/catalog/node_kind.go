@@ -241,18 +241,18 @@ func recordProducts(w *authoring.Writer, nodeID string, gone, come []string) {
 }
 
 var hierarchyTable = authoring.Table{
-	Name: "hierarchy", Columns: []string{"id", "sequence", "updated_at", "body"},
+	Name: "hierarchy", Columns: []string{"id", "sequence", "created_at", "updated_at", "body"},
 	Row: func(r authoring.Source, t *db.Tx) []any {
-		return []any{r.Key(), nil, store.Micros(t.Now), store.Encode(r)}
+		return []any{r.Key(), nil, timeOf(r.(*hierarchySource).Attributes.CreatedAt), store.Micros(t.Now), store.Encode(r)}
 	},
 }
 
 var nodeTable = authoring.Table{
-	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
+	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "created_at", "updated_at", "body"},
 	Row: func(r authoring.Source, t *db.Tx) []any {
 		n := *r.(*NodeSource)
 		n.Relationships.Products = nil // stored in node_product
-		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), store.Micros(t.Now), store.Encode(&n)}
+		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), timeOf(n.Attributes.CreatedAt), store.Micros(t.Now), store.Encode(&n)}
 	},
 }
 

@@ -32,6 +32,8 @@ type nodeAttributes struct {
 	SEO             *SEOText `json:"seo,omitempty"`
 
 	Locales map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
+
+	CreatedAt string `json:"created_at,omitempty"` // RFC 3339, UTC; SetTimes sets what is absent
 }
 
 type nodeRelationships struct {
@@ -103,6 +105,7 @@ func (n *NodeSource) Keys(k authoring.KeyRecorder) {
 }
 
 func (a *nodeAttributes) check(f *authoring.Validator) {
+	f.Time("attributes.created_at", &a.CreatedAt)
 	f.Required("attributes.name", a.Name, authoring.MaxName)
 	warnOfMarkup(f, "attributes.name", a.Name)
 	f.Text("attributes.slug", a.Slug, authoring.MaxName)

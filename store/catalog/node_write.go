@@ -24,6 +24,7 @@ type AuthoredNode struct {
 	SEO               SEOText
 	Translations      []*AuthoredTranslation // by language
 	CuratedProductIDs []string               // products that come first, in this order
+	CreatedAt         time.Time
 	UpdatedAt         time.Time
 }
 
@@ -33,13 +34,14 @@ func (n *AuthoredNode) GlobalID() string { return store.GlobalID(store.TypeAutho
 func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	source := &NodeSource{}
 	var id string
-	var updated int64
-	if err := rows.Scan(&id, &updated, db.JSON{Into: source}); err != nil {
+	var created, updated int64
+	if err := rows.Scan(&id, &created, &updated, db.JSON{Into: source}); err != nil {
 		return nil, err
 	}
 	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
 	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CuratedProductIDs: a.CuratedProducts,
+		CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredNode returns a node as authored, or NOT_FOUND.
@@ -64,7 +66,7 @@ func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, 
 func (n *AuthoredNode) textSize() int { return translationsSize(n.Translations) }
 
 var NodeList = db.Listing[*AuthoredNode]{
-	Name: "node", Columns: `id, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
+	Name: "node", Columns: `id, created_at, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
 	Key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
 }
 
@@ -74,6 +76,7 @@ var NodeList = db.Listing[*AuthoredNode]{
 func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
 	return writeRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &NodeSource{Type: "node", ID: authoring.OrNewID(&id)}
+		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		if err := change.apply(&source.Attributes); err != nil {
 			return err
 		}

@@ -142,7 +142,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
 	warnOfBarcode(f, "attributes.upc_ean", a.UPCEAN)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
-	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
+	f.Time("attributes.created_at", &a.CreatedAt) // SetTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
 	checkLocales(f, "attributes.locales", a.Locales)
 	checkSEO(f, "attributes.seo", &a.SEO)

@@ -122,7 +122,7 @@ func exportAttachments(d *storetest.SharedStore) func(*testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			ids := rapid.Permutation([]string{"anvil", "brush", "chalk", "drill-draft", "easel", "frame", "glue"}).Draw(t, "order")
 			ids = ids[:rapid.IntRange(0, len(ids)).Draw(t, "length")]
-			text := `{"type":"node","id":"sale","attributes":{"name":"Sale"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`
+			text := `{"type":"node","id":"sale","attributes":{"name":"Sale","created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`
 			if len(ids) > 0 {
 				var refs []string
 				for _, id := range ids {

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"time"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -16,6 +17,7 @@ type HierarchyItemInput struct {
 	Description  *string                      `json:"description,omitempty"`
 	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
 	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
+	CreatedAt    *time.Time                   `json:"createdAt,omitempty"`
 }
 
 // UpsertHierarchies creates hierarchies and changes members of existing ones, all or none. An item without an id is a
@@ -40,5 +42,6 @@ func (item *HierarchyItemInput) patch(p *itemPatch) {
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
+	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
 }

@@ -73,7 +73,7 @@ func (s *ExchangeService) PlanImport(ctx context.Context, actor store.Actor, ope
 	each := func(do func(hash uint64, d decodedLine)) error {
 		return c.eachBatch(ctx, options, func(batch []decodedLine) error {
 			return s.db.Snapshot(ctx, func(in db.Session) error {
-				if err := catalog.SetProductTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
+				if err := catalog.SetTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
 					return err
 				}
 				for _, d := range batch {

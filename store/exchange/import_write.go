@@ -33,7 +33,7 @@ func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, che
 		if err != nil {
 			return err
 		}
-		if err := catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(batch)); err != nil {
+		if err := catalog.SetTimes(ctx, w.Session, w.Now, sourcesOf(batch)); err != nil {
 			return err
 		}
 		for name, sources := range sourcesByKind(batch) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -52,6 +53,13 @@ func put[T any](p *itemPatch, member, path string, value *T) {
 		p.Set(*value, strings.Split(path, ".")...)
 	case p.null(member):
 		p.Set(nil, strings.Split(path, ".")...)
+	}
+}
+
+// setCreated sets when the resource was created, which absence and null keep.
+func (p *itemPatch) setCreated(at *time.Time) {
+	if at != nil {
+		p.Set(store.FormatTime(*at), "attributes", "created_at")
 	}
 }
 

@@ -99,9 +99,6 @@ func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set
 	if err := checkItemCount("items", set.count); err != nil {
 		return nil, err
 	}
-	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
-		return nil, err
-	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
 		w := &itemWrite{itemSet: set, Writer: &authoring.Writer{Tx: t, DB: s.db}, decoder: newLineDecoder(ImportOptions{}), items: map[string][]int{}, stored: map[string][]byte{}, patches: map[string][][]byte{}}
 		// Mutations of items run one at a time, so that none merges onto what another replaces.
@@ -256,7 +253,7 @@ func (w *itemWrite) check(ctx context.Context) error {
 	if len(w.faults) > 0 {
 		return store.BatchError(w.faults)
 	}
-	return catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(w.batch))
+	return catalog.SetTimes(ctx, w.Session, w.Now, sourcesOf(w.batch))
 }
 
 // checkNumber adds an error if the shop would have too many resources of the kind.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -22,6 +23,7 @@ type NodeItemInput struct {
 	Description  *string                      `json:"description,omitempty"`
 	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
 	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
+	CreatedAt    *time.Time                   `json:"createdAt,omitempty"`
 }
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
@@ -82,6 +84,7 @@ func (item *NodeItemInput) patch(p *itemPatch) {
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
+	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
 }
 

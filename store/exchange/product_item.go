@@ -165,9 +165,7 @@ func (item *ProductItemInput) patch(p *itemPatch) {
 	putObject(p, "custom_inputs", "attributes.custom_inputs", item.CustomInputs)
 	putObject(p, "extensions", "attributes.extensions", item.Extensions)
 	putObject(p, "shopper_attributes", "attributes.shopper_attributes", item.ShopperAttributes)
-	if item.CreatedAt != nil {
-		p.Set(store.FormatTime(*item.CreatedAt), "attributes", "created_at")
-	}
+	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
 	item.patchAttributes(p)
 	item.patchParts(p)

@@ -234,6 +234,10 @@ func upsertPromotion(ctx context.Context, w *authoring.Writer, existing *rule.Pr
 	if source.CreatedAt != "" {
 		created = store.StoredTime(source.CreatedAt)
 	}
+	updated := w.Now
+	if source.UpdatedAt != "" {
+		updated = store.StoredTime(source.UpdatedAt)
+	}
 	_, err := w.Exec(ctx, `
 		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
 		                       start_at, end_at, created_at, updated_at, body)
@@ -244,7 +248,7 @@ func upsertPromotion(ctx context.Context, w *authoring.Writer, existing *rule.Pr
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,
 		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
-		store.Micros(store.StoredTime(source.Start)), store.Micros(store.StoredTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
+		store.Micros(store.StoredTime(source.Start)), store.Micros(store.StoredTime(source.End)), store.Micros(created), store.Micros(updated), string(body))
 	if err != nil {
 		return false, err
 	}

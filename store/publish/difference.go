@@ -250,6 +250,7 @@ type shownNode struct {
 	Ancestors   []string        `json:"ancestors"`
 	HasChildren bool            `json:"has_children"`
 	SEO         catalog.SEOText `json:"seo"`
+	CreatedAt   string          `json:"created_at"`
 	UpdatedAt   string          `json:"updated_at"`
 	Curated     []string        `json:"curated_products"`
 
@@ -279,7 +280,7 @@ func (c *comparison) nodes(ctx context.Context) ([]*Difference, error) {
 				kinds[n.ID] = ResourceHierarchy
 			}
 			found[i][n.ID] = described{n.Name, string(store.Encode(shownNode{n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, slices.Concat([]string{}, n.Ancestors),
-				n.HasChildren(), n.SEO, store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Texts}))}
+				n.HasChildren(), n.SEO, store.FormatTime(n.CreatedAt), store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Texts}))}
 		}
 	}
 	return differingIn(func(id string) ResourceKind { return kinds[id] }, found[0], found[1]), nil

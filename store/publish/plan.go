@@ -251,9 +251,9 @@ func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*s
 	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*segment.CatalogNode, error) {
 		var id string
 		var body []byte
-		var updated int64
+		var created, updated int64
 		var source catalog.NodeSource
-		if err := rows.Scan(&id, &body, &updated); err != nil {
+		if err := rows.Scan(&id, &body, &created, &updated); err != nil {
 			return nil, err
 		}
 		if err := store.Decode(body, &source); err != nil {
@@ -261,15 +261,15 @@ func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*s
 		}
 		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Slug: source.Attributes.Slug,
 			NodeText: source.Attributes.Text(), Texts: source.Attributes.Texts(),
-			HierarchyID: id, UpdatedAt: store.FromMicros(updated), Curated: source.Attributes.CuratedProducts}
+			HierarchyID: id, CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated), Curated: source.Attributes.CuratedProducts}
 		if node.Kind == segment.KindNode {
 			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}
 		return node, nil
 	}, `
-		SELECT id, body, updated_at FROM hierarchy WHERE id IN (`+list+`)
+		SELECT id, body, created_at, updated_at FROM hierarchy WHERE id IN (`+list+`)
 		UNION ALL
-		SELECT hierarchy_id, body, updated_at FROM node WHERE hierarchy_id IN (`+list+`)`, args...)
+		SELECT hierarchy_id, body, created_at, updated_at FROM node WHERE hierarchy_id IN (`+list+`)`, args...)
 }
 
 // sortByUpdate puts handles in the default order of lists.

@@ -305,10 +305,22 @@ func publishNodes(v *release.View) func(*testing.T) {
 		storetest.RequireError(t, err, store.NotFound, "", "tools")
 		_, err = v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{HierarchyID: "tools"}})
 		storetest.RequireError(t, err, store.NotFound, "", "tools")
-		_, err = v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortCreatedAt}})
-		storetest.RequireError(t, err, store.Invalid, "sort", "id, name or updated_at")
-		_, err = v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon}}}})
-		storetest.RequireError(t, err, store.Invalid, "filter", "created_at")
+		idsOf := func(nodes []*segment.CatalogNode) (ids []string) {
+			for _, n := range nodes {
+				ids = append(ids, n.ID)
+			}
+			return ids
+		}
+		_, err = v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortPrice}})
+		storetest.RequireError(t, err, store.Invalid, "sort", "id, name, created_at or updated_at")
+		oldest, err := v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortCreatedAt}})
+		require.NoError(t, err)
+		byID, err := v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortID}})
+		require.NoError(t, err)
+		require.Equal(t, idsOf(byID.Items), idsOf(oldest.Items), "all were created at once")
+		later, err := v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon}}}})
+		require.NoError(t, err)
+		require.Empty(t, later.Items)
 		_, err = v.Products(t.Context(), release.ProductQuery{Edge: release.EdgeChildren, Of: "nobody"})
 		storetest.RequireError(t, err, store.NotFound, "")
 		tools, err := v.Node(t.Context(), "hand-tools")

@@ -11,8 +11,8 @@ import (
 
 // DiffReleases returns what differs between two kept releases of a catalog, from the first to the second. Releases of
 // one base are compared by what changed since, others by all their products. most bounds the list, not the counts.
-// NOT_FOUND for a release that is not kept; UNPROCESSABLE for releases of two catalogs, for a release that an earlier
-// version stored, and if all products have to be compared and a release has more than mostProducts; 0 is no bound.
+// NOT_FOUND for a release that is not kept; UNPROCESSABLE for releases of two catalogs, for a release of another
+// format, and if all products have to be compared and a release has more than mostProducts; 0 is no bound.
 func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most, mostProducts int) (*Differences, error) {
 	var sides [2]*storedSide
 	for i, id := range []string{from, to} {
@@ -22,7 +22,7 @@ func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most
 			return nil, err
 		}
 		if r.Format != segment.ReleaseFormat {
-			return nil, store.Unprocessablef([]string{member}, "must be a release that this version stored; an earlier version stored release %d. Publish the catalog %q again.", r.ID, r.CatalogID)
+			return nil, store.Unprocessablef([]string{member}, "must be a release of this version's format; release %d has another one. Publish the catalog %q again.", r.ID, r.CatalogID)
 		}
 		sides[i] = s.storedSide(r)
 	}

@@ -28,7 +28,7 @@ func Checks() []db.Check {
 		{
 			Rule: "Catalogs serve releases of this version's format.",
 			Broken: fmt.Sprintf(`SELECT catalog.id FROM catalog JOIN release ON release.id = catalog.release_id
-				WHERE release.format < %d`, segment.ReleaseFormat),
+				WHERE release.format <> %d`, segment.ReleaseFormat),
 			Advice:  "Publish the catalog: newer filters and search need it. portico publish CATALOG.",
 			Warning: true,
 		},

@@ -18,7 +18,7 @@ type NodeFilter struct {
 	ParentID    string           // children of this node or hierarchy
 	HierarchyID string           // nodes of this hierarchy at any depth
 	Terms       []store.Term     // on the attributes of NodeFilterAttributes but id
-	Ranges      []store.Range    // on id or updated_at
+	Ranges      []store.Range    // on id, created_at or updated_at
 }
 
 // NodeFilterAttributes returns the attributes that nodes can be filtered by.
@@ -32,7 +32,7 @@ func NewNodeTerm(attribute, operator string, values []string) (store.Term, error
 // NodeQuery requests a page of nodes.
 type NodeQuery struct {
 	Filter NodeFilter
-	Sort   store.Sort // by id, name or updated_at; the default is by name, or by last update if the filter has ids
+	Sort   store.Sort // by id, name, created_at or updated_at; the default is by name, or by last update if the filter has ids
 	Page   store.Page
 }
 
@@ -41,15 +41,12 @@ func (q NodeQuery) check() error {
 		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
 	}
 	for _, r := range q.Filter.Ranges {
-		if r.Attribute == store.SortCreatedAt {
-			return store.Invalidf([]string{"filter"}, "must compare id or updated_at. Nodes of a release have no created_at.")
-		}
 		if err := r.Check(); err != nil {
 			return err
 		}
 	}
-	if !slices.Contains([]store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortUpdatedAt}, q.Sort.By) {
-		return store.Invalidf([]string{"sort"}, "must be id, name or updated_at, got %s", q.Sort.By)
+	if !slices.Contains([]store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt}, q.Sort.By) {
+		return store.Invalidf([]string{"sort"}, "must be id, name, created_at or updated_at, got %s", q.Sort.By)
 	}
 	return nil
 }
@@ -104,9 +101,14 @@ func (f NodeFilter) keeps(n *segment.CatalogNode) bool {
 }
 
 func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
-	order := n.UpdatedAt.Compare(r.Time)
-	if r.Attribute == store.SortID {
+	var order int
+	switch r.Attribute {
+	case store.SortID:
 		order = cmp.Compare(n.ID, r.ID)
+	case store.SortCreatedAt:
+		order = n.CreatedAt.Compare(r.Time)
+	default:
+		order = n.UpdatedAt.Compare(r.Time)
 	}
 	switch r.Operator {
 	case "gt":
@@ -130,6 +132,10 @@ func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
 	case q.Sort.By == store.SortID:
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
+	case q.Sort.By == store.SortCreatedAt:
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
+			return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		})
 	case q.Sort.By == store.SortUpdatedAt:
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID))

@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 10
-	formatSum   = "ef03203d6c951367f13f38899b84609d481303e21b14f9d37f25a027a2a52484"
+	formatOfSum = 1
+	formatSum   = "7febafd95824b334a57029e3d81164e4a5040d314d79d68a81d241f923b53a5e"
 )
 
 func TestFormatOfReleases(t *testing.T) {

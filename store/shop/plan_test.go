@@ -26,11 +26,11 @@ var fill = []string{
 	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
 	 SELECT 'c' || SUBSTR('000000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), i, i, '{}' FROM n`,
 	`INSERT INTO catalog_rule (id, catalog_id, created_at, sequence, body) SELECT id, id, created_at, sequence, body FROM catalog`,
-	`INSERT INTO hierarchy (id, sequence, updated_at, body) SELECT id, sequence, created_at, body FROM catalog`,
-	`INSERT INTO node (id, hierarchy_id, sequence, updated_at, body)
-	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), sequence, created_at, body FROM catalog`,
-	`INSERT INTO product (id, live, parent_id, component_ids, created_at, updated_at, body)
-	 SELECT id, sequence % 2 = 0, '', '', sequence, sequence, body FROM catalog`,
+	`INSERT INTO hierarchy (id, sequence, created_at, updated_at, body) SELECT id, sequence, created_at, created_at, body FROM catalog`,
+	`INSERT INTO node (id, hierarchy_id, sequence, created_at, updated_at, body)
+	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), sequence, created_at, created_at, body FROM catalog`,
+	`INSERT INTO product (id, live, parent_id, component_ids, created_at, updated_at, sku, slug, body)
+	 SELECT id, sequence % 2 = 0, '', '', sequence, sequence, id, id, body FROM catalog`,
 	`INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic, start_at, end_at, created_at, updated_at, body)
 	 SELECT id, sequence, 0, id, id, id, 'x_for_y', TRUE, FALSE, 0, sequence, sequence, sequence, body FROM catalog`,
 	`INSERT INTO promotion_archive (number, id, epoch, archived_at, archived_by, body) SELECT number + 100000, id, 0, 0, '', body FROM promotion`,

@@ -2,25 +2,36 @@ CREATE TABLE store_meta (
     name  TEXT COLLATE "C" PRIMARY KEY,
     value TEXT NOT NULL
 );
-INSERT INTO store_meta (name, value) VALUES ('min_binary', '1');
+-- min_binary is the oldest version that may open the database. cursor_key is the secret that signs cursors.
+INSERT INTO store_meta (name, value) VALUES
+    ('min_binary', '1'),
+    ('cursor_key', REPLACE(CAST(gen_random_uuid() AS TEXT) || CAST(gen_random_uuid() AS TEXT), '-', ''));
 
 CREATE TABLE change (
     topic   TEXT COLLATE "C" PRIMARY KEY,
-    version BIGINT NOT NULL
+    version BIGINT NOT NULL,
+    -- The version that a lane of stock_change had before. A server that has read that version needs to read
+    -- only the changes since.
+    follows BIGINT NOT NULL DEFAULT 0
 );
-INSERT INTO change (topic, version) VALUES ('settings', 1), ('catalog', 1), ('keys', 1);
+INSERT INTO change (topic, version) VALUES ('settings', 1), ('catalog', 1), ('keys', 1), ('clients', 1);
 
 CREATE TABLE counter (
     name  TEXT COLLATE "C" PRIMARY KEY,
     value BIGINT NOT NULL
 );
-INSERT INTO counter (name, value) VALUES ('release', 0), ('sequence', 0), ('stock', 0);
+INSERT INTO counter (name, value) VALUES
+    ('release', 0), ('sequence', 0), ('stock', 0), ('revision', 0), ('tracked', 0), ('tracked_from', 0), ('audit', 0), ('audit_swept', 0);
 
 CREATE TABLE settings (
-    id          BIGINT PRIMARY KEY CHECK (id = 1),
-    page_length BIGINT NOT NULL CHECK (page_length BETWEEN 1 AND 100),
-    currency    TEXT NOT NULL,
-    locale      TEXT NOT NULL
+    id                  BIGINT PRIMARY KEY CHECK (id = 1),
+    page_length         BIGINT NOT NULL CHECK (page_length BETWEEN 1 AND 100),
+    currency            TEXT NOT NULL,
+    locale              TEXT NOT NULL,
+    -- The available units up to which the stock of a product is shown as low.
+    low_stock_threshold BIGINT NOT NULL DEFAULT 5,
+    -- Whether codes match without regard to case: 0 no, 1 it is being switched on, 2 yes, 3 it is being switched off.
+    code_case           BIGINT NOT NULL DEFAULT 2
 );
 INSERT INTO settings (id, page_length, currency, locale) VALUES (1, 25, 'USD', 'en');
 
@@ -36,12 +47,25 @@ CREATE TABLE product (
     component_ids TEXT NOT NULL,
     created_at    BIGINT NOT NULL,
     updated_at    BIGINT NOT NULL,
-    body          TEXT NOT NULL
+    body          TEXT NOT NULL,
+    -- SKU and slug, by which an import finds products that have the same, and prices without a product.
+    sku           TEXT COLLATE "C" NOT NULL,
+    slug          TEXT COLLATE "C" NOT NULL
 );
+CREATE INDEX product_of_parent ON product (parent_id, id) WHERE parent_id <> '';
+CREATE INDEX product_by_sku ON product (sku, id);
+CREATE INDEX product_by_slug ON product (slug, id);
+-- Products by status, and each in order of change.
+CREATE INDEX product_by_status ON product (live, id);
+CREATE INDEX product_by_status_updated ON product (live, updated_at, id);
+CREATE INDEX product_by_updated ON product (updated_at, id);
+-- SKUs that differ in case alone, of which imports and mutations warn.
+CREATE INDEX product_by_sku_in_any_case ON product (lower(sku));
 
 CREATE TABLE hierarchy (
     id         TEXT COLLATE "C" PRIMARY KEY,
     sequence   BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     body       TEXT NOT NULL
 );
@@ -51,6 +75,7 @@ CREATE TABLE node (
     id           TEXT COLLATE "C" PRIMARY KEY,
     hierarchy_id TEXT COLLATE "C" NOT NULL,
     sequence     BIGINT NOT NULL,
+    created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
     body         TEXT NOT NULL
 );
@@ -63,6 +88,7 @@ CREATE TABLE node_product (
     product_id TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (node_id, attached, product_id)
 ) /* WITHOUT ROWID */;
+CREATE INDEX node_product_of_product ON node_product (product_id);
 
 CREATE TABLE pricebook (
     id       TEXT COLLATE "C" PRIMARY KEY,
@@ -78,6 +104,8 @@ CREATE TABLE price (
     body         TEXT NOT NULL
 );
 CREATE INDEX price_of_sku ON price (sku, pricebook_id, id);
+-- The authored prices of a price book, listed by id.
+CREATE INDEX price_of_pricebook ON price (pricebook_id, id);
 
 CREATE TABLE price_modifier (
     id       TEXT COLLATE "C" PRIMARY KEY,
@@ -87,11 +115,15 @@ CREATE TABLE price_modifier (
 CREATE INDEX price_modifier_in_order ON price_modifier (sequence, id);
 
 CREATE TABLE catalog (
-    id         TEXT COLLATE "C" PRIMARY KEY,
-    created_at BIGINT NOT NULL,
-    sequence   BIGINT NOT NULL,
-    release_id BIGINT,
-    body       TEXT NOT NULL
+    id               TEXT COLLATE "C" PRIMARY KEY,
+    created_at       BIGINT NOT NULL,
+    sequence         BIGINT NOT NULL,
+    release_id       BIGINT,
+    body             TEXT NOT NULL,
+    -- A catalog that was rolled back is held at its release: only a release whose number is above held_below is
+    -- served in its place. rolled_back_from is the highest release that it served before.
+    held_below       BIGINT NOT NULL DEFAULT 0,
+    rolled_back_from BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX catalog_in_order ON catalog (sequence, id);
 
@@ -110,10 +142,16 @@ CREATE TABLE stock (
     allocated  BIGINT NOT NULL CHECK (allocated >= 0),
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
+    -- revision goes up with each change of the row, so that the newer one of two states can be told. lines is the
+    -- number of the product's lines in the ledger.
+    revision   BIGINT NOT NULL DEFAULT 1,
+    lines      BIGINT NOT NULL DEFAULT 0,
     CHECK (available + allocated <= 2147483647)
 );
 CREATE INDEX stock_by_created ON stock (created_at, product_id);
 CREATE INDEX stock_by_updated ON stock (updated_at, product_id);
+-- The stock of which least is left.
+CREATE INDEX stock_by_available ON stock (available, product_id);
 
 CREATE TABLE stock_transaction (
     id              TEXT COLLATE "C" PRIMARY KEY,
@@ -130,44 +168,451 @@ CREATE TABLE stock_transaction (
 CREATE INDEX stock_transaction_of_product ON stock_transaction (product_id, created_at, id);
 CREATE INDEX stock_transaction_in_order ON stock_transaction (created_at, id);
 
-CREATE TABLE promotion (
-    id       TEXT COLLATE "C" PRIMARY KEY,
-    sequence BIGINT NOT NULL,
-    body     TEXT NOT NULL
-);
-CREATE INDEX promotion_in_order ON promotion (sequence, id);
-
-CREATE TABLE promotion_code (
-    id           TEXT COLLATE "C" PRIMARY KEY,
-    promotion_id TEXT COLLATE "C" NOT NULL,
-    code         TEXT COLLATE "C" NOT NULL,
-    body         TEXT NOT NULL
-);
-CREATE INDEX promotion_code_of_promotion ON promotion_code (promotion_id, code, id);
-
-CREATE TABLE code_usage (
-    id           TEXT COLLATE "C" PRIMARY KEY,
-    promotion_id TEXT COLLATE "C" NOT NULL,
-    body         TEXT NOT NULL
-);
-CREATE INDEX code_usage_of_promotion ON code_usage (promotion_id, id);
-
 CREATE TABLE gateway (
-    slug TEXT COLLATE "C" PRIMARY KEY,
-    body TEXT NOT NULL
+    slug       TEXT COLLATE "C" PRIMARY KEY,
+    body       TEXT NOT NULL,
+    sealed     BYTEA,
+    changed_at BIGINT NOT NULL DEFAULT 0,
+    changed_by TEXT NOT NULL DEFAULT ''
 );
 
 CREATE TABLE api_client (
-    id          TEXT COLLATE "C" PRIMARY KEY,
-    name        TEXT NOT NULL,
-    secret_hash TEXT NOT NULL,
-    scopes      TEXT NOT NULL,
-    created_at  BIGINT NOT NULL
+    id              TEXT COLLATE "C" PRIMARY KEY,
+    name            TEXT NOT NULL,
+    secret_hash     TEXT NOT NULL,
+    scopes          TEXT NOT NULL,
+    created_at      BIGINT NOT NULL,
+    -- A secret that was replaced is good until old_until.
+    old_secret_hash TEXT NOT NULL DEFAULT '',
+    old_until       BIGINT NOT NULL DEFAULT 0,
+    rotated_at      BIGINT NOT NULL DEFAULT 0,
+    revoked_at      BIGINT NOT NULL DEFAULT 0,
+    changed_by      TEXT NOT NULL DEFAULT ''
 );
+CREATE INDEX api_client_in_order ON api_client (created_at, id);
 
 CREATE TABLE signing_key (
     id         TEXT COLLATE "C" PRIMARY KEY,
     public     BYTEA NOT NULL,
     sealed     BYTEA NOT NULL,
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    -- A key is published from the start, and signs from signs_at on.
+    signs_at   BIGINT NOT NULL DEFAULT 0,
+    made_by    TEXT NOT NULL DEFAULT ''
 );
+
+CREATE TABLE release (
+    id            BIGINT PRIMARY KEY,
+    catalog_id    TEXT COLLATE "C" NOT NULL,
+    state         TEXT NOT NULL,
+    locale        TEXT NOT NULL,
+    locales       TEXT NOT NULL,
+    products      BIGINT NOT NULL,
+    published_at  BIGINT NOT NULL,
+    superseded_at BIGINT NOT NULL,
+    touched_at    BIGINT NOT NULL,
+    revision      BIGINT NOT NULL DEFAULT -1,
+    preview       BOOLEAN NOT NULL DEFAULT FALSE,
+    added         BIGINT NOT NULL DEFAULT 0,
+    changed       BIGINT NOT NULL DEFAULT 0,
+    removed       BIGINT NOT NULL DEFAULT 0,
+    -- A delta holds what differs from the layers below it, at ordinals from first_ordinal on.
+    base_id       BIGINT NOT NULL DEFAULT 0,
+    first_ordinal BIGINT NOT NULL DEFAULT 0,
+    ordinals      BIGINT NOT NULL DEFAULT 0,
+    format        BIGINT NOT NULL DEFAULT 0,
+    -- The release since which all nodes are the same, 0 for the release itself, and when it was published, in
+    -- microseconds.
+    nodes_since   BIGINT NOT NULL DEFAULT 0,
+    nodes_at      BIGINT NOT NULL DEFAULT 0,
+    -- Who published a release, its label and note, the bytes of its rows, since when it is served (0 if it never was), and
+    -- whether it is retained, so that no sweep deletes it.
+    actor         TEXT NOT NULL DEFAULT '',
+    label         TEXT NOT NULL DEFAULT '',
+    note          TEXT NOT NULL DEFAULT '',
+    bytes         BIGINT NOT NULL DEFAULT 0,
+    served_at     BIGINT NOT NULL DEFAULT 0,
+    retained      BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Whether the release was served and rolled back since. Cursors do not lead into it.
+    rolled_back   BOOLEAN NOT NULL DEFAULT FALSE,
+    -- A release is made of layers: a base, deltas above it, and itself. layers has those below, as "ID:PUBLISHED:FIRST:END",
+    -- with the ordinals of their products. nodes_by is the layer that holds the nodes; 0 is the release itself. equal_to is
+    -- the release that shows the same as a base that is not served.
+    layers        TEXT NOT NULL DEFAULT '',
+    nodes_by      BIGINT NOT NULL DEFAULT 0,
+    equal_to      BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX release_of_catalog ON release (catalog_id, id);
+
+CREATE TABLE release_place (
+    release_id BIGINT NOT NULL,
+    product_id TEXT COLLATE "C" NOT NULL,
+    ordinal    BIGINT NOT NULL,
+    PRIMARY KEY (release_id, product_id)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_node (
+    release_id      BIGINT NOT NULL,
+    ordinal         BIGINT NOT NULL,
+    id              TEXT COLLATE "C" NOT NULL,
+    kind            TEXT NOT NULL,
+    name            TEXT NOT NULL,
+    slug            TEXT NOT NULL,
+    description     TEXT NOT NULL,
+    hierarchy_id    TEXT NOT NULL,
+    parent_id       TEXT NOT NULL,
+    created_at      BIGINT NOT NULL,
+    updated_at      BIGINT NOT NULL,
+    published_at    BIGINT NOT NULL DEFAULT 0,
+    -- What search engines show of a node.
+    seo_title       TEXT NOT NULL DEFAULT '',
+    seo_description TEXT NOT NULL DEFAULT '',
+    -- The texts of a node in other languages, JSON by language; empty for none.
+    texts           TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (release_id, ordinal)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_file (
+    release_id BIGINT NOT NULL,
+    file_id    TEXT COLLATE "C" NOT NULL,
+    body       TEXT NOT NULL,
+    PRIMARY KEY (release_id, file_id)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_list (
+    release_id BIGINT NOT NULL,
+    list       TEXT COLLATE "C" NOT NULL,
+    total      BIGINT NOT NULL,
+    curated    BYTEA NOT NULL,
+    -- The changes of a delta's list (segment/list_change.go).
+    parts      BYTEA,
+    -- The release since which the list is the same; 0 is the release itself.
+    since      BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (release_id, list)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_chunk (
+    release_id BIGINT NOT NULL,
+    list       TEXT COLLATE "C" NOT NULL,
+    sort       TEXT COLLATE "C" NOT NULL,
+    chunk      BIGINT NOT NULL,
+    body       BYTEA NOT NULL,
+    PRIMARY KEY (release_id, list, sort, chunk)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_index (
+    release_id BIGINT NOT NULL,
+    attribute  TEXT COLLATE "C" NOT NULL,
+    chunk      BIGINT NOT NULL,
+    body       BYTEA NOT NULL,
+    PRIMARY KEY (release_id, attribute, chunk)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_sale (
+    release_id   BIGINT NOT NULL,
+    currency     TEXT COLLATE "C" NOT NULL,
+    ordinal      BIGINT NOT NULL,
+    pricebook_id TEXT NOT NULL,
+    sales        TEXT NOT NULL,
+    PRIMARY KEY (release_id, currency, ordinal)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_word (
+    release_id BIGINT NOT NULL,
+    chunk      BIGINT NOT NULL,
+    body       BYTEA NOT NULL,
+    PRIMARY KEY (release_id, chunk)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE release_facet (
+    release_id BIGINT NOT NULL,
+    attribute  TEXT COLLATE "C" NOT NULL,
+    chunk      BIGINT NOT NULL,
+    body       BYTEA NOT NULL,
+    PRIMARY KEY (release_id, attribute, chunk)
+) /* WITHOUT ROWID */;
+
+CREATE TABLE job (
+    id          TEXT COLLATE "C" PRIMARY KEY,
+    kind        TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    input       TEXT NOT NULL,
+    result      TEXT NOT NULL,
+    error       TEXT NOT NULL,
+    done        BIGINT NOT NULL,
+    total       BIGINT NOT NULL,
+    canceled    BOOLEAN NOT NULL,
+    worker      TEXT NOT NULL,
+    actor       TEXT NOT NULL,
+    created_at  BIGINT NOT NULL,
+    started_at  BIGINT NOT NULL,
+    beat_at     BIGINT NOT NULL,
+    finished_at BIGINT NOT NULL,
+    -- When a job that is scheduled starts, in microseconds; 0 for one that starts at once.
+    run_at      BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX job_open ON job (finished_at, created_at, id);
+CREATE INDEX job_in_order ON job (created_at, id);
+
+-- number is the order of creation. A promotion's codes are the rows of its number and epoch: raising the epoch
+-- deletes all of them at once. body is the promotion in the contract's shape, and the other columns are what
+-- statements filter and sort by.
+CREATE TABLE promotion (
+    id             TEXT COLLATE "C" PRIMARY KEY,
+    number         BIGINT NOT NULL UNIQUE,
+    epoch          BIGINT NOT NULL,
+    name           TEXT COLLATE "C" NOT NULL,
+    name_key       TEXT COLLATE "C" NOT NULL,
+    name_folded    TEXT NOT NULL,
+    promotion_type TEXT NOT NULL,
+    enabled        BOOLEAN NOT NULL,
+    automatic      BOOLEAN NOT NULL,
+    start_at       BIGINT NOT NULL,
+    end_at         BIGINT NOT NULL,
+    created_at     BIGINT NOT NULL,
+    updated_at     BIGINT NOT NULL,
+    body           TEXT NOT NULL,
+    -- The number of codes of the epoch.
+    codes          BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX promotion_by_created ON promotion (created_at, id);
+CREATE INDEX promotion_by_updated ON promotion (updated_at, id);
+CREATE INDEX promotion_by_name ON promotion (name_key, id);
+-- The automatic promotions that apply to carts, those that end first.
+CREATE INDEX promotion_automatic ON promotion (end_at, id) WHERE automatic AND enabled;
+
+-- max_uses is NULL for a code without a limit; used counts in both cases. users is '' for everybody, a JSON
+-- string or an array of strings. consume_unit is '' if not set. created_at is 0 for a code that was imported
+-- without it.
+CREATE TABLE promotion_code (
+    promotion_number BIGINT NOT NULL,
+    epoch            BIGINT NOT NULL,
+    code             TEXT COLLATE "C" NOT NULL,
+    id               TEXT COLLATE "C" NOT NULL,
+    max_uses         BIGINT,
+    used             BIGINT NOT NULL,
+    consume_unit     TEXT NOT NULL,
+    users            TEXT NOT NULL,
+    created_at       BIGINT NOT NULL,
+    -- Whether a code has no uses left, so that codes can be listed by it. A redemption that leaves uses changes
+    -- no index.
+    used_up          BOOLEAN GENERATED ALWAYS AS (COALESCE(used >= max_uses, FALSE)) STORED,
+    -- The code without its case, if that is another text.
+    code_key         TEXT COLLATE "C",
+    PRIMARY KEY (promotion_number, epoch, code),
+    CHECK (used >= 0 AND (max_uses IS NULL OR used <= max_uses))
+) /* WITHOUT ROWID */;
+CREATE UNIQUE INDEX promotion_code_by_id ON promotion_code (id);
+CREATE INDEX promotion_code_in_order ON promotion_code (promotion_number, epoch, created_at, code);
+CREATE INDEX promotion_code_by_code ON promotion_code (code, created_at, promotion_number, epoch);
+CREATE INDEX promotion_code_by_state ON promotion_code (promotion_number, epoch, used_up, code);
+CREATE INDEX promotion_code_by_state_in_order ON promotion_code (promotion_number, epoch, used_up, created_at, code);
+CREATE INDEX promotion_code_by_key ON promotion_code (code_key) WHERE code_key IS NOT NULL;
+
+-- The promotion that holds a code. A claim counts until its promotion ends; then another one may take it over.
+-- A code is valid only if the claim is its own promotion's, so that no two are valid at once.
+CREATE TABLE code_claim (
+    code             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    promotion_number BIGINT NOT NULL,
+    epoch            BIGINT NOT NULL
+) /* WITHOUT ROWID */;
+
+-- Epochs whose codes wait to be deleted.
+CREATE TABLE promotion_purge (
+    promotion_number BIGINT NOT NULL,
+    epoch            BIGINT NOT NULL,
+    PRIMARY KEY (promotion_number, epoch)
+) /* WITHOUT ROWID */;
+
+-- units is how many of units_asked were applied. released_at is when the usage was released.
+CREATE TABLE code_usage (
+    id               TEXT COLLATE "C" PRIMARY KEY,
+    promotion_number BIGINT NOT NULL,
+    epoch            BIGINT NOT NULL,
+    code             TEXT COLLATE "C" NOT NULL,
+    user_id          TEXT NOT NULL,
+    units_asked      BIGINT NOT NULL,
+    units            BIGINT NOT NULL CHECK (units > 0 AND units <= units_asked),
+    reference        TEXT COLLATE "C" NOT NULL,
+    actor            TEXT NOT NULL,
+    created_at       BIGINT NOT NULL,
+    released_at      BIGINT
+);
+CREATE UNIQUE INDEX code_usage_of_reference ON code_usage (promotion_number, epoch, code, reference) WHERE reference <> '';
+CREATE INDEX code_usage_of_promotion ON code_usage (promotion_number, created_at, id);
+CREATE INDEX code_usage_of_code ON code_usage (promotion_number, code, created_at, id);
+-- Redeeming and releasing a code are idempotent by reference.
+CREATE INDEX code_usage_by_reference ON code_usage (reference, code);
+-- The usages of all promotions, and those of an order.
+CREATE INDEX code_usage_in_order ON code_usage (created_at, id);
+CREATE INDEX code_usage_of_order ON code_usage (reference, created_at, id);
+
+CREATE TABLE idempotency_key (
+    client     TEXT COLLATE "C" NOT NULL,
+    operation  TEXT COLLATE "C" NOT NULL,
+    key        TEXT COLLATE "C" NOT NULL,
+    input_hash TEXT NOT NULL,
+    outcome    TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (client, operation, key)
+) /* WITHOUT ROWID */;
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
+
+-- The resources that were written, and in which revision, of all that catalogs publish: complete for revisions
+-- above the counter tracked_from, and bounded.
+CREATE TABLE authored_change (
+    revision BIGINT NOT NULL,
+    kind     TEXT COLLATE "C" NOT NULL,
+    id       TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (revision, kind, id)
+) /* WITHOUT ROWID */;
+-- Changes that are not published, by resource.
+CREATE INDEX authored_change_of_resource ON authored_change (kind, id, revision);
+
+-- The products whose stock a write changed: their ids with spaces between them, or * for many. version is the
+-- lane's in change.
+CREATE TABLE stock_change (
+    lane     TEXT COLLATE "C" NOT NULL,
+    version  BIGINT NOT NULL,
+    products TEXT NOT NULL,
+    follows  BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (lane, version)
+) /* WITHOUT ROWID */;
+
+-- The products that each bundle names, as in product.component_ids.
+CREATE TABLE product_component (
+    product_id   TEXT COLLATE "C" NOT NULL,
+    component_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (product_id, component_id)
+) /* WITHOUT ROWID */;
+CREATE INDEX product_component_of ON product_component (component_id, product_id);
+
+-- The server that runs each sweep, and when the sweep last ended, by the database's clock.
+CREATE TABLE sweep (
+    name     TEXT COLLATE "C" PRIMARY KEY,
+    worker   TEXT NOT NULL,
+    beat_at  BIGINT NOT NULL,
+    ended_at BIGINT NOT NULL,
+    swept    BIGINT NOT NULL
+);
+
+-- The number of usages of a promotion: the sum of its parts, of which one may be less than 0.
+CREATE TABLE code_usage_total (
+    promotion_number BIGINT NOT NULL,
+    part             BIGINT NOT NULL,
+    usages           BIGINT NOT NULL,
+    PRIMARY KEY (promotion_number, part)
+) /* WITHOUT ROWID */;
+
+-- Deleted promotions whose usages are kept. The usages have the promotion's number. The codes of every epoch are
+-- deleted in batches.
+CREATE TABLE promotion_archive (
+    number      BIGINT NOT NULL PRIMARY KEY,
+    id          TEXT COLLATE "C" NOT NULL,
+    epoch       BIGINT NOT NULL,
+    archived_at BIGINT NOT NULL,
+    archived_by TEXT NOT NULL,
+    body        TEXT NOT NULL
+);
+CREATE INDEX promotion_archive_by_id ON promotion_archive (id, number);
+
+-- Stock records that were deleted. Their ledgers stay, with this number of lines. A record that is created again
+-- continues from the revision.
+CREATE TABLE stock_deleted (
+    product_id TEXT COLLATE "C" PRIMARY KEY,
+    created_at BIGINT NOT NULL,
+    deleted_at BIGINT NOT NULL,
+    revision   BIGINT NOT NULL,
+    lines      BIGINT NOT NULL
+) /* WITHOUT ROWID */;
+
+-- What differs between a release and the one that its catalog served when it was
+-- published: packed keys (internal/dependency).
+CREATE TABLE release_change (
+    release_id BIGINT NOT NULL,
+    against_id BIGINT NOT NULL,
+    body       BYTEA NOT NULL,
+    PRIMARY KEY (release_id, against_id)
+);
+
+-- The products of a release, a few of one node side by side (segment/block.go).
+CREATE TABLE release_block (
+    id   BIGINT /* ROWID */ PRIMARY KEY,
+    body BYTEA NOT NULL
+);
+
+-- What the purge hook last saw of the shop (one row), and the calls that it still has to make, one row
+-- for each catalog; the id '' is for all catalogs. Times are by the database's clock.
+CREATE TABLE purge_seen (
+    id   BIGINT PRIMARY KEY,
+    seen TEXT NOT NULL
+);
+
+CREATE TABLE purge_call (
+    catalog_id       TEXT COLLATE "C" PRIMARY KEY,
+    release_id       BIGINT NOT NULL,
+    revision         BIGINT NOT NULL,
+    calls            BIGINT NOT NULL,
+    attempts         BIGINT NOT NULL,
+    created_at       BIGINT NOT NULL,
+    due_at           BIGINT NOT NULL,
+    leased_until     BIGINT NOT NULL,
+    -- What changed, packed as in release_change, for the call with this revision. With another revision, the call
+    -- purges the whole catalog.
+    changed          BYTEA NOT NULL DEFAULT '',
+    changed_revision BIGINT NOT NULL DEFAULT -1
+) /* WITHOUT ROWID */;
+
+-- The merchant's own attributes, of which products have values.
+CREATE TABLE attribute (
+    id       TEXT COLLATE "C" PRIMARY KEY,
+    sequence BIGINT NOT NULL,
+    body     TEXT NOT NULL
+);
+CREATE INDEX attribute_in_order ON attribute (sequence, id);
+
+-- The synonyms that searches find products by.
+CREATE TABLE synonym (
+    id       TEXT COLLATE "C" PRIMARY KEY,
+    sequence BIGINT NOT NULL,
+    body     TEXT NOT NULL
+);
+CREATE INDEX synonym_in_order ON synonym (sequence, id);
+
+-- Paths that lead elsewhere.
+CREATE TABLE redirect (
+    id       TEXT COLLATE "C" PRIMARY KEY,
+    sequence BIGINT NOT NULL,
+    body     TEXT NOT NULL
+);
+CREATE INDEX redirect_in_order ON redirect (sequence, id);
+
+-- Slugs that published products and nodes had before. release_id is the first release with another slug.
+CREATE TABLE slug_change (
+    catalog_id TEXT COLLATE "C" NOT NULL,
+    slug       TEXT COLLATE "C" NOT NULL,
+    kind       TEXT COLLATE "C" NOT NULL,
+    release_id BIGINT NOT NULL,
+    target_id  TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (catalog_id, slug, kind, release_id, target_id)
+);
+CREATE INDEX slug_change_by_release ON slug_change (catalog_id, release_id);
+
+-- The audit log: what each write did. Ids are numbers of 16 hexadecimal digits, in the order of the commits. An event
+-- is about one resource, or about several of a kind (resource_id is empty, and body has their ids).
+CREATE TABLE audit_event (
+    id          TEXT COLLATE "C" PRIMARY KEY,
+    created_at  BIGINT NOT NULL,
+    actor       TEXT COLLATE "C" NOT NULL,
+    operation   TEXT NOT NULL,
+    kind        TEXT COLLATE "C" NOT NULL,
+    resource_id TEXT COLLATE "C" NOT NULL,
+    action      TEXT COLLATE "C" NOT NULL,
+    resources   BIGINT NOT NULL,
+    body        TEXT NOT NULL
+);
+CREATE INDEX audit_event_in_order ON audit_event (created_at, id);
+CREATE INDEX audit_event_of_actor ON audit_event (actor, created_at, id);
+CREATE INDEX audit_event_of_kind ON audit_event (kind, created_at, id);
+CREATE INDEX audit_event_of_resource ON audit_event (resource_id, created_at, id);
+CREATE INDEX audit_event_of_action ON audit_event (action, created_at, id);

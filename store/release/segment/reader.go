@@ -5,7 +5,6 @@
 package segment
 
 import (
-	"context"
 	"slices"
 
 	"portico/internal/dependency"
@@ -65,12 +64,3 @@ func (r *Reader) InLayers(args ...any) (list string, all []any) {
 
 // ErrGone is returned when a release was deleted while it was read.
 var ErrGone = &store.Error{Code: store.CursorExpired, Detail: "The catalog was published again during this request. Send the request again."}
-
-// missing returns why a release lacks a part: it was deleted meanwhile, or a
-// version that did not write the part published it.
-func (r *Reader) missing(ctx context.Context, part string) error {
-	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
-		return ErrGone
-	}
-	return store.Unprocessablef(nil, "The catalog was published by an older version, which wrote no %s. Publish it again.", part)
-}

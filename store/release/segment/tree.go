@@ -35,6 +35,7 @@ type CatalogNode struct {
 	HierarchyID string   // its own id for a hierarchy
 	ParentID    string   // the node or hierarchy above; empty for a hierarchy
 	Ancestors   []string // ids from the hierarchy down to the parent
+	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	PublishedAt time.Time // of this version of the node, in this catalog
 	Language    string    // of NodeText: the release's base language, unless Localized chose another
@@ -61,7 +62,7 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
 	return n.ID == other.ID && n.Kind == other.Kind && n.NodeText == other.NodeText && maps.Equal(n.Texts, other.Texts) && n.Slug == other.Slug &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
-		n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
+		n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
 
 // Tree is all nodes of a release, in the order in which they are listed: by
@@ -179,18 +180,19 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	holder := cmp.Or(r.Release.NodesBy, r.Release.ID)
 	nodes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Language: r.Release.Locale}
-		var updated, published int64
+		var created, updated, published int64
 		var texts string
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts)
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts)
 		if err == nil && texts != "" {
 			err = json.Unmarshal([]byte(texts), &n.Texts)
 		}
+		n.CreatedAt = store.FromMicros(created)
 		if n.UpdatedAt = store.FromMicros(updated); published != 0 {
 			n.PublishedAt = store.FromMicros(published)
 		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at, seo_title, seo_description, texts
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, holder)
 	if err != nil {
 		return nil, err
