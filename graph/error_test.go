@@ -1,6 +1,8 @@
 package graph_test
 
 import (
+	"database/sql"
+	"encoding/binary"
 	"log"
 	"net/http"
 	"os"
@@ -8,11 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/graphtest"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/storetest"
 )
 
@@ -81,13 +84,9 @@ func TestPanicIsAnInternalError(t *testing.T) {
 			`{ stocks { nodes { product { componentProducts { uuid } } } } }`,
 		} {
 			t.Run(query, func(t *testing.T) {
-				v := storetest.View(t, graphtest.Open(t, e, graphtest.Shop()).Store, release.ShopperContext{})
-				storetest.WriteEarlierRows(t, e.SQL(t), v, storetest.ProductIDs(t, v, release.ProductQuery{Unlisted: true}))
-				_, err := e.SQL(t).Exec("UPDATE document SET body = $1", "{damaged\n,")
-				require.NoError(t, err)
-				_, err = e.SQL(t).Exec("UPDATE release SET format = 5") // has documents, and no blocks
-				require.NoError(t, err)
-				s := graphtest.Serve(e.Open(t)) // the other server may have read its table of releases before
+				graphtest.Open(t, e, graphtest.Shop())
+				damageDocuments(t, e.SQL(t))
+				s := graphtest.Serve(e.Open(t)) // the other server may have read blocks before
 				requireRedacted(t, s.Post(t, query, nil), query)
 				require.Contains(t, s.Log.String(), "is damaged", "the log holds the cause")
 				requireRedacted(t, s.Post(t, query, nil), query+" again")
@@ -95,6 +94,33 @@ func TestPanicIsAnInternalError(t *testing.T) {
 		}
 	})
 	require.Empty(t, strings.Split(elsewhere.String(), "\n")[0], "there is one log, and it knows the request")
+}
+
+// damageDocuments writes documents that do not decode into all blocks.
+func damageDocuments(t *testing.T, db *sql.DB) {
+	t.Helper()
+	rows, err := db.Query("SELECT id, body FROM release_block")
+	require.NoError(t, err)
+	defer rows.Close()
+	bodies := map[int64][]byte{}
+	for rows.Next() {
+		var id int64
+		var body []byte
+		require.NoError(t, rows.Scan(&id, &body))
+		bodies[id] = body
+	}
+	require.NoError(t, rows.Err())
+	require.NotEmpty(t, bodies)
+	var damaged []byte
+	for range segment.BlockProducts {
+		damaged = segment.AppendText(damaged, "{damaged\n,")
+	}
+	for id, body := range bodies {
+		length, at := binary.Uvarint(body) // of what all languages share
+		body = segment.AppendText(segment.AppendText(body[:at+int(length)], ""), string(s2.Encode(nil, damaged)))
+		_, err := db.Exec("UPDATE release_block SET body = $1 WHERE id = $2", body, id)
+		require.NoError(t, err)
+	}
 }
 
 // Without a store every resolver panics.

@@ -163,29 +163,6 @@ func TestListings(t *testing.T) {
 	})
 }
 
-// A release of the format before lists of subtrees shows the same, from the lists of its nodes.
-func TestListingsOfEarlierFormats(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		graphtest.Open(t, e, bikeShop())
-		for _, statement := range []string{`UPDATE release SET format = 8`, `DELETE FROM release_list WHERE list LIKE 'subtree/%'`, `DELETE FROM release_chunk WHERE list IN ('children', 'ids') OR list LIKE 'subtree/%'`} {
-			_, err := e.SQL(t).Exec(statement)
-			require.NoError(t, err)
-		}
-		s := graphtest.Serve(e.Open(t, storetest.WithClock(storetest.NewClock(graphtest.Noon)))) // the other server may have read the release before
-		runScenarios(t, s, []scenario{
-			{name: "a subtree", query: `{ catalogNode(id: "bikes") { products(includeDescendants: true) { totalCount nodes { uuid } } } }`, data: rowsOf("catalogNode", 5, "bell", "tyre", "guide", "frame", "frame-s")},
-			{name: "subtrees of several nodes, filtered", query: `{ catalogNodes(filter: {ids: ["bikes", "road"]}) { nodes { products(includeDescendants: true, filter: {tags: {eq: "f"}}) { totalCount } } } }`,
-				data: `{"catalogNodes":{"nodes":[{"products":{"totalCount":2}},{"products":{"totalCount":2}}]}}`},
-			{name: "prices", query: `{ product(id: "frame") { priceRange { min { withTax { amount } } } } }`, data: `{"product":{"priceRange":{"min":{"withTax":{"amount":"9000"}}}}}`},
-			{name: "by price, of parents their own", query: `{ products(orderBy: {field: PRICE}, first: 4) { nodes { uuid } } }`, data: `{"products":{"nodes":[{"uuid":"bell"},{"uuid":"tyre"},{"uuid":"frame-s"},{"uuid":"frame"}]}}`},
-			{name: "variants", query: `{ products(variants: PARENTS) { totalCount } }`, codes: []store.Code{store.Unprocessable}, holds: []string{"Publish it again"}},
-			{name: "stock", query: `{ products(filter: {inStock: true}) { totalCount } }`, codes: []store.Code{store.Unprocessable}, holds: []string{"Publish it again"}},
-		})
-	})
-}
-
 // adventureWorks is the sample shop, which lies beside the repository; a test that wants it is skipped where it is not.
 func adventureWorks(t *testing.T) string {
 	t.Helper()

@@ -65,7 +65,7 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	})
 }
 
-// readAllServed also notes the ordinals in the served release. Products of a release of an earlier format
+// readAllServed also notes the ordinals in the served release. Products of a release of another format
 // count as changed: it has other versions.
 func (w *releaseWriter) readAllServed(ctx context.Context) error {
 	served := w.servedView()

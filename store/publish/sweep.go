@@ -36,10 +36,7 @@ func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) e
 			}
 		}
 	}
-	if err := s.dropSlugChangesOfCatalogs(ctx, actor); err != nil {
-		return err
-	}
-	return s.dropDocuments(ctx, actor)
+	return s.dropSlugChangesOfCatalogs(ctx, actor)
 }
 
 // deadRelease is a release to delete.
@@ -113,17 +110,5 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		_, err := t.Exec(ctx, `DELETE FROM release WHERE id = $1`, id)
 		return err
-	})
-}
-
-// dropDocuments deletes the documents of releases of formats before blocks, once no such release is
-// left.
-func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) error {
-	_, used, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT id FROM release WHERE format < $1 LIMIT 1`, segment.FormatOfBlocks)
-	if err != nil || used {
-		return err
-	}
-	return s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
-		return t.Exec(ctx, `DELETE FROM document WHERE id IN (SELECT id FROM document ORDER BY id LIMIT $1)`, rows)
 	})
 }

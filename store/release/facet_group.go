@@ -35,9 +35,6 @@ type FacetGroup struct {
 // FacetGroupsOfNodes returns the groups of several nodes, by name, in as many statements as for one. The
 // ids are those of FacetOfNodes. All groups of a list are counted at once.
 func (v *View) FacetGroupsOfNodes(ctx context.Context, nodeIDs []string, query FacetGroupQuery) (map[string][]FacetGroup, error) {
-	if v.Release.Format < segment.FormatOfAttributes {
-		return nil, nil
-	}
 	counts, err := v.countedOfNodes(ctx, nodeIDs, query.Attribute, query.List)
 	if err != nil {
 		return nil, err

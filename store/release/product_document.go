@@ -2,7 +2,6 @@ package release
 
 import (
 	"encoding/json"
-	"strings"
 
 	"portico/store/catalog"
 	"portico/store/release/price"
@@ -121,16 +120,4 @@ func (d *productDocument) scanMeta(s *catalog.DocumentScanner) {
 	s.Unmarshal(`,"price_modifiers":`, `{}`, &m.PriceModifiers)
 	s.Raw(`,"bread_crumbs":`)
 	m.BreadCrumbNodes = s.Texts(`,"bread_crumb_nodes":`)
-}
-
-// withoutEmpty removes components, base_product_id and relationships.parent
-// from a document if they are empty; documents of formats below formatOfPresence
-// have them. custom_inputs is the first member that holds the merchant's JSON.
-func withoutEmpty(attributes, rest string) (string, string) {
-	own, open, _ := strings.Cut(attributes, `,"custom_inputs":`)
-	own = strings.TrimSuffix(strings.Replace(own, `,"base_product_id":"",`, ",", 1), `,"components":{}`)
-	if after, without := strings.CutPrefix(rest, `,"relationships":{"parent":{"data":null},`); without {
-		rest = `,"relationships":{` + after
-	}
-	return own + `,"custom_inputs":` + open, rest
 }

@@ -133,10 +133,6 @@ func (v *View) resolve(ctx context.Context, f ProductFilter) (ProductFilter, err
 	if err := f.check(); err != nil {
 		return f, err
 	}
-	needsIndex := func(t store.Term) bool { return t.Attribute == segment.OptionValues }
-	if v.Release.Format < segment.FormatOfAttributes && (len(f.Attributes) > 0 || slices.ContainsFunc(f.Terms, needsIndex)) {
-		return f, store.Unprocessablef([]string{"filter"}, "needs a newer release: an older version published the catalog without indexes of options and attributes. Publish it again.")
-	}
 	return v.resolveAttributes(ctx, f)
 }
 

@@ -125,16 +125,16 @@ func (v *View) orderOf(ctx context.Context, query ProductQuery) (*resultOrder, e
 	if err != nil {
 		return nil, err
 	}
-	list, err := v.List(ctx, v.presentList(name, query.NodeID))
+	list, err := v.List(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return v.asListed(ctx, list, name, query, query.NodeID)
+	o := &resultOrder{View: v, list: list, filter: query.Filter}
+	return o, o.exchange(ctx, query.Variants)
 }
 
 // listOfProducts returns the name of the list of a node or of all products.
-// Releases of early formats store only the products that nodes list. NOT_FOUND
-// for an unknown node.
+// NOT_FOUND for an unknown node.
 func (v *View) listOfProducts(ctx context.Context, query ProductQuery, nodeID string) (string, error) {
 	switch {
 	case nodeID != "":
@@ -143,68 +143,10 @@ func (v *View) listOfProducts(ctx context.Context, query ProductQuery, nodeID st
 			return segment.ListOfNode(nodeID), err
 		}
 		return node.ListOfSubtree(), nil
-	case query.Unlisted && v.Release.Format >= segment.FormatOfPresence:
+	case query.Unlisted:
 		return segment.ListEvery, nil
 	}
 	return segment.ListAll, nil
-}
-
-// presentList returns a list of a node, or the node's own list if the release is of a format that has none of
-// subtrees.
-func (v *View) presentList(name, nodeID string) string {
-	if nodeID != "" && v.Release.Format < segment.FormatOfFamilies {
-		return segment.ListOfNode(nodeID)
-	}
-	return name
-}
-
-// asListed returns the result of a query whose list is read: with its variants as requested and, in a release that does
-// not store the list of a subtree, with the products of the nodes below.
-func (v *View) asListed(ctx context.Context, list segment.List, name string, query ProductQuery, nodeID string) (*resultOrder, error) {
-	o := &resultOrder{View: v, list: list, filter: query.Filter}
-	if list.Name != name {
-		if err := o.addBelow(ctx, name, nodeID); err != nil {
-			return nil, err
-		}
-	}
-	return o, o.exchange(ctx, query.Variants)
-}
-
-// addBelow adds the products of all nodes below a node.
-func (o *resultOrder) addBelow(ctx context.Context, name, nodeID string) error {
-	tree, err := o.Tree(ctx)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, node := range tree.Below([]string{nodeID}) {
-		names = append(names, segment.ListOfNode(node.ID))
-	}
-	heads, err := o.ListHeads(ctx, names)
-	if err != nil {
-		return err
-	}
-	lists := make(map[string]*resultOrder, len(heads))
-	for name, head := range heads {
-		lists[name] = &resultOrder{View: o.View, list: segment.List{Reader: &o.Reader, Name: name, Head: head}}
-	}
-	if err := o.wholeAhead(ctx, lists, store.SortDefault); err != nil {
-		return err
-	}
-	all := index.Ordinals{}
-	for _, of := range lists {
-		members, err := of.list.Members(ctx)
-		if err != nil {
-			return err
-		}
-		if err := store.Charge(ctx, filteredWork*len(members)); err != nil {
-			return err
-		}
-		all = append(all, members...)
-	}
-	slices.Sort(all)
-	o.setMembers(cachekey.New(name), slices.Compact(all), o.list.Head.Curated)
-	return nil
 }
 
 // setMembers makes the list one that the release does not store; curated are the products that come first.
@@ -220,13 +162,10 @@ func (v *View) storedList(ctx context.Context, query ProductQuery, nodeID string
 		return "", nil
 	}
 	name, err := v.listOfProducts(ctx, query, nodeID)
-	switch {
-	case store.HasCode(err, store.NotFound): // a cursor may lead into a release that has the node
-		return name, nil
-	case err != nil || v.presentList(name, nodeID) != name:
-		return "", err
+	if store.HasCode(err, store.NotFound) { // a cursor may lead into a release that has the node
+		err = nil
 	}
-	return name, nil
+	return name, err
 }
 
 // noList returns why a list is missing: there is no such node, or the release was
@@ -304,15 +243,14 @@ func (v *View) pagesAhead(ctx context.Context, lists map[string]*resultOrder, b 
 // ordersOfNodes returns the lists of several nodes for a query. It caches whole
 // lists in one statement if they must be filtered, or searched for bounds.
 func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*resultOrder, error) {
-	names, present := make([]string, len(nodeIDs)), make([]string, len(nodeIDs))
+	names := make([]string, len(nodeIDs))
 	for i, id := range nodeIDs {
 		var err error
 		if names[i], err = v.listOfProducts(ctx, query, id); err != nil {
 			return nil, err
 		}
-		present[i] = v.presentList(names[i], id)
 	}
-	heads, err := v.ListHeads(ctx, present)
+	heads, err := v.ListHeads(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -323,8 +261,8 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 	}
 	lists := make(map[string]*resultOrder, len(nodeIDs))
 	for i, id := range nodeIDs {
-		if head := heads[present[i]]; head != nil {
-			list := segment.List{Reader: &v.Reader, Name: present[i], Head: head}
+		if head := heads[names[i]]; head != nil {
+			list := segment.List{Reader: &v.Reader, Name: names[i], Head: head}
 			lists[id] = &resultOrder{View: v, list: list, filter: filter, sort: sort, epoch: epoch}
 		}
 	}
@@ -333,14 +271,10 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 			return nil, err
 		}
 	}
-	for i, id := range nodeIDs {
-		if lists[id] == nil {
-			continue
-		}
-		if lists[id], err = v.asListed(ctx, lists[id].list, names[i], query, id); err != nil {
+	for _, o := range lists {
+		if err := o.exchange(ctx, query.Variants); err != nil {
 			return nil, err
 		}
-		lists[id].sort, lists[id].epoch = sort, epoch
 	}
 	for _, a := range lists {
 		by := store.SortDefault

@@ -314,8 +314,8 @@ func readPlans(backend storetest.Backend, h *modelShop) func(*testing.T) {
 // few of its rows.
 func tableScan(plan []string) string {
 	keys := map[string]string{
-		"release_place": "product_id", "release_row": "id", "release_block": "id", "release_chunk": "chunk", "release_file": "file_id",
-		"release_list": "list", "release_index": "attribute", "release_facet": "attribute", "release_sale": "currency", "document": "id", "stock": "product_id",
+		"release_place": "product_id", "release_block": "id", "release_chunk": "chunk", "release_file": "file_id",
+		"release_list": "list", "release_index": "attribute", "release_facet": "attribute", "release_sale": "currency", "stock": "product_id",
 		"release_word": "release_id", // PostgreSQL reads all of a few dozen big rows
 	}
 	table := ""

@@ -20,9 +20,9 @@ import (
 
 // formatSum is the hash of a release of the format formatOfSum in the database.
 // If the hash changes, raise ReleaseFormat: served releases are then published
-// again, and read in their own format until then.
+// again.
 const (
-	formatOfSum = 10
+	formatOfSum = 1
 	formatSum   = "ef03203d6c951367f13f38899b84609d481303e21b14f9d37f25a027a2a52484"
 )
 

@@ -48,8 +48,6 @@ func TestSearch(t *testing.T) {
 		t.Run("text limits", searchBounds)
 		t.Run("any text within the limits is valid", searchAnyText(s))
 		t.Run("better matches first", searchRelevance(s))
-		t.Run("a release without an index returns an error", searchUnindexed(backend))
-		t.Run("an outdated index returns an error until the next publication", searchOutdated(backend))
 	})
 }
 
@@ -210,40 +208,6 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 				require.Equal(t, strings.Fields(c.want), storetest.ProductIDs(t, v, query))
 			})
 		}
-	}
-}
-
-// searchUnindexed reads a release of a version without a search index.
-func searchUnindexed(backend storetest.Backend) func(*testing.T) {
-	return func(t *testing.T) {
-		s, db := storetest.OpenPublished(t, backend, func(config *shop.Config) { config.NoCache = true }), backend.SQL(t)
-		for _, table := range []string{"release_word", "release_facet"} {
-			_, err := db.Exec(`DELETE FROM ` + table)
-			require.NoError(t, err)
-		}
-		v := storetest.View(t, s, release.ShopperContext{})
-		_, err := v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "anvil")})
-		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")
-		_, err = v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1})
-		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")
-		require.NotEmpty(t, storetest.ProductIDs(t, v, release.ProductQuery{}))
-	}
-}
-
-// searchOutdated reads a release whose index is of an earlier format.
-func searchOutdated(backend storetest.Backend) func(*testing.T) {
-	return func(t *testing.T) {
-		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
-		v := storetest.View(t, s, release.ShopperContext{})
-		_, err := db.Exec(`UPDATE release SET format = 9`)
-		require.NoError(t, err)
-		otherServer := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
-		_, err = storetest.View(t, otherServer, release.ShopperContext{}).Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "anvil")})
-		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")
-		storetest.Publish(t, otherServer, "main") // without authored changes
-		now := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
-		require.Greater(t, now.Release.ID, v.Release.ID)
-		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searchFilter(t, "筆刷")}))
 	}
 }
 

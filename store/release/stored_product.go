@@ -64,9 +64,6 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	if !ok {
 		return nil, fmt.Errorf("the document of product %s is damaged", stored.ID)
 	}
-	if v.Release.Format < segment.FormatOfPresence {
-		attributes, rest = withoutEmpty(attributes, rest)
-	}
 	p := &storedProduct{id: strings.Clone(stored.ID), Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language, quote: quote}
 	own := append(make([]byte, 0, 1024), '}') // as before a member; the buffer stays on the stack
 	own = store.AppendMember(own, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))

@@ -71,7 +71,7 @@ func TestDoctor(t *testing.T) {
 			{`DELETE FROM catalog; DELETE FROM product`, "The database holds a shop.", "no catalog and no product"},
 			{`UPDATE catalog SET release_id = 99`, "Each catalog serves a release that is complete.", "main"},
 			{`UPDATE release SET layers = '99:0:0:1'`, "The layers of each release are kept.", "main"},
-			{`UPDATE release SET format = 1`, "Catalogs serve releases of this version's format.", "main"},
+			{`UPDATE release SET format = 0`, "Catalogs serve releases of this version's format.", "main"},
 			{`UPDATE catalog SET release_id = NULL`, "Each catalog has a release.", "main"},
 			{`INSERT INTO release_word (release_id, chunk, body) VALUES (99, 0, '')`, "Each row of release_word belongs to a release.", "99"},
 			{`INSERT INTO release_block (id, body) VALUES (425201762304, '')`, "Each row of release_block belongs to a release.", "99"},

@@ -27,7 +27,7 @@ import (
 // growingTables are the tables whose rows come and go with time.
 var growingTables = []string{
 	"stock_transaction", "stock_change", "code_usage", "code_usage_total", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "idempotency_key", "job", "api_client", "authored_change",
-	"release", "release_row", "release_block", "release_chunk", "release_index", "release_list", "document",
+	"release", "release_block", "release_chunk", "release_index", "release_list",
 }
 
 // mostReleases are those of a catalog at most: the newest three, and the layers below the served one.

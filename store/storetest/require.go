@@ -54,9 +54,7 @@ func RequireStockConsistent(t require.TestingT, db *sql.DB) {
 	RequireTotals(t, db)
 }
 
-// RequireNoOrphans checks that all parts of releases belong to a release, and that all
-// documents are referenced.
+// RequireNoOrphans checks that all parts of releases belong to a release.
 func RequireNoOrphans(t require.TestingT, db *sql.DB) {
 	requireChecks(t, db, release.Checks(), func(rule string) bool { return strings.HasSuffix(rule, "belongs to a release.") })
-	require.Zero(t, CountRows(t, db, "document"), "documents of earlier formats")
 }

@@ -40,7 +40,7 @@ func DeleteAllRows(t require.TestingT, db *sql.DB) {
 	Transact(t, db, func(run func(query string, args ...any)) {
 		for _, table := range []string{"file", "attribute", "synonym", "redirect", "slug_change", "product", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
 			"catalog_rule", "stock", "stock_deleted", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "code_usage", "code_usage_total", "gateway", "api_client",
-			"release", "release_row", "release_block", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "document"} {
+			"release", "release_block", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place"} {
 			run(`DELETE FROM ` + table)
 		}
 		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)

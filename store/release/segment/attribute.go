@@ -70,12 +70,9 @@ func (a Attributes) Get(key string) *catalog.AttributeSource {
 	return nil
 }
 
-// Attributes reads the declarations of attributes. Releases of earlier formats have none.
+// Attributes reads the declarations of attributes.
 func (r *Reader) Attributes(ctx context.Context) (Attributes, error) {
 	r.Reads.Add(AnyAttribute)
-	if r.Release.Format < FormatOfAttributes {
-		return nil, nil
-	}
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAttributes}
 	if kept, ok := db.Cached[Attributes](r.Cache, key); ok {
 		return kept, nil

@@ -30,9 +30,9 @@ import (
 // the base language) and its compressed section. The common section holds three texts for each product:
 // its row, its breadcrumbs, and its files as texts. A section of a language holds the documents, "" for
 // a product that is not translated, and behind them, if a product of the block has some, the extras of each
-// (catalog.ProductExtras, since format 9). The row is the id, "@" and PublishedAt if it is not the release's,
-// "+" and the ordinals of the components if there are some, as in "+7 12" (since format 8), "~" and the
-// JSON of its own attributes by key if it has some (since format 9), and what the product costs (price.OfferLines), each on lines of its own.
+// (catalog.ProductExtras). The row is the id, "@" and PublishedAt if it is not the release's,
+// "+" and the ordinals of the components if there are some, as in "+7 12", "~" and the
+// JSON of its own attributes by key if it has some, and what the product costs (price.OfferLines), each on lines of its own.
 
 // BlockProducts is the number of products that a block holds at most.
 const BlockProducts = 4
@@ -231,9 +231,6 @@ func (s *StoredProducts) Release() {
 // the context's Allowance for the documents. Call Release after use.
 func (r *Reader) ProductsStored(ctx context.Context, places []uint32) (*StoredProducts, error) {
 	found := &StoredProducts{Products: make([]StoredProduct, len(places))}
-	if r.Release.Format < FormatOfBlocks {
-		return found, r.readRows(ctx, places, found.Products)
-	}
 	return found, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
 		p := &found.Products[n]
 		if err := r.readCommon(p, places[n], block, position); err != nil {
@@ -316,9 +313,6 @@ type Translation struct {
 // one first, then by tag, and charges the context's Allowance for them.
 func (r *Reader) Translations(ctx context.Context, places []uint32) ([][]Translation, error) {
 	found, texts := make([][]Translation, len(places)), &StoredProducts{}
-	if r.Release.Format < FormatOfBlocks {
-		return found, r.readRowTranslations(ctx, places, found)
-	}
 	defer texts.Release()
 	return found, r.readBlocks(ctx, places, texts, func(n int, block *productBlock, position int) error {
 		found[n] = nil // the statement may run again

@@ -137,7 +137,7 @@ func (r *Reader) facet(ctx context.Context, attribute string) (*Facet, error) {
 		return nil, err
 	}
 	if len(chunks) < 1+(r.Release.Ordinals-r.Release.FirstOrdinal+ChunkSize-1)/ChunkSize {
-		return nil, r.missing(ctx, "facets")
+		return nil, ErrGone
 	}
 	f.invert()
 	r.Cache.Set(key, f)

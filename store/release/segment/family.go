@@ -211,12 +211,8 @@ func (f *Families) highest(set index.OrdinalSet, amounts []int64) int64 {
 	return highest
 }
 
-// Families reads the parents and bundles of the release. The caller records what it shows of them. UNPROCESSABLE if a version
-// that stored none published it.
+// Families reads the parents and bundles of the release. The caller records what it shows of them.
 func (r *Reader) Families(ctx context.Context) (*Families, error) {
-	if r.Release.Format < FormatOfFamilies {
-		return nil, r.missing(ctx, "lists of children")
-	}
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFamilies}
 	if kept, ok := db.Cached[*Families](r.Cache, key); ok {
 		return kept, nil
@@ -250,11 +246,7 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 		into.add(index.UnpackOrdinals(c.body), dead)
 		parts[c.part] = true
 	}
-	lists := 2 // each layer has a chunk of each, which is empty if it has no parents or bundles
-	if r.Release.Format < formatOfBundles {
-		lists = 1
-	}
-	if len(parts) < lists*len(r.Release.Layers()) {
+	if len(parts) < 2*len(r.Release.Layers()) { // each layer has a chunk of each, which is empty if it has no parents or bundles
 		return nil, ErrGone
 	}
 	f.connect()
@@ -292,21 +284,7 @@ func (f *Families) connect() {
 
 // OffersAt reads what the products at some ordinals cost in a currency, in their order.
 func (r *Reader) OffersAt(ctx context.Context, places []uint32, currency string) ([]*catalog.Offer, error) {
-	offers := make([]*catalog.Offer, len(places))
-	if r.Release.Format < FormatOfBlocks {
-		stored, err := r.ProductsStored(ctx, places)
-		if err != nil {
-			return nil, err
-		}
-		defer stored.Release()
-		for n := range stored.Products {
-			if offers[n], err = price.OfferIn(stored.Products[n].Offers, currency); err != nil {
-				return nil, err
-			}
-		}
-		return offers, nil
-	}
-	found := &StoredProducts{}
+	offers, found := make([]*catalog.Offer, len(places)), &StoredProducts{}
 	defer found.Release()
 	return offers, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
 		var p StoredProduct

@@ -125,7 +125,7 @@ func (r *Reader) filesIn(ctx context.Context, ids []string) (map[string]*catalog
 // FilesShown is FilesByID for the files that products of the release show.
 func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	files, err := r.FilesByID(ctx, ids)
-	if err != nil || r.Release.Format < FormatOfPresence {
+	if err != nil {
 		return files, err
 	}
 	shown, err := r.has(ctx, ShownFile, store.ValidIDs(ids))
@@ -156,7 +156,7 @@ func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !all && r.Release.Format >= FormatOfPresence {
+	if !all {
 		shown, err := r.has(ctx, ShownFile, ids)
 		if err != nil {
 			return nil, err

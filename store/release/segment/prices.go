@@ -148,8 +148,7 @@ func (p *Prices) baseOf() []int64 {
 	return p.base
 }
 
-// Prices reads the prices of all products in a currency. Releases of formats before FormatOfFamilies have the parents' own
-// prices.
+// Prices reads the prices of all products in a currency.
 func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: cachekey.New(currency), Number: -1}
@@ -176,10 +175,8 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	}
 	if none && len(p.sales) == 0 {
 		p.base = nil // requests for unknown currencies fill no memory
-	} else if r.Release.Format >= FormatOfFamilies {
-		if p.families, err = r.Families(ctx); err != nil {
-			return nil, err
-		}
+	} else if p.families, err = r.Families(ctx); err != nil {
+		return nil, err
 	}
 	if len(p.sales) == 0 && p.base != nil {
 		p.families.lower(p.base)

@@ -56,12 +56,9 @@ func (t Texts) At(place uint32) string {
 	return c.texts[start:c.ends[at]]
 }
 
-// AllIDs returns the ids of all products, by ordinal. UNPROCESSABLE if a version that stored none published the release.
+// AllIDs returns the ids of all products, by ordinal.
 func (r *Reader) AllIDs(ctx context.Context) (Texts, error) {
 	r.Reads.Add(AnyProduct)
-	if r.Release.Format < FormatOfFamilies {
-		return nil, r.missing(ctx, "list of ids")
-	}
 	return r.allTexts(ctx, ListIDs)
 }
 

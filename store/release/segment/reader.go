@@ -1,11 +1,10 @@
-// Package segment reads the parts of a release as publications store them: rows,
-// documents, lists, sort keys, indexes and prices, in one or two layers. A Release
+// Package segment reads the parts of a release as publications store them: blocks,
+// lists, sort keys, indexes and prices, of all its layers. A Release
 // describes a release, a Reader reads its parts, and a List reads products in a
 // stored order. It must not import release, routing or publish.
 package segment
 
 import (
-	"context"
 	"slices"
 
 	"portico/internal/dependency"
@@ -45,7 +44,7 @@ func (r *Reader) session() db.Session {
 func (r *Reader) layer(of Layer) *Reader {
 	own := *r
 	own.Release = &Release{ID: of.ID, CatalogID: r.Release.CatalogID, Locale: r.Release.Locale, PublishedAt: store.FromMicros(of.Published),
-		Products: of.End - of.First, FirstOrdinal: of.First, Ordinals: of.End, Format: r.Release.Format}
+		Products: of.End - of.First, FirstOrdinal: of.First, Ordinals: of.End}
 	return &own
 }
 
@@ -65,12 +64,3 @@ func (r *Reader) InLayers(args ...any) (list string, all []any) {
 
 // ErrGone is returned when a release was deleted while it was read.
 var ErrGone = &store.Error{Code: store.CursorExpired, Detail: "The catalog was published again during this request. Send the request again."}
-
-// missing returns why a release lacks a part: it was deleted meanwhile, or a
-// version that did not write the part published it.
-func (r *Reader) missing(ctx context.Context, part string) error {
-	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
-		return ErrGone
-	}
-	return store.Unprocessablef(nil, "The catalog was published by an older version, which wrote no %s. Publish it again.", part)
-}

@@ -31,11 +31,11 @@ type Release struct {
 	Added, Changed, Removed int
 
 	// Not part of what the release shows.
-	Actor    store.Actor // who published it; empty if an earlier version did
+	Actor    store.Actor // who published it
 	Label    string      // short, for example a version; empty for none
 	Note     string      // empty for none
-	Bytes    int64       // of its own rows, about; 0 if an earlier version published it
-	ServedAt time.Time   // when it was last made the served one; zero if it never was, or by an earlier version
+	Bytes    int64       // of its own rows, about
+	ServedAt time.Time   // when it was last made the served one; zero if it never was
 	Retained bool        // no sweep deletes it
 
 	BaseID       int64   // the whole release that this one is made of, with the deltas in Below; 0 for a whole release

@@ -175,8 +175,8 @@ func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Release.Format < formatOfWords || len(bodies) == 0 || !bytes.Equal(bodies[0], binary.AppendUvarint(nil, uint64(len(bodies)))) {
-		return nil, r.missing(ctx, "index of words")
+	if len(bodies) == 0 || !bytes.Equal(bodies[0], binary.AppendUvarint(nil, uint64(len(bodies)))) {
+		return nil, ErrGone
 	}
 	directory := make(wordDirectory, 0, len(bodies)-1)
 	for _, body := range bodies[1:] {
