@@ -204,7 +204,7 @@ func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.
 // readSheets converts the CSV files of the import.
 func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store, in input) error {
 	reader := &sheet.Reader{Lenient: c.Lenient, IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
-		return s.SheetIDs(ctx, importActor, keys)
+		return s.SheetIDs(ctx, keys)
 	}}
 	notes, err := in.readSheets(ctx, reader)
 	for _, note := range notes {

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pressly/goose/v3"
@@ -40,7 +38,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	if applied, err = s.checkSchema(ctx, s.write, len(files)); err != nil { // another process may have migrated
+	if _, err = s.checkSchema(ctx, s.write, len(files)); err != nil { // another process may have migrated
 		return err
 	}
 	var list []*goose.Migration
@@ -49,11 +47,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		script := string(text)
-		if isCodeCase(name) && applied == 0 {
-			script += newShopIgnoresCase(i + 1)
-		}
-		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(script, i+1)}, nil))
+		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(string(text), i+1)}, nil))
 	}
 	engine, options, err := s.dialect.goose(s.config)
 	if err != nil {
@@ -68,26 +62,6 @@ func (s *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
 	_, err = s.checkSchema(ctx, s.write, len(files))
-	return err
-}
-
-// isCodeCase reports whether a migration adds the columns of codes without case.
-func isCodeCase(file string) bool { return strings.HasSuffix(file, "_code_case.sql") }
-
-// newShopIgnoresCase are statements that let the codes of a new database match without regard to case.
-func newShopIgnoresCase(version int) string {
-	return fmt.Sprintf("UPDATE settings SET code_case = 2 WHERE id = 1;\nUPDATE store_meta SET value = '%d' WHERE name = 'min_binary';\n", version)
-}
-
-// RequireCodeCase keeps binaries that do not know codes without case from opening the database. They would
-// create codes that differ in case alone. It is not undone.
-func (t *Tx) RequireCodeCase(ctx context.Context) error {
-	files, err := Migrations()
-	if err != nil {
-		return err
-	}
-	version := slices.IndexFunc(files, isCodeCase) + 1
-	_, err = t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'min_binary' AND CAST(value AS BIGINT) < $2`, strconv.Itoa(version), version)
 	return err
 }
 

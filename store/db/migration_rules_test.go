@@ -18,7 +18,7 @@ import (
 )
 
 // firstExpanding is the first migration that had to keep the previous version working.
-const firstExpanding = 14
+const firstExpanding = 2
 
 // TestMigrationsAreExpanding: the previous version keeps working with every migration. One
 // that breaks it raises min_binary to its own number and says why.

@@ -162,7 +162,7 @@ func retryBusy(ctx context.Context, connect func(context.Context) error) error {
 }
 
 func (sqliteDialect) ddl(text string) string {
-	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `BIGINT /* ROWID */`, `INTEGER`, `strpos(`, `instr(`, `) STORED`, `) VIRTUAL`, `CAST(gen_random_uuid() AS TEXT)`, `lower(hex(randomblob(16)))`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
+	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `BIGINT /* ROWID */`, `INTEGER`, `) STORED`, `) VIRTUAL`, `CAST(gen_random_uuid() AS TEXT)`, `lower(hex(randomblob(16)))`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
 func (sqliteDialect) damage() string {

@@ -169,9 +169,6 @@ func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do
 
 // checkImport merges the lines, if asked to, and runs the first pass. The caller closes the result.
 func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
-	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
-		return nil, err
-	}
 	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(),
 		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}, WarningKinds: map[string]int{}}}
 	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {

@@ -2,7 +2,6 @@ package exchange_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -22,7 +21,6 @@ func TestRepeatedImport(t *testing.T) {
 		t.Run("the later of two lines with one ID wins", importLastLineWins(backend))
 		t.Run("a balance is set again after new ledger lines", importBalanceAgain(backend))
 		t.Run("an error names the line of a duplicate reference", importDuplicateReference(backend))
-		t.Run("bundles of older versions are indexed", importOldBundles(backend))
 	})
 }
 
@@ -109,43 +107,5 @@ func importDuplicateReference(backend storetest.Backend) func(*testing.T) {
 		require.ErrorAs(t, err, &errs)
 		require.Equal(t, 104, errs.Errors[0].Line)
 		require.Equal(t, []string{"reference"}, errs.Errors[0].Err.Path)
-	}
-}
-
-// importOldBundles runs the migration statement that fills the table.
-func importOldBundles(backend storetest.Backend) func(*testing.T) {
-	return func(t *testing.T) {
-		url := backend.OtherURL(t)
-		s := backend.Open(t, func(config *shop.Config) { config.URL = url })
-		storetest.Import(t, s, storetest.GenerateShop(t, 300, 3))
-		db := backend.SQLAt(t, url)
-		all := func() (list []string) {
-			rows, err := db.Query(`SELECT product_id, component_id FROM product_component ORDER BY product_id, component_id`)
-			require.NoError(t, err)
-			defer rows.Close()
-			for rows.Next() {
-				var product, component string
-				require.NoError(t, rows.Scan(&product, &component))
-				list = append(list, product+" "+component)
-			}
-			require.NoError(t, rows.Err())
-			return list
-		}
-		want := all()
-		require.NotEmpty(t, want)
-		_, err := db.Exec(`DELETE FROM product_component`)
-		require.NoError(t, err)
-		text, err := os.ReadFile("../db/migrations/0012_component.sql")
-		require.NoError(t, err)
-		for statement := range strings.SplitSeq(string(text), ";\n") {
-			if strings.HasPrefix(strings.TrimSpace(statement), "INSERT") {
-				if backend.Name == "sqlite" {
-					statement = strings.ReplaceAll(statement, "strpos(", "instr(")
-				}
-				_, err := db.Exec(statement)
-				require.NoError(t, err)
-			}
-		}
-		require.Equal(t, want, all())
 	}
 }

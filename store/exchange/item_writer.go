@@ -99,9 +99,6 @@ func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set
 	if err := checkItemCount("items", set.count); err != nil {
 		return nil, err
 	}
-	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
-		return nil, err
-	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
 		w := &itemWrite{itemSet: set, Writer: &authoring.Writer{Tx: t, DB: s.db}, decoder: newLineDecoder(ImportOptions{}), items: map[string][]int{}, stored: map[string][]byte{}, patches: map[string][][]byte{}}
 		// Mutations of items run one at a time, so that none merges onto what another replaces.

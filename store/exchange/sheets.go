@@ -12,7 +12,6 @@ import (
 
 	"portico/store"
 	"portico/store/authoring"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/sheet"
 )
@@ -20,10 +19,7 @@ import (
 // SheetIDs returns the id of the resource that each key names: the stored one, of several the
 // first, or an id for a new one, which is what names it (the SKU, the price book and the SKU, the promotion
 // and the code, the path of a redirect), if that can be an id and is free, else a UUID made from it.
-func (s *ExchangeService) SheetIDs(ctx context.Context, actor store.Actor, keys []sheet.Key) (map[sheet.Key]string, error) {
-	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
-		return nil, err
-	}
+func (s *ExchangeService) SheetIDs(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
 	ids := make(map[sheet.Key]string, len(keys))
 	err := s.db.Snapshot(ctx, func(in db.Session) error {
 		stored, err := storedByKey(ctx, in, keys)

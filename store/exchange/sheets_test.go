@@ -39,7 +39,7 @@ func exportSheets(t *testing.T, s *shop.Store) map[string]*sheetFile {
 func importSheets(t *testing.T, s *shop.Store, files map[string]string, change ...func(*exchange.ImportOptions)) (*exchange.ImportReport, error) {
 	t.Helper()
 	reader := &sheet.Reader{IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
-		return s.SheetIDs(ctx, storetest.Actor, keys)
+		return s.SheetIDs(ctx, keys)
 	}}
 	var all bytes.Buffer
 	var rows []exchange.SheetRow // by line
@@ -154,7 +154,7 @@ func idsOfNewResources(backend storetest.Backend) func(*testing.T) {
 		product := func(sku string) sheet.Key { return sheet.Key{Kind: "product", Value: sku} }
 		code := func(code string) sheet.Key { return sheet.Key{Kind: "promotion_code", In: "ten", Value: code} }
 		price := sheet.Key{Kind: "product-price", In: "list", Value: "B-1"}
-		ids, err := s.SheetIDs(t.Context(), storetest.Actor, []sheet.Key{product("B-1"), product("NEW-1"), product("OLD-1"), product("Größe 5"), price, code("SAVE"), code("MORE"), sheet.RedirectKey("/old"), sheet.SynonymKey("", "", []string{"couch", "sofa"}), sheet.SynonymKey("de", "", []string{"couch", "sofa"})})
+		ids, err := s.SheetIDs(t.Context(), []sheet.Key{product("B-1"), product("NEW-1"), product("OLD-1"), product("Größe 5"), price, code("SAVE"), code("MORE"), sheet.RedirectKey("/old"), sheet.SynonymKey("", "", []string{"couch", "sofa"}), sheet.SynonymKey("de", "", []string{"couch", "sofa"})})
 		require.NoError(t, err)
 		require.Equal(t, "b", ids[product("B-1")], "the stored one")
 		require.Equal(t, "NEW-1", ids[product("NEW-1")])

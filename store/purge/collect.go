@@ -95,9 +95,6 @@ func (s seen) changes(now seen) (calls []Call) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(now.Catalogs)) {
 		is, was := now.Catalogs[id], s.Catalogs[id]
-		if was.Ended == nil { // an older binary wrote it, whose responses name no parts
-			return []Call{{}}
-		}
 		if is.ReleaseID != was.ReleaseID || len(is.endedSince(was)) > 0 {
 			calls = append(calls, Call{CatalogID: id, ReleaseID: is.ReleaseID})
 		}

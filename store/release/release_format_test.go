@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "ef03203d6c951367f13f38899b84609d481303e21b14f9d37f25a027a2a52484"
+	formatSum   = "e43b0f72001b0c3058dafc8dbe082b025bbe5ddd5ec342b866bf65dcecda93b8"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -15,8 +15,7 @@ import (
 // redemption may commit a usage after the delete has looked for them.
 
 // Archive moves a locked promotion to the archive. The archive entry covers the codes of all
-// epochs, also those scheduled to be purged: a server of an older version deletes the usages of a
-// promotion that promotion_purge names.
+// epochs, also those scheduled to be purged.
 func Archive(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	for _, statement := range []struct {
 		text string

@@ -46,10 +46,6 @@ func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
 	return PurgeArchived(ctx, s.db, actor)
 }
 
-// orphanUsages is true for usages whose promotion was deleted by a server of an older version,
-// which does not archive.
-const orphanUsages = `NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1) AND NOT EXISTS (SELECT 1 FROM promotion_archive WHERE number = $1)`
-
 // purgeEpoch deletes a batch of the codes of an epoch and returns how many.
 func purgeEpoch(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (int, error) {
 	codes, err := db.Collect(ctx, t.Session, db.Scalar[string], `
@@ -66,18 +62,6 @@ func purge(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done i
 	codes, err := purgeEpoch(ctx, t, number, epoch, rows)
 	if err != nil || codes > 0 {
 		return int64(rows), err
-	}
-	usages, err := t.Exec(ctx, `
-		DELETE FROM code_usage WHERE promotion_number = $1 AND id IN (
-		    SELECT id FROM code_usage
-		    WHERE promotion_number = $1 AND `+orphanUsages+`
-		    ORDER BY created_at, id LIMIT $2)`, number, rows)
-	if err != nil || usages > 0 {
-		return int64(rows), err
-	}
-	if _, err := t.Exec(ctx, `
-		DELETE FROM code_usage_total WHERE promotion_number = $1 AND `+orphanUsages, number); err != nil {
-		return 0, err
 	}
 	_, err = t.Exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
 	return 0, err

@@ -52,9 +52,6 @@ func PrepareCase(ctx context.Context, d *db.DB, actor store.Actor) error {
 		if err != nil || state == caseTurningOn || state == caseIgnored {
 			return err
 		}
-		if err := t.RequireCodeCase(ctx); err != nil {
-			return err
-		}
 		return setCase(ctx, t, caseTurningOn)
 	}); err != nil {
 		return err

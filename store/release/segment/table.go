@@ -13,7 +13,7 @@ type table struct {
 // Tables are all tables that hold parts of releases, in the order in which a
 // release is deleted from them.
 var Tables = []table{
-	{"release_row", "id"}, {"release_block", "id"}, {"release_place", "product_id"}, {"release_sale", "currency, ordinal"}, {"release_node", "ordinal"},
+	{"release_block", "id"}, {"release_place", "product_id"}, {"release_sale", "currency, ordinal"}, {"release_node", "ordinal"},
 	{"release_file", "file_id"}, {"release_list", "list"}, {"release_chunk", "list, sort, chunk"},
 	{"release_index", "attribute, chunk"}, {"release_word", "chunk"}, {"release_facet", "attribute, chunk"}, {"release_change", "against_id"},
 }

@@ -1,2 +1,0 @@
--- The authored prices of a price book, listed by id.
-CREATE INDEX price_of_pricebook ON price (pricebook_id, id);
