@@ -23,17 +23,17 @@ CREATE TABLE counter (
 INSERT INTO counter (name, value) VALUES
     ('release', 0), ('sequence', 0), ('stock', 0), ('revision', 0), ('tracked', 0), ('tracked_from', 0), ('audit', 0), ('audit_swept', 0);
 
--- low_stock_threshold is the available units up to which the stock of a product is shown as low. code_case is whether
--- codes match without regard to case: 0 no, 1 it is being switched on, 2 yes, 3 it is being switched off.
+-- low_stock_threshold is the available units up to which the stock of a product is shown as low. codes_ignore_case is
+-- whether codes match without regard to case.
 CREATE TABLE settings (
     id                  BIGINT PRIMARY KEY CHECK (id = 1),
     page_length         BIGINT NOT NULL CHECK (page_length BETWEEN 1 AND 100),
     currency            TEXT NOT NULL,
     locale              TEXT NOT NULL,
     low_stock_threshold BIGINT NOT NULL DEFAULT 5,
-    code_case           BIGINT NOT NULL DEFAULT 0
+    codes_ignore_case   BOOLEAN NOT NULL DEFAULT TRUE
 );
-INSERT INTO settings (id, page_length, currency, locale, code_case) VALUES (1, 25, 'USD', 'en', 2);
+INSERT INTO settings (id, page_length, currency, locale) VALUES (1, 25, 'USD', 'en');
 
 CREATE TABLE file (
     id   TEXT COLLATE "C" PRIMARY KEY,
