@@ -43,9 +43,8 @@ graph/executor: internal/cachekey graph graph/audience graph/document graph/gene
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
 internal/cachekey:
-internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/status internal/web internal/web/accesslog
-	internal/web/metrics internal/web/middleware
-	internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
+internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/web internal/web/accesslog
+	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop

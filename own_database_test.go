@@ -58,7 +58,7 @@ var databaseCommands = map[string]struct {
 }
 
 // otherCommands open no database.
-var otherCommands = []string{"config", "schema", "health", "top", "help", "man", "completion", "version"}
+var otherCommands = []string{"config", "schema", "health", "help", "man", "completion", "version"}
 
 // folderContents returns the files of a folder.
 func folderContents(t *testing.T, folder string) map[string]string {

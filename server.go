@@ -74,7 +74,6 @@ type commands struct {
 	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
 	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
 	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
-	Top     cli.Top           `cmd:"" help:"Show what a server does: requests, latencies, caches, pools, jobs and releases."`
 	cli.Builtin
 }
 

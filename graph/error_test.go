@@ -1,14 +1,16 @@
 package graph_test
 
 import (
+	"database/sql"
+	"encoding/binary"
 	"log"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/graphtest"
@@ -79,14 +81,12 @@ func TestPanicIsAnInternalError(t *testing.T) {
 			`{ products { nodes { children { uuid } } } }`,
 			`{ products { nodes { files { file { uuid } } } } }`,
 			`{ products { nodes { nodes { uuid } } } }`,
-			`{ products { nodes { componentProducts { uuid } } } }`,
+			`{ stocks { nodes { product { componentProducts { uuid } } } } }`,
 		} {
 			t.Run(query, func(t *testing.T) {
 				graphtest.Open(t, e, graphtest.Shop())
-				product := &segment.BlockProduct{ID: "any", Crumbs: []byte(`"bread_crumbs":{}`), Documents: map[string][]byte{"": []byte("{damaged\n,")}}
-				_, err := e.SQL(t).Exec("UPDATE release_block SET body = $1", segment.PackBlock(slices.Repeat([]*segment.BlockProduct{product}, segment.BlockProducts)))
-				require.NoError(t, err)
-				s := graphtest.Serve(e.Open(t)) // the other server may have read its table of releases before
+				damageDocuments(t, e.SQL(t))
+				s := graphtest.Serve(e.Open(t)) // the other server may have read blocks before
 				requireRedacted(t, s.Post(t, query, nil), query)
 				require.Contains(t, s.Log.String(), "is damaged", "the log holds the cause")
 				requireRedacted(t, s.Post(t, query, nil), query+" again")
@@ -94,6 +94,33 @@ func TestPanicIsAnInternalError(t *testing.T) {
 		}
 	})
 	require.Empty(t, strings.Split(elsewhere.String(), "\n")[0], "there is one log, and it knows the request")
+}
+
+// damageDocuments writes documents that do not decode into all blocks.
+func damageDocuments(t *testing.T, db *sql.DB) {
+	t.Helper()
+	rows, err := db.Query("SELECT id, body FROM release_block")
+	require.NoError(t, err)
+	defer rows.Close()
+	bodies := map[int64][]byte{}
+	for rows.Next() {
+		var id int64
+		var body []byte
+		require.NoError(t, rows.Scan(&id, &body))
+		bodies[id] = body
+	}
+	require.NoError(t, rows.Err())
+	require.NotEmpty(t, bodies)
+	var damaged []byte
+	for range segment.BlockProducts {
+		damaged = segment.AppendText(damaged, "{damaged\n,")
+	}
+	for id, body := range bodies {
+		length, at := binary.Uvarint(body) // of what all languages share
+		body = segment.AppendText(segment.AppendText(body[:at+int(length)], ""), string(s2.Encode(nil, damaged)))
+		_, err := db.Exec("UPDATE release_block SET body = $1 WHERE id = $2", body, id)
+		require.NoError(t, err)
+	}
 }
 
 // Without a store every resolver panics.

@@ -15509,7 +15509,7 @@ type Settings {
   lowStockThreshold: Int!
   """
   Whether promotion codes ignore case: ` + "`" + `save-10` + "`" + ` then matches ` + "`" + `SAVE-10` + "`" + `. Responses show a code as it was created.
-  True in a new shop, false in one that is older than the setting.
+  True in a new shop.
   """
   codesIgnoreCase: Boolean!
 }
@@ -15525,8 +15525,8 @@ input SettingsUpdateInput {
   "Available units up to which stock is low, 0 to 1000000. Required."
   lowStockThreshold: Int
   """
-  Whether promotion codes ignore case. Required. Switching it on reads every code, about a second for 100,000. It is
-  UNPROCESSABLE while two codes of promotions that have not ended differ only in case; the error names both.
+  Whether promotion codes ignore case. Required. Switching it on is UNPROCESSABLE while two codes of promotions that have
+  not ended differ only in case; the error names both.
   """
   codesIgnoreCase: Boolean
   "Idempotency key."

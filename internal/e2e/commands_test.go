@@ -108,7 +108,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			args := strings.Fields(test.line)
-			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && args[0] != "top" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
+			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
 				args = append(args, flags...)
 			}
 			code, stdout, stderr := portico(t, args...)

@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,10 +17,12 @@ import (
 // Path is where the admin listener serves the page.
 const Path = "/status"
 
-// pageSeconds is how often the page loads again, and pagePast the longest time that its rates are of.
+// pageSeconds is how often the page loads again, pagePast the longest time that its rates are of, and textSeconds the
+// shortest of the text, unless others asked before.
 const (
 	pageSeconds = 5
 	pagePast    = time.Minute
+	textSeconds = 2
 )
 
 const pageStyle = `
@@ -35,6 +39,7 @@ th { color: var(--soft); font-weight: 500; font-size: .8rem; }
 `
 
 var page = template.Must(template.New("status").Funcs(template.FuncMap{"rate": rate, "size": size, "duration": duration,
+	"time": func(at time.Time) string { return at.Format(timeLayout) },
 	"zero": func(f float64) string { return fmt.Sprintf("%.0f", f) }, "cpu": func(f float64) string { return fmt.Sprintf("%.2f", f) }}).Parse(`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -47,7 +52,7 @@ var page = template.Must(template.New("status").Funcs(template.FuncMap{"rate": r
 <body>
 {{with .Report}}<header>
 <h1>portico {{.Server.Version}}</h1>
-<p>{{.At.Format "2006-01-02 15:04:05 UTC"}}, up {{duration .Server.Uptime}}, database {{.Server.Database}} {{if .Server.DatabaseUp}}up{{else}}<span class="bad">down</span>{{end}}</p>
+<p>{{time .At}}, up {{duration .Server.Uptime}}, database {{.Server.Database}} {{if .Server.DatabaseUp}}up{{else}}<span class="bad">down</span>{{end}}</p>
 <p>CPU {{cpu .Server.CPU}}, memory {{size .Server.MemoryBytes}}, open files {{zero .Server.OpenFiles}}, streams {{zero .Requests.Subscriptions}}</p>
 <p>Requests {{rate .Requests.PerSecond}} per second{{range $status, $n := .Requests.ByStatus}}, {{$status}} {{rate $n}}{{end}}, GraphQL errors {{rate .Requests.GraphQLErrors}}; running {{zero .Requests.Running}}, waiting {{zero .Requests.Waiting}}, refused {{zero .Requests.Refused}}</p>
 {{range .Problems}}<p class="bad">{{.}}</p>
@@ -72,44 +77,75 @@ type pageTable struct {
 	Rows    [][]string
 }
 
-// Page serves the report of the metrics that gather returns as a page without scripts, for the last minute if it was
-// loaded before.
+// history is the snapshots of the last minute, at most one in pageSeconds/2.
+type history struct {
+	gather func() ([]*dto.MetricFamily, error)
+	now    func() time.Time
+	mu     sync.Mutex
+	past   []*Snapshot
+}
+
+// report returns what the server did since the oldest snapshot, or since its start if there is none. It keeps a snapshot.
+func (h *history) report() (*Report, error) {
+	families, err := h.gather()
+	if len(families) == 0 && err != nil {
+		return nil, err
+	}
+	s := NewSnapshot(h.now(), families)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(h.past) > 0 && s.At.Sub(h.past[0].At) > pagePast {
+		h.past = h.past[1:]
+	}
+	var before *Snapshot
+	if len(h.past) > 0 {
+		before = h.past[0]
+	}
+	if len(h.past) == 0 || s.At.Sub(h.past[len(h.past)-1].At) >= pageSeconds*time.Second/2 {
+		h.past = append(h.past, s)
+	}
+	return NewReport(before, s), nil
+}
+
+// Page serves the report of the metrics that gather returns, for the last minute if it was loaded before: as a page
+// without scripts, or as text to a client that accepts text/plain and not HTML. The page loads again by itself; the text
+// waits for textSeconds instead of showing the time since the start.
 func Page(gather func() ([]*dto.MetricFamily, error), now func() time.Time) http.Handler {
 	sum := sha256.Sum256([]byte(pageStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	var mu sync.Mutex
-	var past []*Snapshot // of the last minute, at most one in pageSeconds/2
+	h := &history{gather: gather, now: now}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		families, err := gather()
-		if len(families) == 0 && err != nil {
+		accept := strings.Join(r.Header["Accept"], ",")
+		plain := strings.Contains(accept, "text/plain") && !strings.Contains(accept, "text/html")
+		report, err := h.report()
+		if err == nil && plain && report.SinceBoot {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(textSeconds * time.Second):
+			}
+			report, err = h.report()
+		}
+		if err != nil {
 			http.Error(w, "The metrics cannot be read.", http.StatusInternalServerError)
 			return
 		}
-		s := NewSnapshot(now(), families)
-		mu.Lock()
-		for len(past) > 0 && s.At.Sub(past[0].At) > pagePast {
-			past = past[1:]
+		header := w.Header()
+		header.Set("Cache-Control", "no-store")
+		header.Set("Vary", "Accept")
+		if plain {
+			header.Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = io.WriteString(w, report.Text())
+			return
 		}
-		var before *Snapshot
-		if len(past) > 0 {
-			before = past[0]
-		}
-		if len(past) == 0 || s.At.Sub(past[len(past)-1].At) >= pageSeconds*time.Second/2 {
-			past = append(past, s)
-		}
-		mu.Unlock()
-		report := NewReport(before, s)
 		var tables []pageTable
 		for _, t := range report.tables() {
 			if len(t.rows) > 0 {
 				tables = append(tables, pageTable{t.columns, t.rows})
 			}
 		}
-		header := w.Header()
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("Cache-Control", "no-store")
 		_ = page.Execute(w, map[string]any{"Report": report, "Tables": tables, "Period": report.period(), "Refresh": pageSeconds, "Style": template.CSS(pageStyle)})
 	})
 }

@@ -10,82 +10,82 @@ import (
 
 // Report is how a server is and what it did in Seconds, its last ones. Times are in milliseconds if their name ends in MS.
 type Report struct {
-	At        time.Time `json:"at"`
-	Seconds   float64   `json:"seconds"`    // that rates and latencies are of
-	SinceBoot bool      `json:"since_boot"` // they are of the whole time since the server started
-	Server    Server    `json:"server"`
-	Requests  Requests  `json:"requests"`
-	Latencies []Latency `json:"latencies"` // by kind
-	Busiest   []Latency `json:"busiest"`   // routes and operations that took the most time, at most 10
-	Caches    []Cache   `json:"caches"`
-	Pools     []Pool    `json:"pools"`
-	Jobs      []Job     `json:"jobs"`     // unfinished, of all servers
-	Catalogs  []Catalog `json:"catalogs"` // with a served release
-	Problems  []string  `json:"problems"` // what to look at first
+	At        time.Time
+	Seconds   float64 // that rates and latencies are of
+	SinceBoot bool    // they are of the whole time since the server started
+	Server    Server
+	Requests  Requests
+	Latencies []Latency // by kind
+	Busiest   []Latency // routes and operations that took the most time, at most 10
+	Caches    []Cache
+	Pools     []Pool
+	Jobs      []Job     // unfinished, of all servers
+	Catalogs  []Catalog // with a served release
+	Problems  []string  // what to look at first
 
-	FailedWrites map[string]float64 `json:"failed_writes"` // in Seconds, by cause; without those that are 0
+	FailedWrites map[string]float64 // in Seconds, by cause; without those that are 0
 }
 
 // Server is the process.
 type Server struct {
-	Version     string  `json:"version"`
-	Database    string  `json:"database"` // sqlite or postgres
-	DatabaseUp  bool    `json:"database_up"`
-	Uptime      float64 `json:"uptime_seconds"`
-	CPU         float64 `json:"cpu"` // processors in use
-	MemoryBytes float64 `json:"memory_bytes"`
-	OpenFiles   float64 `json:"open_files"`
+	Version     string
+	Database    string // sqlite or postgres
+	DatabaseUp  bool
+	Uptime      float64
+	CPU         float64 // processors in use
+	MemoryBytes float64
+	OpenFiles   float64
 }
 
 // Requests are those of HTTP.
 type Requests struct {
-	PerSecond     float64            `json:"per_second"`
-	ByStatus      map[string]float64 `json:"by_status"`      // per second, by class: 2xx
-	GraphQLErrors float64            `json:"graphql_errors"` // operations with errors per second, whose status is 2xx too
-	Running       float64            `json:"running"`
-	Waiting       float64            `json:"waiting"`
-	Refused       float64            `json:"refused"` // in Seconds
-	Subscriptions float64            `json:"subscriptions"`
+	PerSecond     float64
+	ByStatus      map[string]float64 // per second, by class: 2xx
+	GraphQLErrors float64            // operations with errors per second, whose status is 2xx too
+	Running       float64
+	Waiting       float64
+	Refused       float64 // in Seconds
+	Subscriptions float64
 }
 
 // Latency is how long requests or operations of a name took.
 type Latency struct {
-	Name      string   `json:"name"`
-	PerSecond float64  `json:"per_second"`
-	P50       *float64 `json:"p50_ms"` // nil without any
-	P99       *float64 `json:"p99_ms"`
-	busy      float64  // seconds
+	Name      string
+	PerSecond float64
+	P50       *float64 // nil without any
+	P99       *float64
+	busy      float64 // seconds
 }
 
 // Cache is a cache in memory.
 type Cache struct {
-	Name    string   `json:"name"`
-	HitRate *float64 `json:"hit_rate"` // 0 to 1; nil without reads
-	Bytes   float64  `json:"bytes"`
+	Name    string
+	HitRate *float64 // 0 to 1; nil without reads
+	Bytes   float64
 }
 
 // Pool is a pool of database connections.
 type Pool struct {
-	Name  string  `json:"name"`
-	InUse float64 `json:"in_use"`
-	Idle  float64 `json:"idle"`
-	Max   float64 `json:"max"`
-	Waits float64 `json:"waits"` // in Seconds
+	Name  string
+	InUse float64
+	Idle  float64
+	Max   float64
+	Waits float64 // in Seconds
 }
 
 // Job is the unfinished jobs of a kind in a state.
 type Job struct {
-	Kind   string  `json:"kind"`
-	State  string  `json:"state"`
-	Count  float64 `json:"count"`
-	Oldest float64 `json:"oldest_seconds"`
+	Kind   string
+	State  string
+	Count  float64
+	Oldest float64
 }
 
 // Catalog is the served release of a catalog.
 type Catalog struct {
-	Catalog string  `json:"catalog"`
-	Age     float64 `json:"served_age_seconds"`
-	Held    bool    `json:"held"` // by a rollback
+	Catalog string
+	Age     float64
+	Held    bool // by a rollback
 }
 
 // maxBusiest is the most routes and operations of a report.
@@ -99,7 +99,7 @@ func NewReport(before, now *Snapshot) *Report {
 		before = nil
 	}
 	uptime := max(float64(now.At.UnixMilli())/1000-started, 0.001)
-	r := &Report{At: now.At.UTC(), Seconds: uptime, SinceBoot: before == nil, Problems: []string{}}
+	r := &Report{At: now.At.UTC(), Seconds: uptime, SinceBoot: before == nil}
 	if before != nil {
 		r.Seconds = now.At.Sub(before.At).Seconds()
 	}
@@ -138,7 +138,7 @@ func NewReport(before, now *Snapshot) *Report {
 
 // latencies returns those of the names that now has, in order.
 func latencies(before, now map[string]*histogram, seconds float64) []Latency {
-	list := []Latency{}
+	var list []Latency
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		h := now[name].since(before[name])
 		list = append(list, Latency{name, h.count() / seconds, h.quantile(.5), h.quantile(.99), h.sum})
@@ -147,7 +147,7 @@ func latencies(before, now map[string]*histogram, seconds float64) []Latency {
 }
 
 func caches(before, now *Snapshot) []Cache {
-	list := []Cache{}
+	var list []Cache
 	for _, c := range []struct{ name, metric string }{{"responses", "portico_kept_answers"}, {"parts of releases", "portico_kept_parts"}} {
 		reads, earlier := now.sums(c.metric+"_total", "outcome"), before.sums(c.metric+"_total", "outcome")
 		found, made := max(reads["found"]-earlier["found"], 0), max(reads["made"]-earlier["made"], 0)
@@ -162,7 +162,6 @@ func caches(before, now *Snapshot) []Cache {
 }
 
 func (r *Report) addDatabase(before, now *Snapshot) {
-	r.Pools, r.Jobs, r.Catalogs = []Pool{}, []Job{}, []Catalog{}
 	inUse, idle := now.sums("portico_database_connections_in_use", "pool"), now.sums("portico_database_connections_idle", "pool")
 	most, waits, waited := now.sums("portico_database_connections_max", "pool"), now.sums("portico_database_connection_waits_total", "pool"), before.sums("portico_database_connection_waits_total", "pool")
 	for _, pool := range slices.Sorted(maps.Keys(most)) {

@@ -1,18 +1,14 @@
 // Package status sums up the metrics of one server for people: a Snapshot is what the server exposes at a time, a Report
-// what two of them say, as text, JSON or a page. It knows metrics by their names alone, and must not import the store.
+// what two of them say, as text or a page. It knows metrics by their names alone, and must not import the store.
 package status
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // A Snapshot is the metrics of a server at a time.
@@ -28,16 +24,6 @@ func NewSnapshot(at time.Time, families []*dto.MetricFamily) *Snapshot {
 		s.families[f.GetName()] = f
 	}
 	return s
-}
-
-// Parse reads a response of /metrics. It returns an error for anything else.
-func Parse(at time.Time, from io.Reader) (*Snapshot, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(from)
-	if err == nil && families["portico_build_info"] == nil {
-		err = fmt.Errorf("there is no portico_build_info")
-	}
-	return &Snapshot{at, families}, err
 }
 
 // labels returns a metric's label.

@@ -1,16 +1,20 @@
 package status
 
 import (
-	"encoding/json"
 	"html"
+	"maps"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,9 +30,10 @@ func snapshot(t *testing.T, after time.Duration, changed ...string) *Snapshot {
 		require.Equal(t, 1, strings.Count(body, changed[i]), changed[i])
 		body = strings.Replace(body, changed[i], changed[i+1], 1)
 	}
-	s, err := Parse(start.Add(after), strings.NewReader(body))
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
 	require.NoError(t, err)
-	return s
+	return &Snapshot{start.Add(after), families}
 }
 
 func TestText(t *testing.T) {
@@ -41,7 +46,7 @@ func TestText(t *testing.T) {
 		`_count{method="GET",route="/catalog/products",surface="rest"} 101`, `_count{method="GET",route="/catalog/products",surface="rest"} 201`,
 		`portico_kept_answers_total{outcome="found"} 90`, `portico_kept_answers_total{outcome="found"} 165`, `portico_kept_answers_total{outcome="made"} 10`, `portico_kept_answers_total{outcome="made"} 35`,
 		`process_cpu_seconds_total 20`, `process_cpu_seconds_total 25`, `portico_database_connection_waits_total{pool="write"} 2`, `portico_database_connection_waits_total{pool="write"} 5`)
-	for name, text := range map[string]string{"last": NewReport(before, now).Text(80), "start": NewReport(nil, before).Text(80), "narrow": NewReport(before, now).Text(40)} {
+	for name, text := range map[string]string{"last": NewReport(before, now).Text(), "start": NewReport(nil, before).Text()} {
 		file := "testdata/" + name + ".txt"
 		if os.Getenv("PORTICO_TEST_UPDATE") != "" {
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -89,14 +94,6 @@ func TestQuantile(t *testing.T) {
 	require.Nil(t, before.since(before).quantile(.99))
 }
 
-func TestParseRejectsOthers(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"", "<html>", "go_goroutines 3\n", `{"a":1}`} {
-		_, err := Parse(start, strings.NewReader(text))
-		require.Error(t, err, text)
-	}
-}
-
 // TestPage: the page shows what the report does, and escapes it.
 func TestPage(t *testing.T) {
 	t.Parallel()
@@ -107,12 +104,13 @@ func TestPage(t *testing.T) {
 		families = append(families, f)
 	}
 	handler := Page(func() ([]*dto.MetricFamily, error) { return families, nil }, func() time.Time { return at })
-	load := func() *httptest.ResponseRecorder {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", Path, nil))
+	load := func(accept ...string) *httptest.ResponseRecorder {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", Path, nil)
+		r.Header["Accept"] = accept
+		handler.ServeHTTP(w, r)
 		return w
 	}
-	w := load()
+	w := load("text/html,application/xhtml+xml", "text/plain;q=0.9,*/*;q=0.8")
 	require.Contains(t, w.Body.String(), "since the start")
 	require.Contains(t, w.Body.String(), "&lt;script&gt;")
 	require.NotContains(t, w.Body.String(), "<script")
@@ -130,10 +128,21 @@ func TestPage(t *testing.T) {
 	require.Contains(t, load().Body.String(), "since the start")
 }
 
-func TestReportIsJSON(t *testing.T) {
+// TestPageAsText: a terminal gets the report of two seconds, or of the time since others asked.
+func TestPageAsText(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(NewReport(nil, snapshot(t, time.Hour)))
-	require.NoError(t, err)
-	require.NotContains(t, string(text), ":null,\"per_second\"")
-	require.Contains(t, string(text), `"catalogs":[{"catalog":"main","served_age_seconds":120,"held":false}]`)
+	synctest.Test(t, func(t *testing.T) {
+		begun, first := time.Now(), snapshot(t, time.Hour)
+		now := func() time.Time { return first.At.Add(time.Since(begun)) }
+		handler := Page(func() ([]*dto.MetricFamily, error) { return slices.Collect(maps.Values(first.families)), nil }, now)
+		for _, seconds := range []time.Duration{2, 12} {
+			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", Path, nil)
+			r.Header.Set("Accept", "text/plain")
+			handler.ServeHTTP(w, r)
+			require.Equal(t, "text/plain; charset=utf-8", w.Header().Get("Content-Type"))
+			require.Equal(t, seconds*time.Second, time.Since(begun))
+			require.Equal(t, NewReport(first, &Snapshot{now(), first.families}).Text(), w.Body.String())
+			time.Sleep(10 * time.Second)
+		}
+	})
 }

@@ -4,26 +4,24 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
-	"unicode/utf8"
 )
 
-// Text returns the report for a terminal of a width, in columns. Longer lines are cut.
-func (r *Report) Text(width int) string {
+// Text returns the report for a terminal. Lines of what to look at come first and begin with "!".
+func (r *Report) Text() string {
 	var text strings.Builder
+	for _, problem := range r.Problems {
+		fmt.Fprintf(&text, "! %s\n", problem)
+	}
 	s, q := r.Server, r.Requests
 	state := "up"
 	if !s.DatabaseUp {
 		state = "DOWN"
 	}
-	fmt.Fprintf(&text, "portico %s  %s  up %s  database %s %s\n", s.Version, r.At.Format(time.TimeOnly), duration(s.Uptime), s.Database, state)
+	fmt.Fprintf(&text, "portico %s  %s  up %s  database %s %s\n", s.Version, r.At.Format(timeLayout), duration(s.Uptime), s.Database, state)
 	fmt.Fprintf(&text, "%s  CPU %.2f  memory %s  open files %.0f  streams %.0f\n", r.period(), s.CPU, size(s.MemoryBytes), s.OpenFiles, q.Subscriptions)
 	fmt.Fprintf(&text, "requests %s/s  2xx %s  3xx %s  4xx %s  5xx %s  GraphQL errors %s\n", rate(q.PerSecond),
 		rate(q.ByStatus["2xx"]), rate(q.ByStatus["3xx"]), rate(q.ByStatus["4xx"]), rate(q.ByStatus["5xx"]), rate(q.GraphQLErrors))
 	fmt.Fprintf(&text, "running %.0f  waiting %.0f  refused %.0f\n", q.Running, q.Waiting, q.Refused)
-	for _, problem := range r.Problems {
-		fmt.Fprintf(&text, "! %s\n", problem)
-	}
 	for _, t := range r.tables() {
 		if len(t.rows) == 0 {
 			continue
@@ -35,16 +33,10 @@ func (r *Report) Text(width int) string {
 		}
 		_ = w.Flush() // a strings.Builder does not fail
 	}
-	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	for i, line := range lines {
-		line = strings.TrimRight(line, " ")
-		if utf8.RuneCountInString(line) > width {
-			line = string([]rune(line)[:max(width-1, 0)]) + "…"
-		}
-		lines[i] = line
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return text.String()
 }
+
+const timeLayout = "2006-01-02 15:04:05 UTC"
 
 // period says what rates and latencies are of.
 func (r *Report) period() string {

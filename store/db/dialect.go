@@ -62,6 +62,9 @@ type dialect interface {
 	// order, until the transaction ends.
 	forUpdate(table string) string
 
+	// forShare is like forUpdate, but lets other transactions lock the rows in the same way.
+	forShare(table string) string
+
 	// skipLocked is like forUpdate, but skips rows that another transaction has locked.
 	skipLocked(table string) string
 

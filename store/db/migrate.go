@@ -38,7 +38,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	if applied, err = s.checkSchema(ctx, s.write, len(files)); err != nil { // another process may have migrated
+	if _, err = s.checkSchema(ctx, s.write, len(files)); err != nil { // another process may have migrated
 		return err
 	}
 	var list []*goose.Migration

@@ -261,6 +261,7 @@ func (postgresDialect) snapshot() *sql.TxOptions {
 }
 func (postgresDialect) analyze(table string) string   { return "ANALYZE " + table }
 func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF " + table }
+func (postgresDialect) forShare(table string) string  { return " FOR SHARE OF " + table }
 func (postgresDialect) skipLocked(table string) string {
 	return " FOR UPDATE OF " + table + " SKIP LOCKED"
 }

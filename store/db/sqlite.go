@@ -225,6 +225,7 @@ func (sqliteDialect) singleWriter() bool       { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions { return nil }
 func (sqliteDialect) analyze(string) string    { return "" }
 func (sqliteDialect) forUpdate(string) string  { return "" } // a write locks the whole database
+func (sqliteDialect) forShare(string) string   { return "" }
 
 // batch is short, because every other write waits for it.
 func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, workSlice, 16} }

@@ -111,7 +111,7 @@ func readShopSettings(ctx context.Context, in Session) (*shopSettings, error) {
 	read, found, err := One(ctx, in, func(rows *sql.Rows) (*shopSettings, error) {
 		s := &shopSettings{Settings: &store.Settings{}}
 		return s, rows.Scan(&s.PageLength, &s.Currency, &s.Locale, &s.LowStockThreshold, &s.CodesIgnoreCase, &s.secret)
-	}, `SELECT page_length, currency, locale, low_stock_threshold, code_case = 2, (SELECT value FROM store_meta WHERE name = 'cursor_key')
+	}, `SELECT page_length, currency, locale, low_stock_threshold, codes_ignore_case, (SELECT value FROM store_meta WHERE name = 'cursor_key')
 		FROM settings WHERE id = 1`)
 	if err == nil && !found {
 		err = fmt.Errorf("the settings row is missing")

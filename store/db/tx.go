@@ -18,6 +18,9 @@ func (t *Tx) Sequence(ctx context.Context, n int) (int64, error) {
 // until this write ends.
 func (t *Tx) ForUpdate(table string) string { return t.db.dialect.forUpdate(table) }
 
+// ForShare is like ForUpdate, but lets other writes lock the rows in the same way.
+func (t *Tx) ForShare(table string) string { return t.db.dialect.forShare(table) }
+
 // SkipLocked is like ForUpdate, but skips rows that another transaction has locked.
 func (t *Tx) SkipLocked(table string) string { return t.db.dialect.skipLocked(table) }
 

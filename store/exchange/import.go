@@ -11,7 +11,6 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/settings"
 )
 
 // recordIgnored records what was skipped of a line.
@@ -64,7 +63,7 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 			return nil, err
 		}
 	}
-	if err := s.switchCodeCase(ctx, actor, c); err != nil {
+	if err := c.codeCase.run(ctx, s.db, actor); err != nil {
 		return nil, err
 	}
 	limit := &authoring.AuditLimit{Left: recordedOneByOne}
@@ -72,23 +71,6 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 		return c.report, err
 	}
 	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report, limit)
-}
-
-// switchCodeCase changes the setting before the lines are written, if one of them says so.
-func (s *ExchangeService) switchCodeCase(ctx context.Context, actor store.Actor, c *checkedImport) error {
-	if c.codeCase.want == c.codeCase.on {
-		return nil
-	}
-	_, err := settings.NewSettingsService(s.db).UpdateSettings(ctx, actor, settings.SettingsChange{CodesIgnoreCase: &c.codeCase.want})
-	errs := store.AsErrors(err)
-	if err == nil || len(errs) == 0 {
-		return err
-	}
-	list := &ImportErrors{Count: len(errs), Warnings: c.report.WarningCount}
-	for _, e := range errs {
-		list.Errors = append(list.Errors, ImportError{Line: c.codeCase.line, Type: settings.SettingsKind.Name, Err: e})
-	}
-	return list
 }
 
 // writeLines runs the passes that write resources.
@@ -156,7 +138,7 @@ type checkedImport struct {
 	same      *unchangedLines
 	kept      *overwritePolicy
 	deletions *deletionPlan
-	codeCase  *codeCaseChecker
+	codeCase  caseSwitch
 	report    *ImportReport
 }
 
@@ -169,7 +151,7 @@ func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do
 
 // checkImport merges the lines, if asked to, and runs the first pass. The caller closes the result.
 func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
-	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(),
+	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(), codeCase: caseSwitch{now: s.db.Now()},
 		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}, WarningKinds: map[string]int{}}}
 	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {
 		return nil, err
@@ -206,9 +188,6 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		return err
 	}
 	keys := newKeyChecker(known, "files")
-	if c.codeCase, err = newCodeCaseChecker(ctx, s.db, options.Settings || !c.kept.settings); err != nil {
-		return err
-	}
 	var deletions []decodedLine
 	err = c.eachBatch(ctx, options, func(batch []decodedLine) error {
 		for _, d := range batch {
@@ -228,7 +207,9 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				attributes.add(d)
 				numbers.add(d)
 				redirects.add(d)
-				c.codeCase.add(d)
+				if options.Settings || !c.kept.settings {
+					c.codeCase.add(d)
+				}
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)
@@ -246,9 +227,6 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				if err := c.same.compare(ctx, in, batch); err != nil {
 					return err
 				}
-			}
-			if err := c.codeCase.addHeld(ctx, in, batch); err != nil {
-				return err
 			}
 			return keys.add(ctx, in, batch, c.same.lines.has)
 		})
@@ -269,10 +247,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	sameCodes := func(ctx context.Context, in db.Session) ([]ImportError, error) {
-		return c.codeCase.conflicts(ctx, in, batches)
-	}
-	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops, sameCodes} {
+	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops, c.codeCase.conflicts} {
 		found, err := check(ctx, s.db.Reader)
 		if err != nil {
 			return err

@@ -428,7 +428,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 				_, err = s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
 				require.NoError(t, err)
 			}, false},
-			{"an earlier format", func() {
+			{"another format", func() {
 				_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE release SET format = format - 1`)
 				require.NoError(t, err)
 			}, true},

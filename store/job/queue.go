@@ -67,7 +67,7 @@ func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind
 // Schedule is Enqueue for a job that starts at a time, by the database's clock; the zero time is at once. A server that is
 // down at that time starts it later. It returns a scheduled job with the same input and time if there is one.
 //
-// A scheduled job is claimed as if it were running and its lease expired at that time: so one worker gets it.
+// A scheduled job is claimed as if it were running and its lease expired at that time, so one worker gets it.
 func Schedule(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, at time.Time, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {

@@ -36,10 +36,7 @@ func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) e
 			}
 		}
 	}
-	if err := s.dropSlugChangesOfCatalogs(ctx, actor); err != nil {
-		return err
-	}
-	return nil
+	return s.dropSlugChangesOfCatalogs(ctx, actor)
 }
 
 // deadRelease is a release to delete.

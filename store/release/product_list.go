@@ -129,7 +129,8 @@ func (v *View) orderOf(ctx context.Context, query ProductQuery) (*resultOrder, e
 	if err != nil {
 		return nil, err
 	}
-	return v.asListed(ctx, list, query)
+	o := &resultOrder{View: v, list: list, filter: query.Filter}
+	return o, o.exchange(ctx, query.Variants)
 }
 
 // listOfProducts returns the name of the list of a node or of all products.
@@ -146,12 +147,6 @@ func (v *View) listOfProducts(ctx context.Context, query ProductQuery, nodeID st
 		return segment.ListEvery, nil
 	}
 	return segment.ListAll, nil
-}
-
-// asListed returns the result of a query whose list is read, with its variants as requested.
-func (v *View) asListed(ctx context.Context, list segment.List, query ProductQuery) (*resultOrder, error) {
-	o := &resultOrder{View: v, list: list, filter: query.Filter}
-	return o, o.exchange(ctx, query.Variants)
 }
 
 // setMembers makes the list one that the release does not store; curated are the products that come first.
@@ -276,11 +271,10 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 			return nil, err
 		}
 	}
-	for id, list := range lists {
-		if lists[id], err = v.asListed(ctx, list.list, query); err != nil {
+	for _, o := range lists {
+		if err := o.exchange(ctx, query.Variants); err != nil {
 			return nil, err
 		}
-		lists[id].sort, lists[id].epoch = sort, epoch
 	}
 	for _, a := range lists {
 		by := store.SortDefault

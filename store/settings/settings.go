@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 
 	"github.com/bojanz/currency"
 	"golang.org/x/text/language"
@@ -37,8 +36,7 @@ func (s *SettingsService) CachedSettings() (settings *store.Settings, ok bool) {
 }
 
 // UpdateSettings changes settings and returns all of them, or UNPROCESSABLE for each member
-// that is out of range. Switching CodesIgnoreCase on reads every code before the write. It returns UNPROCESSABLE for
-// codes that can be in use and differ in case alone, naming both; nothing has changed then.
+// that is out of range, and for CodesIgnoreCase if two codes differ in case alone (code.CheckCase).
 func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
 	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold", "codes_ignore_case"}, nil); err != nil {
 		return nil, err
@@ -46,21 +44,6 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	updated, err := s.update(ctx, actor, change, false)
-	if errors.Is(err, code.ErrUnprepared) {
-		if err := code.PrepareCase(ctx, s.db, actor); err != nil {
-			return nil, err
-		}
-		updated, err = s.update(ctx, actor, change, true)
-	}
-	if err == nil && change.CodesIgnoreCase != nil {
-		err = code.ClearCase(ctx, s.db, actor)
-	}
-	return updated, err
-}
-
-// update writes a change. prepared is set after code.PrepareCase.
-func (s *SettingsService) update(ctx context.Context, actor store.Actor, change SettingsChange, prepared bool) (*store.Settings, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
 		if err := w.Recorded(ctx, SettingsKind, SettingsKind.Name, func() error {
@@ -72,7 +55,7 @@ func (s *SettingsService) update(ctx context.Context, actor store.Actor, change 
 			    low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
 			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold)
 			if err == nil && change.CodesIgnoreCase != nil {
-				err = code.SetCase(ctx, t, *change.CodesIgnoreCase, prepared)
+				err = code.SetCase(ctx, t, *change.CodesIgnoreCase)
 			}
 			return err
 		}); err != nil {

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -48,10 +47,7 @@ func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring
 		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3 OR low_stock_threshold <> COALESCE(CAST($4 AS BIGINT), low_stock_threshold))`,
 		last.PageLength, last.Currency, last.Locale, last.LowStockThreshold)
 	if err == nil && last.CodesIgnoreCase != nil {
-		err = code.SetCase(ctx, w.Tx, *last.CodesIgnoreCase, false)
-	}
-	if errors.Is(err, code.ErrUnprepared) {
-		err = &authoring.RowError{Source: last, Err: &store.Error{Code: store.Conflict, Path: []string{"codes_ignore_case"}, Detail: "was switched off by another request meanwhile. Import again."}}
+		err = code.SetCase(ctx, w.Tx, *last.CodesIgnoreCase)
 	}
 	if n > 0 {
 		changed = []string{last.Key()}

@@ -93,8 +93,8 @@ func (p *postgres) makeTemplate() error {
 	return p.recordTemplate()
 }
 
-// migrate creates the schema. Closing an SQLite store moves its WAL into the file. Codes match byte by byte, as in
-// a shop that is older than the setting codes_ignore_case: many tests create codes that differ in case alone.
+// migrate creates the schema. Closing an SQLite store moves its WAL into the file. Codes match byte by
+// byte, unlike in a new shop: many tests create codes that differ in case alone.
 // Tests of the setting switch it on, and those of new shops use Backend.BlankURL.
 func migrate(driver, address string) error {
 	s, err := shop.Open(context.Background(), shop.Config{URL: address, Synchronous: "OFF"})
@@ -108,7 +108,7 @@ func migrate(driver, address string) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.Exec(`UPDATE settings SET code_case = 0`)
+	_, err = d.Exec(`UPDATE settings SET codes_ignore_case = FALSE`)
 	return errors.Join(err, d.Close())
 }
 

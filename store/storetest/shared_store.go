@@ -44,7 +44,7 @@ func DeleteAllRows(t require.TestingT, db *sql.DB) {
 			run(`DELETE FROM ` + table)
 		}
 		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)
-		run(`UPDATE settings SET page_length = 25, currency = 'USD', locale = 'en', code_case = 0`)
+		run(`UPDATE settings SET page_length = 25, currency = 'USD', locale = 'en', codes_ignore_case = FALSE`)
 	})
 }
 

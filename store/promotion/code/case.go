@@ -2,63 +2,75 @@ package code
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"portico/store"
-	"portico/store/authoring"
 	"portico/store/db"
 )
 
-// caseState is how the shop compares codes (settings.code_case).
-type caseState int
-
-const (
-	caseExact      caseState = 0 // byte by byte
-	caseTurningOn  caseState = 1 // byte by byte, while SwitchCase prepares to ignore the case
-	caseIgnored    caseState = 2 // by their keys
-	caseTurningOff caseState = 3 // byte by byte, while SwitchCase clears up
-)
-
-// readCase returns the state. Read it after the promotion of new codes is locked: SwitchCase locks each
-// promotion after it has changed the state, and so sees the codes of writes that read the state before.
-func readCase(ctx context.Context, t *db.Tx) (caseState, error) {
-	state, _, err := db.One(ctx, t.Session, db.Scalar[caseState], `SELECT code_case FROM settings WHERE id = 1`)
-	return state, err
+// readCase returns how codes match. The setting stays as it is until this write ends.
+func readCase(ctx context.Context, t *db.Tx) (m Match, err error) {
+	m.ignoreCase, _, err = db.One(ctx, t.Session, db.Scalar[bool], `SELECT codes_ignore_case FROM settings WHERE id = 1`+t.ForShare("settings"))
+	return m, err
 }
 
-// readCaseForNew is readCase for a promotion that this write may have created, which SwitchCase cannot lock.
-// The state does not change until this write ends.
-func readCaseForNew(ctx context.Context, t *db.Tx) (caseState, error) {
-	state, _, err := db.One(ctx, t.Session, db.Scalar[caseState], `SELECT code_case FROM settings WHERE id = 1`+t.ForUpdate("settings"))
-	return state, err
-}
-
-// claimsKeys reports whether a code claims its key too. So the primary key of code_claim keeps codes with
-// the same key apart.
-func (s caseState) claimsKeys() bool { return s == caseTurningOn || s == caseIgnored }
-
-// key returns a text that is the same for codes that must not be held at the same time.
-func (s caseState) key(code string) string {
-	if s.claimsKeys() {
-		return Key(code)
-	}
-	return code
-}
-
-// claims returns what codes claim, sorted and without duplicates.
-func (s caseState) claims(codes []string) []string {
+// claims returns what codes claim, sorted and without duplicates. Without regard to case a code claims its key too, so
+// the primary key of code_claim keeps codes with the same key apart.
+func (m Match) claims(codes []string) []string {
 	texts := slices.Clone(codes)
-	if s.claimsKeys() {
+	if m.ignoreCase {
 		for _, code := range codes {
 			texts = append(texts, Key(code))
 		}
 	}
 	slices.Sort(texts)
 	return slices.Compact(texts)
+}
+
+// fromHeld selects codes that can be in use: they claim themselves, and their promotion has not ended at $1.
+const fromHeld = ` FROM ` + CurrentTables + `
+	WHERE promotion.end_at > $1 AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`
+
+// SetCase sets whether codes match without regard to case. To ignore it, every code claims its key. It returns the error
+// of CheckCase.
+func SetCase(ctx context.Context, t *db.Tx, ignored bool) error {
+	changed, err := t.Exec(ctx, `UPDATE settings SET codes_ignore_case = $1 WHERE id = 1 AND codes_ignore_case <> $1`, ignored)
+	if err != nil || changed == 0 {
+		return err
+	}
+	if !ignored {
+		_, err := t.Exec(ctx, `
+			DELETE FROM code_claim
+			WHERE code IN (SELECT code_key FROM promotion_code WHERE code_key IS NOT NULL) AND NOT EXISTS (`+writtenAsClaimed+`)`)
+		return err
+	}
+	now, err := t.SafeNow(ctx)
+	if err != nil {
+		return err
+	}
+	if err := CheckCase(ctx, t.Session, now); err != nil {
+		return err
+	}
+	_, err = t.Exec(ctx, `
+		INSERT INTO code_claim (code, promotion_number, epoch)
+		SELECT promotion_code.code_key, promotion_code.promotion_number, promotion_code.epoch`+fromHeld+` AND promotion_code.code_key IS NOT NULL`+t.ForUpdate("promotion_code")+`
+		ON CONFLICT (code) DO UPDATE SET promotion_number = excluded.promotion_number, epoch = excluded.epoch`, store.Micros(now))
+	return err
+}
+
+// CheckCase returns UNPROCESSABLE at codes_ignore_case if two codes of promotions that have not ended at a time differ
+// in case alone, naming both.
+func CheckCase(ctx context.Context, in db.Session, now time.Time) error {
+	two, found, err := db.One(ctx, in, db.ScanPair[string, string], `
+		SELECT MIN(promotion_code.code), MAX(promotion_code.code)`+fromHeld+`
+		GROUP BY COALESCE(promotion_code.code_key, promotion_code.code) HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1`, store.Micros(now))
+	if err != nil || !found {
+		return err
+	}
+	return store.Unprocessablef([]string{"codes_ignore_case"}, "cannot be true: the codes %q and %q differ only in case. Delete one of them, and send the request again.",
+		store.Abbreviate(two.Key), store.Abbreviate(two.Value))
 }
 
 // duplicateOf returns the error of a code that cannot be held beside another one.
@@ -70,63 +82,12 @@ func duplicateOf(held, code string) *store.Error {
 	return e
 }
 
-// CaseConflict is the error of a code of which another one, held, differs in case alone.
-func CaseConflict(held, code string) *store.Error { return duplicateOf(held, code).At("code") }
+// writtenAsClaimed selects the code that is written as a row of code_claim says.
+const writtenAsClaimed = `SELECT 1 FROM promotion_code AS written
+	WHERE written.promotion_number = code_claim.promotion_number AND written.epoch = code_claim.epoch AND written.code = code_claim.code`
 
 // deleteKeyClaims deletes claims of keys that no code of the epoch is written as. The promotion is locked.
 func deleteKeyClaims(ctx context.Context, t *db.Tx, number, epoch int64, keys []string) error {
 	return db.ExecIn(ctx, t.Session, keys, `
-		DELETE FROM code_claim
-		WHERE promotion_number = $1 AND epoch = $2 AND code IN ($in)
-		  AND NOT EXISTS (SELECT 1 FROM promotion_code AS written WHERE written.promotion_number = $1 AND written.epoch = $2 AND written.code = code_claim.code)`, number, epoch)
-}
-
-// HeldInAnotherCase is a code of the store that differs from one to import in case alone.
-type HeldInAnotherCase struct {
-	ID, Code, PromotionID string
-	End                   time.Time // of the promotion
-}
-
-// HeldInOtherCases returns the codes that keep lines from being imported without regard to case, by the index of
-// the line. The code of a line with its id is not one of them.
-func HeldInOtherCases(ctx context.Context, in db.Session, sources []authoring.Source) (map[int]HeldInAnotherCase, error) {
-	byKey := map[string][]int{}
-	for i, source := range sources {
-		if c, is := source.(*codeSource); is {
-			byKey[Key(c.Code)] = append(byKey[Key(c.Code)], i)
-		}
-	}
-	holders, err := holdersOf(ctx, in, slices.Sorted(maps.Keys(byKey)))
-	if err != nil {
-		return nil, err
-	}
-	found := map[int]HeldInAnotherCase{}
-	for _, h := range holders {
-		for _, i := range byKey[Key(h.Code)] {
-			if line := sources[i].(*codeSource); line.Code != h.Code && line.ID != h.ID && found[i].End.Before(h.End) {
-				found[i] = h
-			}
-		}
-	}
-	return found, nil
-}
-
-// holdersOf returns the codes that have keys and claim themselves.
-func holdersOf(ctx context.Context, in db.Session, keys []string) (holders []HeldInAnotherCase, err error) {
-	scan := func(rows *sql.Rows) (h HeldInAnotherCase, err error) {
-		var end int64
-		err = rows.Scan(&h.Code, &h.ID, &h.PromotionID, &end)
-		h.End = store.FromMicros(end)
-		return h, err
-	}
-	for _, column := range []string{"code", "code_key"} {
-		found, err := db.CollectIn(ctx, in, scan, keys, `
-			SELECT promotion_code.code, promotion_code.id, promotion.id, end_at FROM `+CurrentTables+` WHERE promotion_code.`+column+` IN ($in)
-			  AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`)
-		if err != nil {
-			return nil, err
-		}
-		holders = append(holders, found...)
-	}
-	return holders, nil
+		DELETE FROM code_claim WHERE promotion_number = $1 AND epoch = $2 AND code IN ($in) AND NOT EXISTS (`+writtenAsClaimed+`)`, number, epoch)
 }

@@ -17,8 +17,8 @@ import (
 // claim claims codes, which must be sorted and distinct, for a promotion that has not ended. It
 // returns the codes that the promotion now holds; the others belong to a promotion that has not
 // ended. Without regard to case, it claims their keys too, and of codes with the same key only the first.
-func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, state caseState) (claimed map[string]bool, err error) {
-	if !state.claimsKeys() {
+func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, match Match) (claimed map[string]bool, err error) {
+	if !match.ignoreCase {
 		return claimTexts(ctx, t, p, codes)
 	}
 	byKey := make(map[string]string, len(codes))
@@ -92,8 +92,8 @@ var (
 
 // claimNew claims codes that probably nobody has or had, at half the cost of claim. After
 // errTaken the write must be rolled back.
-func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, state caseState) error {
-	codes = state.claims(codes)
+func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, match Match) error {
+	codes = match.claims(codes)
 	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.Number, p.Epoch) })
 	if err == nil && int(claimed) < len(codes) {
 		err = errTaken
@@ -108,11 +108,11 @@ type heldCode struct {
 }
 
 // heldCodes returns who keeps codes from being claimed, by the keys of the codes.
-func heldCodes(ctx context.Context, t *db.Tx, codes []string, state caseState) (map[string]heldCode, error) {
+func heldCodes(ctx context.Context, t *db.Tx, codes []string, match Match) (map[string]heldCode, error) {
 	held := map[string]heldCode{}
 	keys := make([]string, len(codes))
 	for i, code := range codes {
-		keys[i] = state.key(code)
+		keys[i] = match.Key(code)
 	}
 	claims, err := db.CollectIn(ctx, t.Session, func(rows *sql.Rows) (c heldCode, err error) {
 		return c, rows.Scan(&c.code, &c.Number, &c.Epoch)
@@ -120,7 +120,7 @@ func heldCodes(ctx context.Context, t *db.Tx, codes []string, state caseState) (
 	for _, c := range claims {
 		held[c.code] = c
 	}
-	if err != nil || !state.claimsKeys() {
+	if err != nil || !match.ignoreCase {
 		return held, err
 	}
 	for key, c := range held { // unless a code has it
@@ -169,20 +169,20 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 		return err
 	}
 	if !ended {
-		state, err := readCaseForNew(ctx, t)
+		match, err := readCase(ctx, t)
 		if err != nil {
 			return err
 		}
-		claimed, err := claim(ctx, t, p, []string{code}, state)
+		claimed, err := claim(ctx, t, p, []string{code}, match)
 		if err != nil {
 			return err
 		}
 		if !claimed[code] {
-			held, err := heldCodes(ctx, t, []string{code}, state)
+			held, err := heldCodes(ctx, t, []string{code}, match)
 			if err != nil {
 				return err
 			}
-			if holder := held[state.key(code)]; holder.Number != p.Number || holder.code != code {
+			if holder := held[match.Key(code)]; holder.Number != p.Number || holder.code != code {
 				e := duplicateCode(code)
 				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("requires the code %q, which another promotion has. Delete it there first.", code)
 				if holder.code != code && holder.code != "" {

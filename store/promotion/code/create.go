@@ -102,7 +102,7 @@ func (s *CodeService) createAlone(r *createRequest) {
 // addCodes adds codes to a locked promotion, unless errs or a code has an error. If likely is set
 // it assumes that the codes are free, and returns errTaken if one is not.
 func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode, unit ConsumeUnit, errs store.Errors, likely bool) ([]*PromotionCode, error) {
-	state, err := readCase(ctx, t)
+	match, err := readCase(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 		made[i] = &records[i]
 		c.build(made[i], ids[i], p, unit, t)
 		codeErrs := c.check()
-		key := state.key(made[i].Code)
+		key := match.Key(made[i].Code)
 		if before, twice := byKey[key]; twice {
 			codeErrs = append(codeErrs, twiceInRequest(made[before].Code, made[i].Code, before).At("code"))
 		} else if !slices.ContainsFunc(codeErrs, func(e *store.Error) bool { return e.Path[0] == "code" }) {
@@ -127,10 +127,10 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 	}
 	order := slices.Sorted(maps.Keys(first)) // writes that lock in different orders deadlock
 	if likely && len(errs) == 0 {
-		if err := claimNew(ctx, t, p, order, state); err != nil {
+		if err := claimNew(ctx, t, p, order, match); err != nil {
 			return nil, err
 		}
-	} else if err := claimEach(ctx, t, p, order, codes, first, errs, state); err != nil {
+	} else if err := claimEach(ctx, t, p, order, codes, first, errs, match); err != nil {
 		return nil, err
 	}
 	_, err = t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
@@ -150,12 +150,12 @@ func recordCodes(t *db.Tx, promotionID string, action store.AuditAction, count i
 }
 
 // claimEach claims codes and returns an error for each that another promotion holds.
-func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, errs store.Errors, state caseState) error {
-	claimed, err := claim(ctx, t, p, order, state)
+func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, errs store.Errors, match Match) error {
+	claimed, err := claim(ctx, t, p, order, match)
 	if err != nil {
 		return err
 	}
-	held, err := heldCodes(ctx, t, slices.DeleteFunc(slices.Clone(order), func(code string) bool { return claimed[code] }), state)
+	held, err := heldCodes(ctx, t, slices.DeleteFunc(slices.Clone(order), func(code string) bool { return claimed[code] }), match)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string,
 		if codes[first[code]].Code == "" {
 			return db.ErrRetryWrite // a random code was taken: one in 2^60
 		}
-		errs = append(errs, duplicateOf(held[state.key(code)].code, code).At("codes", strconv.Itoa(first[code]), "code"))
+		errs = append(errs, duplicateOf(held[match.Key(code)].code, code).At("codes", strconv.Itoa(first[code]), "code"))
 	}
 	return store.BatchError(errs)
 }

@@ -87,7 +87,7 @@ func newCreateQueue(s *CodeService) *createQueue {
 type createBatch struct {
 	*db.Tx
 	codes []createdCode
-	state caseState
+	match Match
 }
 
 type createdCode struct {
@@ -102,7 +102,7 @@ func (w *createBatch) createAll(ctx context.Context, group []*createRequest, war
 	if err != nil {
 		return err
 	}
-	if w.state, err = readCase(ctx, w.Tx); err != nil {
+	if w.match, err = readCase(ctx, w.Tx); err != nil {
 		return err
 	}
 	taken := map[string]bool{}
@@ -156,7 +156,7 @@ func (w *createBatch) claims() (texts []string, holders map[string]*rule.Promoti
 	holders = make(map[string]*rule.Promotion, len(w.codes))
 	for _, c := range w.codes {
 		holders[c.Code] = c.promotion
-		if w.state.claimsKeys() {
+		if w.match.ignoreCase {
 			holders[Key(c.Code)] = c.promotion
 		}
 	}
@@ -171,7 +171,7 @@ func (w *createBatch) draft(r *createRequest, p *rule.Promotion, taken map[strin
 	}
 	again := make(map[string]bool, len(r.In.codes))
 	if p == nil || p.CheckAcceptsCodes() != nil || slices.ContainsFunc(r.In.codes, func(c NewCode) bool {
-		key := w.state.key(c.Code)
+		key := w.match.Key(c.Code)
 		before := taken[key] || again[key]
 		again[key] = c.Code != ""
 		return before
@@ -184,7 +184,7 @@ func (w *createBatch) draft(r *createRequest, p *rule.Promotion, taken map[strin
 	for i, c := range r.In.codes {
 		r.Out.made[i] = &records[i]
 		c.build(&records[i], ids[i], p, r.In.unit, w.Tx)
-		taken[w.state.key(c.Code)] = c.Code != ""
+		taken[w.match.Key(c.Code)] = c.Code != ""
 		w.codes = append(w.codes, createdCode{&records[i], p})
 	}
 }
@@ -199,10 +199,10 @@ func (w *createBatch) takenCodes(ctx context.Context, group []*createRequest) (m
 			}
 		}
 	}
-	claims, err := db.CollectIn(ctx, w.Session, db.Scalar[string], w.state.claims(codes), `SELECT code FROM code_claim WHERE code IN ($in)`)
+	claims, err := db.CollectIn(ctx, w.Session, db.Scalar[string], w.match.claims(codes), `SELECT code FROM code_claim WHERE code IN ($in)`)
 	taken := make(map[string]bool, len(codes))
 	for _, code := range claims {
-		taken[w.state.key(code)] = true
+		taken[w.match.Key(code)] = true
 	}
 	return taken, err
 }

@@ -110,7 +110,7 @@ func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []str
 				gone += int(n)
 			}
 		}
-		keys := slices.DeleteFunc(caseIgnored.claims(codes), func(text string) bool { _, deleted := slices.BinarySearch(codes, text); return deleted })
+		keys := slices.DeleteFunc(Match{ignoreCase: true}.claims(codes), func(text string) bool { _, deleted := slices.BinarySearch(codes, text); return deleted })
 		return deleteKeyClaims(ctx, t, number, epoch, keys)
 	})
 	return gone, err

@@ -187,20 +187,20 @@ func lockForGeneration(ctx context.Context, t *db.Tx, input *generateInput) (*ru
 
 // insertDrawn inserts the free ones of the codes and returns how many.
 func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
-	state, err := readCase(ctx, t)
+	match, err := readCase(ctx, t)
 	if err != nil {
 		return 0, err
 	}
 	slices.SortFunc(codes, func(a, b string) int {
-		return cmp.Or(strings.Compare(state.key(a), state.key(b)), strings.Compare(a, b))
+		return cmp.Or(strings.Compare(match.Key(a), match.Key(b)), strings.Compare(a, b))
 	})
-	codes = slices.CompactFunc(codes, func(a, b string) bool { return state.key(a) == state.key(b) })
+	codes = slices.CompactFunc(codes, func(a, b string) bool { return match.Key(a) == match.Key(b) })
 	slices.Sort(codes)
 	if likely {
-		err = claimNew(ctx, t, p, codes, state)
+		err = claimNew(ctx, t, p, codes, match)
 	} else {
 		var claimed map[string]bool
-		claimed, err = claim(ctx, t, p, codes, state)
+		claimed, err = claim(ctx, t, p, codes, match)
 		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
 	}
 	if err != nil {

@@ -174,37 +174,37 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 	if len(byPromotion) == 0 {
 		return nil
 	}
-	state, err := readCase(ctx, w.Tx)
+	match, err := readCase(ctx, w.Tx)
 	if err != nil {
 		return err
 	}
 	order := slices.SortedFunc(maps.Keys(byPromotion), func(a, b string) int {
 		return cmp.Compare(promotions[a].Number, promotions[b].Number)
 	})
+	inBatch := map[string]string{} // codes by their keys
 	for _, id := range order {
 		codes := make([]string, len(byPromotion[id]))
 		for i, resource := range byPromotion[id] {
 			codes[i] = resource.(*codeSource).Code
 		}
 		codes = store.Unique(codes)
-		claimed, err := claim(ctx, w.Tx, promotions[id], codes, state)
+		claimed, err := claim(ctx, w.Tx, promotions[id], codes, match)
 		if err != nil {
 			return err
 		}
-		held, err := heldCodes(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }), state)
+		held, err := heldCodes(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }), match)
 		if err != nil {
 			return err
 		}
-		inBatch := map[string]string{}
 		for _, resource := range byPromotion[id] {
 			code := resource.(*codeSource).Code
-			key := state.key(code)
+			key := match.Key(code)
 			e := duplicateCode(code)
 			switch holder, taken := held[key]; {
 			case claimed[code] && inBatch[key] == "":
 				inBatch[key] = code
 				continue
-			case inBatch[key] != "":
+			case inBatch[key] != "" && (claimed[code] || inBatch[key] != code):
 				e = duplicateOf(inBatch[key], code)
 			case holder.code != code && holder.code != "":
 				e = duplicateOf(holder.code, code)

@@ -28,9 +28,6 @@ func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep
 // purgeCodes deletes the codes of purged epochs and of archived promotions, in short
 // transactions.
 func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
-	if err := ClearCase(ctx, s.db, actor); err != nil {
-		return err
-	}
 	dead, err := db.Collect(ctx, s.db.Reader, scanEpochKey, `
 		SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
 	if err != nil {

@@ -21,14 +21,6 @@ type codeSource struct {
 	CreatedAt   string   `json:"created_at,omitempty"`
 }
 
-// OfSource returns the promotion's id and the code of a line; empty if the line is not a code.
-func OfSource(source authoring.Source) (promotionID, code string) {
-	if c, is := source.(*codeSource); is {
-		return c.PromotionID, c.Code
-	}
-	return "", ""
-}
-
 func (c *codeSource) Key() string { return c.ID }
 
 func (c *codeSource) Check(f *authoring.Validator) {

@@ -284,8 +284,7 @@ func (f *Families) connect() {
 
 // OffersAt reads what the products at some ordinals cost in a currency, in their order.
 func (r *Reader) OffersAt(ctx context.Context, places []uint32, currency string) ([]*catalog.Offer, error) {
-	offers := make([]*catalog.Offer, len(places))
-	found := &StoredProducts{}
+	offers, found := make([]*catalog.Offer, len(places)), &StoredProducts{}
 	defer found.Release()
 	return offers, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
 		var p StoredProduct

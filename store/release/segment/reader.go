@@ -1,5 +1,5 @@
-// Package segment reads the parts of a release as publications store them: rows,
-// documents, lists, sort keys, indexes and prices, in one or two layers. A Release
+// Package segment reads the parts of a release as publications store them: blocks,
+// lists, sort keys, indexes and prices, of all its layers. A Release
 // describes a release, a Reader reads its parts, and a List reads products in a
 // stored order. It must not import release, routing or publish.
 package segment
@@ -44,7 +44,7 @@ func (r *Reader) session() db.Session {
 func (r *Reader) layer(of Layer) *Reader {
 	own := *r
 	own.Release = &Release{ID: of.ID, CatalogID: r.Release.CatalogID, Locale: r.Release.Locale, PublishedAt: store.FromMicros(of.Published),
-		Products: of.End - of.First, FirstOrdinal: of.First, Ordinals: of.End, Format: r.Release.Format}
+		Products: of.End - of.First, FirstOrdinal: of.First, Ordinals: of.End}
 	return &own
 }
 
