@@ -363,7 +363,6 @@ func (a *app) handler() http.Handler {
 		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.WriteTrouble),
 	}, api.WriteError)
 	routes := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux))
-	a.warmResponses(web.Chain(routes, middleware.Recover(a.log, api.WriteError), a.tokens.Middleware, middleware.LimitBody(a.BodyBytes), opctx.Middleware))
 	return web.Chain(routes,
 		middleware.NoSniff,
 		middleware.OnRequest(a.store.CountRequest), // polls and background jobs depend on whether there are requests
@@ -385,30 +384,14 @@ func (a *app) handler() http.Handler {
 	)
 }
 
-// warmResponses lets the handler build the responses again that a release changes, before the server serves it.
-func (a *app) warmResponses(handler http.Handler) {
-	if a.WarmTime <= 0 || !a.responses.Enabled() {
-		return
-	}
-	a.store.SetWarmer(a.WarmTime, func(ctx context.Context) {
-		start := time.Now()
-		built := a.front.Warm(ctx, handler, a.store.Pause)
-		a.log.Debug("built responses of a release before serving it", "responses", built, "duration", time.Since(start))
-	})
-}
-
 // countField counts a root field in the metrics.
 func (a *app) countField(ctx context.Context, field string) {
-	if !reqctx.IsWarming(ctx) {
-		a.metrics.CountField(ctx, field)
-	}
+	a.metrics.CountField(ctx, field)
 }
 
 // countOperation counts a GraphQL operation in the metrics.
 func (a *app) countOperation(ctx context.Context, stats executor.OperationStats) {
-	if !reqctx.IsWarming(ctx) {
-		a.metrics.CountOperation(ctx, metrics.Operation(stats))
-	}
+	a.metrics.CountOperation(ctx, metrics.Operation(stats))
 }
 
 func (a *app) countSubscription(ctx context.Context, stats executor.OperationStats) {

@@ -9,7 +9,6 @@ import (
 	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/release"
-	"portico/store/release/routing"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -74,10 +73,6 @@ type offerDependencies struct {
 
 // complete adds to an offer how to find whether it holds, and how to renew it.
 func (d offerDependencies) complete(offer responsecache.Offer, at int) *responsecache.Offer {
-	offer.EndsSoon = func(ctx context.Context) bool {
-		next := routing.NextTable(ctx)
-		return next != nil && d.choice != nil && d.choice.EndsWith(next)
-	}
 	offer.Current = func() bool { return d.unchangedButStock() && d.store.Unchanged(d.stock) }
 	if at == 0 {
 		return &offer

@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 
-	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/internal/web"
@@ -34,7 +33,7 @@ import (
 // that decides nothing.
 const principalHeader = "User-Agent"
 
-// behindFront serves a server behind a front cache, which builds responses again before releases are served. hits
+// behindFront serves a server behind a front cache. hits
 // counts what the front cache answered.
 func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Handler {
 	callerOf := func(r *http.Request) any {
@@ -49,7 +48,6 @@ func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Ha
 	}), middleware.NoSniff, middleware.RequestID, middleware.CORS([]string{"https://shop.example"}, slog.New(slog.DiscardHandler)), middleware.Compress)
 	front := frontcache.New(frontcache.Config{Responses: s.responses, OnRequest: func(context.Context) {}, CallerOf: callerOf,
 		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) { *hits++ }})
-	s.store.SetWarmer(time.Minute, func(ctx context.Context) { front.Warm(ctx, opctx.Middleware(s.handler), s.store.Pause) })
 	return front.Middleware(handler)
 }
 

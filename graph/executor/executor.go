@@ -22,7 +22,6 @@ import (
 	"portico/graph/generated"
 	"portico/graph/opctx"
 	"portico/graph/plan"
-	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -156,9 +155,7 @@ func (e *Executor) runPlan(ctx context.Context, query *document.PreparedOperatio
 		}
 		return body, nil, nil, err
 	}
-	if !reqctx.IsWarming(ctx) {
-		e.CountExecutor(byPlan)
-	}
+	e.CountExecutor(byPlan)
 	errs = graphql.GetErrors(ctx)
 	endStep(StepError(errs))
 	return body, found, errs, nil

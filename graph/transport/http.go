@@ -153,9 +153,7 @@ func (h *handler) runCached(w http.ResponseWriter, r *http.Request, sent []byte)
 	before := w.Header()["Vary"]
 	writeHead(w, r)
 	if h.runPlan(w, r, prepared) {
-		if !reqctx.IsWarming(r.Context()) {
-			h.documents.CountOutcome(prepared.Outcome)
-		}
+		h.documents.CountOutcome(prepared.Outcome)
 		return true
 	}
 	w.Header()["Vary"] = before

@@ -16,10 +16,6 @@ type Offer struct {
 	// Current reports whether the handler would send the same response now. It does not block.
 	Current func() bool
 
-	// EndsSoon reports whether the response holds now, stock aside, but not in the data of a context that warms
-	// for a change of it.
-	EndsSoon func(context.Context) bool
-
 	// Renew returns an offer of the response that the handler would send now, where that is known
 	// without running it; else nil. It is nil if that is never known. It does not block.
 	Renew func() *Offer

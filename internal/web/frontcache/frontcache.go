@@ -11,7 +11,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 	"weak"
 
@@ -36,8 +35,7 @@ type Config struct {
 // Cache answers repeated requests. Its methods are safe for concurrent use.
 type Cache struct {
 	Config
-	lookups   sync.Pool
-	dropEarly atomic.Pointer[time.Timer] // of the last Warm; nil for none
+	lookups sync.Pool
 }
 
 // New returns a cache.

@@ -161,10 +161,6 @@ const (
 	decidingHeaders // their number
 )
 
-// headerNames are the deciding headers by their index.
-var headerNames = [decidingHeaders]string{"Accept", "Accept-Language", "Content-Type", "Origin", "X-Moltin-Currency", "X-Moltin-Language", "Store-Channel",
-	"Ep-Channel", "Store-Context-Tag", "Ep-Context-Tag", "Ep-Inventories-Multi-Location"}
-
 // headerIndex returns the index of a request header that decides responses; -1 for one that decides none, or that
 // responsecache.Response handles. It is not known if a handler may read it in a way that the cache does not know.
 func headerIndex(name string) (index int, known bool) {
