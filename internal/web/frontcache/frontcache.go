@@ -2,8 +2,8 @@
 //
 // A handler whose response will be the same as long as certain data does not change leaves an Offer on the request. The
 // Cache keeps it under all that the response depends on: the method, the URI, the headers that some handler reads, the body, and
-// the rights of the caller, but not who the caller is, so that all shoppers share it. A request with a header that the
-// package does not know is left to the handler. Each time, the token is verified, the request is logged and counted, and the offer
+// the rights of the caller, but not who the caller is, so that all shoppers share it. Headers that no handler reads are ignored,
+// and a request with one that is not part of the key is left to the handler. Each time, the token is verified, the request is logged and counted, and the offer
 // says whether it still holds. It must not import the GraphQL and REST packages.
 package frontcache
 
