@@ -51,7 +51,7 @@ func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Ha
 	return front.Middleware(handler)
 }
 
-// frontTargets returns requests for all that can be offered, and for some that cannot.
+// frontTargets returns requests for all that can be candidates, and for some that cannot.
 func frontTargets() []string {
 	targets := []string{"/catalog/products/brush", productsOf("tools"), "/v2/settings", "/v2/inventories", "/v2/inventories?page[limit]=2", "/v2/inventories?page[limit]=2&page[offset]=1", "/v2/inventories?sort=-updated_at",
 		"/v2/inventories/anvil", "/v2/inventories/none", "/v2/promotions", "/catalog", "/v2/inventories/locations", "/none"}
@@ -308,7 +308,7 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 		}
 		heat := func(targets []string) (answers []string) {
 			for _, target := range targets {
-				for range 3 { // the second request leaves an offer
+				for range 3 { // the second request leaves a candidate
 					_, _ = ask(target)
 				}
 				answer, inFront := ask(target)

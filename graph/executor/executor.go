@@ -71,7 +71,7 @@ func (e *Executor) Prepare(op *document.Operation, params *graphql.RawParams) *d
 	}
 	query := &document.PreparedOperation{Operation: op, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
 		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(op, cached.Plan, variables),
-		OfferCoordinates: offerCoordinates(op, cached.Plan, variables)}
+		CandidateCoordinates: candidateCoordinates(op, cached.Plan, variables)}
 	query.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	query.Params = graphql.RawParams{Query: op.Query, Variables: variables}
 	if params.OperationName != "" {
