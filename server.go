@@ -235,7 +235,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 		}
 	}
 	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID),
-		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
+		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.ResponseCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -348,7 +348,7 @@ func (a *app) handler() http.Handler {
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
 	api := rest.New(resolver, a.log, rest.WithResponseCache(a.responses), rest.WithCachePolicy(policy),
-		rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.limiter.AcquireExpensive))
+		rest.LimitResponses(a.Documents.OrDefaults().ResponseBytes, a.limiter.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, playgroundOptions...), playground.NewGraphiQL(api.WriteError, playgroundOptions...)
 	docs := rest.Docs(api.WriteError, playgroundOptions...)
 	mux := http.NewServeMux()
@@ -403,7 +403,7 @@ func (a *app) streamConfig() transport.StreamConfig {
 	config := transport.DefaultStreamConfig()
 	config.MaxMessage = cmp.Or(a.MessageBytes, config.MaxMessage)
 	config.PerConnection, config.PerClient, config.PerAddress, config.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient,
-		a.SubscriptionsAddress, a.AnswerTime
+		a.SubscriptionsAddress, a.ResponseTime
 	config.AllowOrigin, config.Draining, config.CountSubscriptions, config.OnOperation = middleware.OriginAllowed(a.CORSOrigins), server.Draining,
 		a.metrics.AddSubscriptions, a.store.CountRequest
 	return config
