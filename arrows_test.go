@@ -86,7 +86,7 @@ store/exchange: store store/access store/authoring store/catalog store/db store/
 	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
-store/index: internal/cachekey store
+store/index: internal/cachekey internal/heapsize store
 store/job: store store/db
 store/promotion: internal/cachekey store store/authoring store/db store/index store/promotion/code store/promotion/redeem
 	store/promotion/rule
@@ -101,7 +101,7 @@ store/release: internal/cachekey internal/dependency store store/authoring store
 	store/release/segment
 store/release/price: internal/cachekey store store/catalog store/db
 store/release/routing: internal/dependency store store/catalog store/db store/release/segment
-store/release/segment: internal/cachekey internal/dependency store store/catalog store/db store/index store/release/price
+store/release/segment: internal/cachekey internal/dependency internal/heapsize store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db store/promotion/code
 store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job

@@ -56,7 +56,7 @@ func TestDocumentLimitFlags(t *testing.T) {
 		"document-directives": {5, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename @include(if:true) ") + "}") }, 0},
 		"document-steps":      {9, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
 		"document-cost":       {9, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
-		"document-answer-bytes": {60, func(n int) string {
+		"document-response-bytes": {60, func(n int) string {
 			return of("{" + strings.Repeat("a", n-len(`{"data":{"":"Query"}}`)) + ":__typename}")
 		}, 1},
 		"request-values": {50, func(n int) string {

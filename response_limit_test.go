@@ -48,7 +48,7 @@ func (h *testServer) send(t *testing.T, q testRequest) (status int, body string)
 	return w.Code, body
 }
 
-// TestResponseByteLimit requires that a response above --document-answer-bytes fails as a
+// TestResponseByteLimit requires that a response above --document-response-bytes fails as a
 // whole, on every path, and that a shorter one succeeds.
 func TestResponseByteLimit(t *testing.T) {
 	t.Parallel()
@@ -89,15 +89,15 @@ func TestResponseByteLimit(t *testing.T) {
 		posts("subscription{stockChanged(productIds:[\"prod-espresso\"]){available}}", stream...),
 		{name: "page", method: http.MethodGet, path: "/v2/files?page[limit]=1"}}
 	free := newDemoServer(t)
-	for flags, h := range map[string]*testServer{"": newDemoServer(t, "--document-answer-bytes", fmt.Sprint(bound)),
-		"without a cache": newDemoServer(t, "--document-answer-bytes", fmt.Sprint(bound), "--answer-cache-bytes", "0"),
-		"by gqlgen":       newDemoServer(t, "--document-answer-bytes", fmt.Sprint(bound), "--executor", "gqlgen")} {
+	for flags, h := range map[string]*testServer{"": newDemoServer(t, "--document-response-bytes", fmt.Sprint(bound)),
+		"without a cache": newDemoServer(t, "--document-response-bytes", fmt.Sprint(bound), "--response-cache-bytes", "0"),
+		"by gqlgen":       newDemoServer(t, "--document-response-bytes", fmt.Sprint(bound), "--executor", "gqlgen")} {
 		for _, q := range long {
 			_, body := free.send(t, q)
 			require.Greater(t, len(body), bound, "%s %s", q.name, body)
 			for range 2 { // the second time from the caches
 				status, body := h.send(t, q)
-				require.Contains(t, body, fmt.Sprintf("larger than %d bytes (--document-answer-bytes); request fewer rows or fields", bound),
+				require.Contains(t, body, fmt.Sprintf("larger than %d bytes (--document-response-bytes); request fewer rows or fields", bound),
 					"%s %s", flags, q.name)
 				require.NotContains(t, strings.TrimSuffix(body, `,"data":null}`), `"data"`, q.name) // gqlgen writes an event without data so
 				if strings.HasPrefix(q.path, "/graphql") {
@@ -144,7 +144,7 @@ func TestLongResponseStopsEarly(t *testing.T) {
 	t.Setenv("PORTICO_TEST_BENCH_SHOP", path)
 	const most = 64 << 20
 	aliases := repeatNumbered(440, "a%d:description ")
-	for name, flags := range map[string][]string{"plans": nil, "plans without a cache": {"--answer-cache-bytes", "0"},
+	for name, flags := range map[string][]string{"plans": nil, "plans without a cache": {"--response-cache-bytes", "0"},
 		"gqlgen": {"--executor", "gqlgen"}} {
 		h := newDemoServer(t, flags...)
 		for _, q := range []struct {

@@ -234,7 +234,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 		}
 	}
 	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID),
-		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
+		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.ResponseCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -347,7 +347,7 @@ func (a *app) handler() http.Handler {
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
 	api := rest.New(resolver, a.log, rest.WithResponseCache(a.responses), rest.WithCachePolicy(policy),
-		rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.limiter.AcquireExpensive))
+		rest.LimitResponses(a.Documents.OrDefaults().ResponseBytes, a.limiter.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, playgroundOptions...), playground.NewGraphiQL(api.WriteError, playgroundOptions...)
 	docs := rest.Docs(api.WriteError, playgroundOptions...)
 	mux := http.NewServeMux()
@@ -362,7 +362,6 @@ func (a *app) handler() http.Handler {
 		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.WriteTrouble),
 	}, api.WriteError)
 	routes := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux))
-	a.warmResponses(web.Chain(routes, middleware.Recover(a.log, api.WriteError), a.tokens.Middleware, middleware.LimitBody(a.BodyBytes), opctx.Middleware))
 	return web.Chain(routes,
 		middleware.NoSniff,
 		middleware.OnRequest(a.store.CountRequest), // polls and background jobs depend on whether there are requests
@@ -384,30 +383,14 @@ func (a *app) handler() http.Handler {
 	)
 }
 
-// warmResponses lets the handler build the responses again that a release changes, before the server serves it.
-func (a *app) warmResponses(handler http.Handler) {
-	if a.WarmTime <= 0 || !a.responses.Enabled() {
-		return
-	}
-	a.store.SetWarmer(a.WarmTime, func(ctx context.Context) {
-		start := time.Now()
-		built := a.front.Warm(ctx, handler, a.store.Pause)
-		a.log.Debug("built responses of a release before serving it", "responses", built, "duration", time.Since(start))
-	})
-}
-
 // countField counts a root field in the metrics.
 func (a *app) countField(ctx context.Context, field string) {
-	if !reqctx.IsWarming(ctx) {
-		a.metrics.CountField(ctx, field)
-	}
+	a.metrics.CountField(ctx, field)
 }
 
 // countOperation counts a GraphQL operation in the metrics.
 func (a *app) countOperation(ctx context.Context, stats executor.OperationStats) {
-	if !reqctx.IsWarming(ctx) {
-		a.metrics.CountOperation(ctx, metrics.Operation(stats))
-	}
+	a.metrics.CountOperation(ctx, metrics.Operation(stats))
 }
 
 func (a *app) countSubscription(ctx context.Context, stats executor.OperationStats) {
@@ -419,7 +402,7 @@ func (a *app) streamConfig() transport.StreamConfig {
 	config := transport.DefaultStreamConfig()
 	config.MaxMessage = cmp.Or(a.MessageBytes, config.MaxMessage)
 	config.PerConnection, config.PerClient, config.PerAddress, config.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient,
-		a.SubscriptionsAddress, a.AnswerTime
+		a.SubscriptionsAddress, a.ResponseTime
 	config.AllowOrigin, config.Draining, config.CountSubscriptions, config.OnOperation = middleware.OriginAllowed(a.CORSOrigins), server.Draining,
 		a.metrics.AddSubscriptions, a.store.CountRequest
 	return config

@@ -70,7 +70,7 @@ func BenchmarkWhole(b *testing.B) {
 // languages, with a small cache. It needs a shop of at least 10,000 products. cpu-µs/op is the CPU of
 // the process, which other programs disturb less than time.
 func BenchmarkCold(b *testing.B) {
-	h := newGeneratedServer(b, "--cache-bytes", strconv.Itoa(16<<20), "--answer-cache-bytes", "0")
+	h := newGeneratedServer(b, "--release-cache-bytes", strconv.Itoa(16<<20), "--response-cache-bytes", "0")
 	page := `query Page($id: ID!, $offset: Int) { catalogNode(id: $id) { products(first: 25, offset: $offset) { totalCount nodes { uuid sku name slug
 		price { amount currency } displayPrice { withoutTax { formatted } } mainImage { href } files { file { href } }
 		componentProducts { uuid name } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`

@@ -65,10 +65,10 @@ func checkedPackages(t *testing.T, fset *token.FileSet, folder string) []checked
 	var checked []checkedPackage
 	for _, p := range own {
 		c := checkedPackage{path: p.ImportPath, files: map[string]*ast.File{},
-			info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Instances: map[*ast.Ident]types.Instance{}}}
+			info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Instances: map[*ast.Ident]types.Instance{}}}
 		var files []*ast.File
 		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution|parser.ParseComments)
 			require.NoError(t, err)
 			files = append(files, file)
 			c.files[name] = file

@@ -92,10 +92,10 @@ func newTokens(t testing.TB, s *shop.Store) *auth.Service {
 	return tokens
 }
 
-// responseCacheBytes is the size of the response cache. PORTICO_TEST_ANSWERS=off, which the full
+// responseCacheBytes is the size of the response cache. PORTICO_TEST_RESPONSE_CACHE=off, which the full
 // tests also run with, turns the cache off.
 func responseCacheBytes() uint64 {
-	if os.Getenv("PORTICO_TEST_ANSWERS") == "off" {
+	if os.Getenv("PORTICO_TEST_RESPONSE_CACHE") == "off" {
 		return 0
 	}
 	return 16 << 20

@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 
-	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/internal/web"
@@ -34,7 +33,7 @@ import (
 // that decides nothing.
 const principalHeader = "User-Agent"
 
-// behindFront serves a server behind a front cache, which builds responses again before releases are served. hits
+// behindFront serves a server behind a front cache. hits
 // counts what the front cache answered.
 func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Handler {
 	callerOf := func(r *http.Request) any {
@@ -49,11 +48,10 @@ func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Ha
 	}), middleware.NoSniff, middleware.RequestID, middleware.CORS([]string{"https://shop.example"}, slog.New(slog.DiscardHandler)), middleware.Compress)
 	front := frontcache.New(frontcache.Config{Responses: s.responses, OnRequest: func(context.Context) {}, CallerOf: callerOf,
 		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) { *hits++ }})
-	s.store.SetWarmer(time.Minute, func(ctx context.Context) { front.Warm(ctx, opctx.Middleware(s.handler), s.store.Pause) })
 	return front.Middleware(handler)
 }
 
-// frontTargets returns requests for all that can be offered, and for some that cannot.
+// frontTargets returns requests for all that can be candidates, and for some that cannot.
 func frontTargets() []string {
 	targets := []string{"/catalog/products/brush", productsOf("tools"), "/v2/settings", "/v2/inventories", "/v2/inventories?page[limit]=2", "/v2/inventories?page[limit]=2&page[offset]=1", "/v2/inventories?sort=-updated_at",
 		"/v2/inventories/anvil", "/v2/inventories/none", "/v2/promotions", "/catalog", "/v2/inventories/locations", "/none"}
@@ -310,7 +308,7 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 		}
 		heat := func(targets []string) (answers []string) {
 			for _, target := range targets {
-				for range 3 { // the second request leaves an offer
+				for range 3 { // the second request leaves a candidate
 					_, _ = ask(target)
 				}
 				answer, inFront := ask(target)

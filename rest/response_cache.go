@@ -55,17 +55,17 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	}
 	again := a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
 	view.Reuse(answer.ValidFrom, answer.ValidUntil, answer.MadeFrom)
-	ctx, offerer := a.resolver.BeginOffer(r.Context())
-	offerer.Offer(ctx, responsecache.Offer{Response: answer, Tagged: true, SetCaching: again})
+	ctx, builder := a.resolver.BeginCandidate(r.Context())
+	builder.Set(ctx, responsecache.Candidate{Response: answer, Tagged: true, SetCaching: again})
 	answer.ServeHTTP(w, r)
 	return nil
 }
 
-// serveOffered runs the handler of a route whose response depends on settings and stock alone, and
-// offers the response for requests that repeat this one.
-func (a *API) serveOffered(w http.ResponseWriter, r *http.Request, found route) error {
-	ctx, offerer := a.resolver.BeginOffer(r.Context())
-	if offerer == nil || wantsGraphQLHint(r) {
+// serveCandidate runs the handler of a route whose response depends on settings and stock alone, and
+// makes it a candidate for requests that repeat this one.
+func (a *API) serveCandidate(w http.ResponseWriter, r *http.Request, found route) error {
+	ctx, builder := a.resolver.BeginCandidate(r.Context())
+	if builder == nil || wantsGraphQLHint(r) {
 		return found.handle(a, w, r)
 	}
 	d := &bufferedResponse{header: make(http.Header, 4)}
@@ -75,7 +75,7 @@ func (a *API) serveOffered(w http.ResponseWriter, r *http.Request, found route) 
 	d.header.Del("Content-Length") // depends on compression
 	maps.Copy(w.Header(), d.header)
 	answer := responsecache.NewResponse(d.body, nil)
-	offerer.OfferWithStockTime(ctx, responsecache.Offer{Response: answer}, d.stockTime)
+	builder.SetWithStockTime(ctx, responsecache.Candidate{Response: answer}, d.stockTime)
 	answer.ServeWithoutETag(w, r)
 	return nil
 }

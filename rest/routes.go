@@ -26,8 +26,8 @@ func (r route) cacheable() bool {
 	return r.method == http.MethodGet && strings.HasPrefix(r.path, "/catalog/")
 }
 
-// offered reports whether the response depends only on settings, stock and the request.
-func (r route) offered() bool {
+// isCandidate reports whether the response depends only on settings, stock and the request.
+func (r route) isCandidate() bool {
 	return r.method == http.MethodGet && slices.Contains([]string{"/v2/inventories", "/v2/inventories/:id", "/v2/settings"}, r.path)
 }
 
@@ -181,8 +181,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, found route) error {
 	switch {
 	case found.cacheable():
 		return a.serveCached(w, r, found)
-	case found.offered():
-		return a.serveOffered(w, r, found)
+	case found.isCandidate():
+		return a.serveCandidate(w, r, found)
 	}
 	return found.handle(a, w, r)
 }

@@ -47,14 +47,14 @@ func (op *Operation) IsSubscription() bool {
 // same bytes share it.
 type PreparedOperation struct {
 	*Operation
-	ID               uint64            // unique in the process
-	Params           graphql.RawParams // of the request, without extensions that nothing reads
-	Variables        map[string]any    // coerced, with defaults
-	Plan             *CachedPlan
-	Introspects      bool     // selects __schema or __type
-	ResponseEnd      string   // the part of the response after the data
-	CacheCoordinates []string // root fields to authorize before a cached response is used; nil if not cacheable
-	OfferCoordinates []string // root fields to count for a response that is offered; nil if it is not
+	ID                   uint64            // unique in the process
+	Params               graphql.RawParams // of the request, without extensions that nothing reads
+	Variables            map[string]any    // coerced, with defaults
+	Plan                 *CachedPlan
+	Introspects          bool     // selects __schema or __type
+	ResponseEnd          string   // the part of the response after the data
+	CacheCoordinates     []string // root fields to authorize before a cached response is used; nil if not cacheable
+	CandidateCoordinates []string // root fields to count for a response that is a candidate; nil if it is none
 }
 
 // RootFields visits the root fields of an operation, each as often as it is selected, also where @skip or @include leave it out.
@@ -100,5 +100,5 @@ func (op *PreparedOperation) RootIDs(ctx context.Context, field string) (ids []s
 // size returns the memory of the operation in bytes, without its plan and document.
 func (op *PreparedOperation) size() int {
 	return int(unsafe.Sizeof(*op)+unsafe.Sizeof(*op.Operation)+unsafe.Sizeof(*op.Cost)) + heapsize.Round(len(op.ResponseEnd)) +
-		heapsize.Of(op.Variables, op.Params.Extensions, op.CacheCoordinates, op.OfferCoordinates, op.Allowance.RowCosts)
+		heapsize.Of(op.Variables, op.Params.Extensions, op.CacheCoordinates, op.CandidateCoordinates, op.Allowance.RowCosts)
 }

@@ -36,7 +36,7 @@ import (
 // The limits of one request.
 const (
 	maxWork       = 64 << 20 // bytes allocated, those of the response too
-	maxResponse   = 8 << 20  // bytes, --document-answer-bytes
+	maxResponse   = 8 << 20  // bytes, --document-response-bytes
 	maxStatements = 60_000 / 8
 	maxCharged    = 60_000 * limits.BytesPerUnit // bytes read and steps of loops that compute
 

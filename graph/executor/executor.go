@@ -22,7 +22,6 @@ import (
 	"portico/graph/generated"
 	"portico/graph/opctx"
 	"portico/graph/plan"
-	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -72,7 +71,7 @@ func (e *Executor) Prepare(op *document.Operation, params *graphql.RawParams) *d
 	}
 	query := &document.PreparedOperation{Operation: op, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
 		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(op, cached.Plan, variables),
-		OfferCoordinates: offerCoordinates(op, cached.Plan, variables)}
+		CandidateCoordinates: candidateCoordinates(op, cached.Plan, variables)}
 	query.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	query.Params = graphql.RawParams{Query: op.Query, Variables: variables}
 	if params.OperationName != "" {
@@ -156,9 +155,7 @@ func (e *Executor) runPlan(ctx context.Context, query *document.PreparedOperatio
 		}
 		return body, nil, nil, err
 	}
-	if !reqctx.IsWarming(ctx) {
-		e.CountExecutor(byPlan)
-	}
+	e.CountExecutor(byPlan)
 	errs = graphql.GetErrors(ctx)
 	endStep(StepError(errs))
 	return body, found, errs, nil

@@ -25,7 +25,7 @@ const expensivePart = 10
 
 // limit returns the limit of every run of a plan.
 func (e *Executor) limit() plan.Limit {
-	return plan.Limit{Bytes: e.Limits.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
+	return plan.Limit{Bytes: e.Limits.ResponseBytes, Large: limits.LargeResponse, Reserve: e.reserve,
 		Buffer:   func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] },
 		Parallel: parallelFields, Trial: opctx.BeginTrial}
 }
@@ -75,7 +75,7 @@ func (e *Executor) StoppedError(err error) *store.Error {
 	case !errors.As(err, &stopped):
 		return nil
 	case errors.Is(err, plan.ErrTooLarge):
-		return limits.ResponseTooLarge(e.Limits.AnswerBytes)
+		return limits.ResponseTooLarge(e.Limits.ResponseBytes)
 	}
 	return store.AsErrors(stopped.Err)[0]
 }
@@ -89,7 +89,7 @@ func ErrorList(err *store.Error) gqlerror.List {
 func (e *Executor) RunHandler(ctx context.Context, handler graphql.ResponseHandler) (resp *graphql.Response, err *store.Error) {
 	err = e.Catch(ctx, func() {
 		resp = handler(ctx)
-		if most := e.Limits.AnswerBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
+		if most := e.Limits.ResponseBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
 			plan.Stop(plan.ErrTooLarge)
 		}
 	})
@@ -127,7 +127,7 @@ type limitedBuffer struct {
 
 func (b *limitedBuffer) grow(more int) {
 	bytes := b.Len() + more
-	if most := b.exec.Limits.AnswerBytes; most > 0 && bytes > most {
+	if most := b.exec.Limits.ResponseBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
 	if bytes > limits.LargeResponse {

@@ -146,5 +146,5 @@ func SetValidity(resp *responsecache.Response, view *release.View) *responsecach
 
 // Moment returns when and in which state of the data a view reads.
 func Moment(view *release.View) responsecache.Moment {
-	return responsecache.Moment{Time: view.Now(), State: view.State(), Early: view.Early()}
+	return responsecache.Moment{Time: view.Now(), State: view.State()}
 }

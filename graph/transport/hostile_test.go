@@ -272,7 +272,7 @@ func TestHostileBodiesCostMuchWithoutLimits(t *testing.T) {
 	storetest.FullTestsOnly(t, "it shows that the bounds are needed, not that they hold")
 	const none = 1 << 40
 	lifted := limits.Config{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
-		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, AnswerBytes: none, Values: none, Nesting: none}
+		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, ResponseBytes: none, Values: none, Nesting: none}
 	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.ServeWithLimits(graphtest.Open(t, e, shop), lifted)

@@ -153,9 +153,7 @@ func (h *handler) runCached(w http.ResponseWriter, r *http.Request, sent []byte)
 	before := w.Header()["Vary"]
 	writeHead(w, r)
 	if h.runPlan(w, r, prepared) {
-		if !reqctx.IsWarming(r.Context()) {
-			h.documents.CountOutcome(prepared.Outcome)
-		}
+		h.documents.CountOutcome(prepared.Outcome)
 		return true
 	}
 	w.Header()["Vary"] = before
@@ -269,7 +267,7 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		op.Budget = opctx.NewBudget(q.Allowance)
 	}
 	buffer := executor.GetBuffer()
-	ctx, offerer := h.exec.BeginOffer(r.Context(), q)
+	ctx, builder := h.exec.BeginCandidate(r.Context(), q)
 	body, found, errs, err := h.exec.RunPlan(ctx, q, r.Header, opctx.Cacheable(r), buffer)
 	defer func() { executor.PutBuffer(buffer, body) }()
 	if stopped := h.exec.StoppedError(err); stopped != nil {
@@ -287,14 +285,14 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		h.write(w, &q.Params, response)
 	case found != nil && opctx.Storable(r):
 		again := h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
-		h.offer(ctx, offerer, q, responsecache.Offer{Response: found, Tagged: true, SetCaching: again})
+		h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: found, Tagged: true, SetCaching: again})
 		found.ServeHTTP(w, r)
 	case found != nil:
-		h.offer(ctx, offerer, q, responsecache.Offer{Response: found})
+		h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: found})
 		found.ServeWithoutETag(w, r)
 	default:
-		if offerer != nil {
-			h.offer(ctx, offerer, q, responsecache.Offer{Response: responsecache.NewResponse(bytes.Clone(body), nil)})
+		if builder != nil {
+			h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: responsecache.NewResponse(bytes.Clone(body), nil)})
 		}
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 		_, _ = w.Write(body) // an error means that the client is gone
@@ -302,17 +300,17 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 	return true
 }
 
-// offer offers a response for requests that repeat this one.
-func (h *handler) offer(ctx context.Context, offerer *graph.Offerer, q *document.PreparedOperation, offer responsecache.Offer) {
-	if offerer == nil {
+// setCandidate makes a response a candidate for requests that repeat this one.
+func (h *handler) setCandidate(ctx context.Context, builder *graph.CandidateBuilder, q *document.PreparedOperation, candidate responsecache.Candidate) {
+	if builder == nil {
 		return
 	}
 	count, outcome := h.exec.CountRepeated(q), q.Outcome
-	offer.Count = func(ctx context.Context) {
+	candidate.Count = func(ctx context.Context) {
 		count(ctx)
 		h.documents.CountOutcome(outcome)
 	}
-	offerer.Offer(ctx, offer)
+	builder.Set(ctx, candidate)
 }
 
 // refuse writes the response to an opCtx that failed as a whole.

@@ -69,38 +69,6 @@ func (p *Principal) AppendRights(dst []byte) []byte {
 	return cachekey.AppendPart(cachekey.AppendPart(dst, p.AccountID), p.CustomerID)
 }
 
-// CutRights reads what AppendRights appended. The principal has those rights and no client. ok is false for other bytes.
-func CutRights(key []byte) (p *Principal, rest []byte, ok bool) {
-	if len(key) == 0 || key[0] != 'a' && key[0] != 'p' {
-		return nil, key, false
-	}
-	p, rest, ok = &Principal{Grant: GrantClientCredentials}, key[1:], true
-	if key[0] == 'a' {
-		p.Grant = grantAnonymous
-	}
-	number := func() int {
-		n, width := binary.Uvarint(rest)
-		if width <= 0 || n > uint64(len(rest)-width) {
-			ok = false
-			return 0
-		}
-		rest = rest[width:]
-		return int(n)
-	}
-	text := func() string {
-		part, after, found := cachekey.CutPart(rest)
-		rest, ok = after, ok && found
-		return string(part)
-	}
-	for _, list := range [...]*[]string{&p.Scopes, &p.AccountTags} {
-		for range number() {
-			*list = append(*list, text())
-		}
-	}
-	p.AccountID, p.CustomerID = text(), text()
-	return p, rest, ok
-}
-
 // HasScope reports whether the principal has a scope.
 func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 

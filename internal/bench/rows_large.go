@@ -13,7 +13,7 @@ func (b *bench) coldRow() ([]rowResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := s.serve("--cache-bytes", "16777216", "--answer-cache-bytes", "0")
+	server, err := s.serve("--release-cache-bytes", "16777216", "--response-cache-bytes", "0")
 	if err != nil {
 		return nil, err
 	}

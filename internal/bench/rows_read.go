@@ -57,7 +57,7 @@ func (b *bench) planRow() ([]rowResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.serve("--answer-cache-bytes", "0"); err != nil {
+	if _, err := s.serve("--response-cache-bytes", "0"); err != nil {
 		return nil, err
 	}
 	product, floor, err := b.compareLive(s, s.readMix(2))

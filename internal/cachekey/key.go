@@ -70,16 +70,6 @@ func AppendInt(dst []byte, n int64) []byte {
 // Of returns the key of the parts in a buffer.
 func Of(parts []byte) Key { return Key{string(parts), true} }
 
-// CutPart returns the first part in a buffer that AppendPart wrote, and what follows. ok is false for other bytes.
-func CutPart(parts []byte) (part, rest []byte, ok bool) {
-	head, width := binary.Uvarint(parts)
-	if width <= 0 || head&1 == 1 || head>>1 > uint64(len(parts)-width) {
-		return nil, parts, false
-	}
-	end := width + int(head>>1)
-	return parts[width:end], parts[end:], true
-}
-
 // Text returns the only part of a key; empty if it has several.
 func (k Key) Text() string {
 	if k.joined {

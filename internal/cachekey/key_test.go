@@ -65,19 +65,6 @@ func TestPartsInABufferAreThoseOfTheKey(t *testing.T) {
 			buf = AppendPart(buf, part)
 		}
 		require.Equal(t, New(parts...), Of(buf))
-		rest := buf
-		for _, part := range parts {
-			var found []byte
-			var ok bool
-			found, rest, ok = CutPart(rest)
-			require.True(t, ok)
-			require.Equal(t, part, string(found))
-		}
-		require.Empty(t, rest)
-		if last := parts[len(parts)-1]; last != "" {
-			_, _, ok := CutPart(AppendPart(nil, last)[:len(last)])
-			require.False(t, ok, "a part that is cut off")
-		}
 	})
 }
 

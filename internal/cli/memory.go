@@ -85,11 +85,11 @@ func garbagePercent(scanned, live, minimum uint64) int {
 	return int(max(min(live/2, maxHalfGarbage), live/4, minimum) * 100 / max(scanned, 1<<20))
 }
 
-// DefaultCacheBytes is the size of the cache of releases for --cache-bytes=0.
-func DefaultCacheBytes() uint64 { return memoryPart(maxReleaseCache) }
+// DefaultReleaseCacheBytes is the size of the cache of releases for --release-cache-bytes=0.
+func DefaultReleaseCacheBytes() uint64 { return memoryPart(maxReleaseCache) }
 
 // ResponseCacheBytes is the size of the response cache for a value of
-// --answer-cache-bytes.
+// --response-cache-bytes.
 func ResponseCacheBytes(flag int64) uint64 {
 	if flag < 0 {
 		return memoryPart(maxResponseCache)

@@ -42,9 +42,8 @@ type Serve struct {
 	CDNFlags
 	PurgeFlags
 
-	AnswerCacheBytes int64         `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses (answers). 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
-	StockCacheBytes  uint64        `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
-	WarmTime         time.Duration `group:"cache" hidden:"" placeholder:"DURATION" default:"2s" help:"How long a publication waits at most while the server rebuilds cached responses that it changes, those requested most first. 0 rebuilds none ahead."`
+	ResponseCacheBytes int64  `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses. 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
+	StockCacheBytes    uint64 `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
 
 	AdminAddr         string         `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /status, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`
 	AccessLog         accesslog.Mode `group:"observability" hidden:"" enum:"off,errors,all" placeholder:"MODE" default:"errors" help:"Which requests to log: off, errors (those with status 400 and higher, at most 1000 a minute, and once a minute the number of all) or all. --slow logs slow requests whatever this is."`

@@ -13,10 +13,10 @@ import (
 
 // StoreFlags are the flags of each command that opens the database.
 type StoreFlags struct {
-	DatabaseURL string `group:"database" placeholder:"URL" default:"file:portico.db" help:"Database: file:PATH for SQLite, or postgres://user@host:5432/database."`
-	Readers     uint16 `group:"database" placeholder:"N" default:"0" help:"Size of the connection pool for reads. PostgreSQL has another one of this size for writes, and up to 5 more connections for publications, exports and housekeeping. 0 means pool_max_conns of the URL, else a size that depends on the CPU cores."`
-	CacheBytes  uint64 `group:"database" placeholder:"BYTES" default:"0" help:"Memory for published products and lists. 0 means an eighth of the memory, at most 80 MiB."`
-	Synchronous string `group:"database" hidden:"" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only. When a write is durable: FULL survives a power failure, NORMAL can lose the last writes, OFF leaves it to the operating system."`
+	DatabaseURL       string `group:"database" placeholder:"URL" default:"file:portico.db" help:"Database: file:PATH for SQLite, or postgres://user@host:5432/database."`
+	Readers           uint16 `group:"database" placeholder:"N" default:"0" help:"Size of the connection pool for reads. PostgreSQL has another one of this size for writes, and up to 5 more connections for publications, exports and housekeeping. 0 means pool_max_conns of the URL, else a size that depends on the CPU cores."`
+	ReleaseCacheBytes uint64 `group:"database" placeholder:"BYTES" default:"0" help:"Memory for published products and lists. 0 means an eighth of the memory, at most 80 MiB."`
+	Synchronous       string `group:"database" hidden:"" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only. When a write is durable: FULL survives a power failure, NORMAL can lose the last writes, OFF leaves it to the operating system."`
 
 	DatabaseWait  time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. Time limit to get a connection. 0 means the default."`
 	ReadTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"10s" help:"Time limit for a query. Does not apply to publications and exports. 0 means the default."`
@@ -86,7 +86,7 @@ func (c *StoreFlags) OpenToRead(ctx context.Context, log *slog.Logger, options .
 
 func (c *StoreFlags) open(ctx context.Context, log *slog.Logger, mode shop.SchemaMode, options []func(*shop.Config)) (*shop.Store, error) {
 	config := shop.Config{
-		URL: c.DatabaseURL, Schema: mode, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
+		URL: c.DatabaseURL, Schema: mode, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.ReleaseCacheBytes, DefaultReleaseCacheBytes()), Log: log,
 		Timeouts: c.timeouts(),
 	}
 	for _, option := range options {

@@ -92,7 +92,7 @@ func TestHTTP2Misuse(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
 	s := &http2Server{&attackTarget{}, trusted}
-	s.serverProcess = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--answer-time", "1s",
+	s.serverProcess = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--response-time", "1s",
 		"--body-time", "1s", "--header-time", "2s", "--idle-time", "500ms")
 	alive := func() {
 		t.Helper()

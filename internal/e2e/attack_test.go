@@ -32,7 +32,7 @@ func startAttackTarget(t *testing.T, flags ...string) *attackTarget {
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
 	_, token := o.issue(t)
 	a := &attackTarget{token: token}
-	a.serverProcess = o.serve(t, append([]string{"--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "4000000", "--cache-bytes",
+	a.serverProcess = o.serve(t, append([]string{"--admin-addr", "127.0.0.1:0", "--response-cache-bytes", "4000000", "--release-cache-bytes",
 		"4000000"}, flags...)...)
 	for range 20 {
 		a.requireServing(t)

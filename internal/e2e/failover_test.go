@@ -98,7 +98,7 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 	shop.importLines(t, springPromotion+"\n"+`{"type":"promotion_code","id":"big","promotion_id":"spring","code":"BIG"}`)
 	_, token := shop.issue(t)
 	unlimited := []string{"--code-rate-client", "0", "--code-rate-address", "0"}
-	uncached := slices.Concat(unlimited, []string{"--cache-bytes", "1", "--answer-cache-bytes", "0", "--read-database-url", nodes.URL("postgres", "prefer-standby")})
+	uncached := slices.Concat(unlimited, []string{"--release-cache-bytes", "1", "--response-cache-bytes", "0", "--read-database-url", nodes.URL("postgres", "prefer-standby")})
 	servers := map[string]*serverProcess{failoverPages: shop.serve(t, unlimited...), standbyPages: shop.serve(t, uncached...)}
 	require.NoError(t, shop.Close()) // its connections are not of the test
 	for _, round := range []struct {

@@ -77,9 +77,9 @@ func TestAdminAddrFlag(t *testing.T) {
 // TestCacheMetrics requires that the second read of a release is a cache hit.
 func TestCacheMetrics(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "0")
+	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0", "--response-cache-bytes", "0")
 	token := demoToken(t, s)
-	kept := func(outcome string) float64 { return s.metric(t, "portico_kept_parts_"+outcome) }
+	kept := func(outcome string) float64 { return s.metric(t, "portico_release_cache_"+outcome) }
 	read := func() {
 		response, body := s.send(t, "GET", "/catalog/nodes/node-coffee/relationships/products", "", "Authorization", "Bearer "+token)
 		require.Equal(t, http.StatusOK, response.StatusCode, body)

@@ -181,7 +181,7 @@ func TestConnectionsAddressFlag(t *testing.T) {
 }
 
 func TestInvalidLimitFlags(t *testing.T) {
-	for _, flag := range []string{"--body-time=-1s", "--connections=-1", "--answer-memory=-1"} {
+	for _, flag := range []string{"--body-time=-1s", "--connections=-1", "--response-memory=-1"} {
 		code, _, stderr := portico(t, "serve", flag)
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, "must be 0 or more")

@@ -20,7 +20,7 @@ func TestSubscriptionsOverHTTP2(t *testing.T) {
 	folder, trusted := t.TempDir(), x509.NewCertPool()
 	certificate, key := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	trusted.AddCert(writeCertificate(t, certificate, key, 1))
-	s := o.serve(t, "--tls-cert", certificate, "--tls-key", key, "--answer-time", "300ms", "--connections", "4", "--connections-address", "1")
+	s := o.serve(t, "--tls-cert", certificate, "--tls-key", key, "--response-time", "300ms", "--connections", "4", "--connections-address", "1")
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}

@@ -32,7 +32,7 @@ func TestStockEventsFromAllServers(t *testing.T) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t, "inventory:read", "catalog:read")
 		till := o.serve(t)
-		shop := o.serve(t, "--request-time", "300ms", "--answer-time", "300ms")
+		shop := o.serve(t, "--request-time", "300ms", "--response-time", "300ms")
 		asks := o.serve(t, "--stock-cache-bytes", "0")
 		streams := []*eventsOf{till.events(t, token, espressos), shop.events(t, token, espressos), asks.events(t, token, espressos)}
 		socket := shop.open(t, bearing(token))

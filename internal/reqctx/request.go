@@ -13,7 +13,7 @@ import (
 )
 
 // Request is the context of a request, with what the layers found out. Each field names the layer that sets it; it is empty without
-// that layer. Once the handler runs, only Route, Status, Streaming, OperationName and Offer change.
+// that layer. Once the handler runs, only Route, Status, Streaming, OperationName and Candidate change.
 type Request struct {
 	context.Context
 
@@ -35,10 +35,9 @@ type Request struct {
 	Effort     store.QueryStats       // web.Slow: what it asked of the database
 	TraceID    string                 // tracing; empty for none
 
-	Warming    bool // frontcache: no client sent it, so it is not counted
-	Counted    bool // frontcache: middleware.OnRequest must not count it again
-	WantsOffer bool // frontcache: whether the handler shall set Offer
-	Offer      any  // rest, graph: a *responsecache.Offer, how to answer requests that repeat this one; nil for none
+	Counted        bool // frontcache: middleware.OnRequest must not count it again
+	WantsCandidate bool // frontcache: whether the handler shall set Candidate
+	Candidate      any  // rest, graph: a *responsecache.Candidate, how to answer requests that repeat this one; nil for none
 
 	headerValue [1]string
 }
@@ -109,12 +108,6 @@ func (r *Request) HeaderValue(text string) []string {
 func From(ctx context.Context) *Request {
 	r, _ := ctx.Value(key{}).(*Request)
 	return r
-}
-
-// IsWarming reports whether ctx belongs to a request that no client sent.
-func IsWarming(ctx context.Context) bool {
-	r := From(ctx)
-	return r != nil && r.Warming
 }
 
 // Begin returns the request with a Request on its context. The first layer creates it.

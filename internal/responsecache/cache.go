@@ -23,7 +23,6 @@ import (
 type Cache struct {
 	entries      *otter.Cache[cachekey.Key, Entry] // nil where nothing is kept; a *Response unless Set added it
 	hits, misses atomic.Uint64
-	early        earlyResponses
 
 	mu    sync.Mutex
 	calls map[callKey]*call
@@ -62,7 +61,6 @@ func (r *Cache) CountHit() { r.hits.Add(1) }
 type Moment struct {
 	Time  time.Time
 	State dependency.State
-	Early bool // nobody is shown the state yet
 }
 
 // callKey is the key of a response that is being built in a state.
@@ -82,7 +80,6 @@ type call struct {
 func NewCache(budget uint64) *Cache {
 	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
-		r.early.budget = int(budget / 8)
 		r.entries = otter.Must(&otter.Options[cachekey.Key, Entry]{
 			MaximumWeight: budget,
 			Weigher: func(name cachekey.Key, kept Entry) uint32 {
@@ -113,12 +110,7 @@ func (r *Cache) Get(name cachekey.Key, at Moment) *Response {
 		r.hits.Add(1)
 		return kept
 	}
-	kept := r.early.get(name, at)
-	if kept != nil && !at.Early {
-		r.hits.Add(1)
-		r.entries.Set(name, kept)
-	}
-	return kept
+	return nil
 }
 
 // Do returns the cached response of a key that is valid at a moment, else what write returns, and caches it. Concurrent calls
@@ -132,9 +124,7 @@ func (r *Cache) Do(ctx context.Context, name cachekey.Key, at Moment, write func
 	if kept := r.Get(name, at); kept != nil {
 		return kept, nil
 	}
-	if !at.Early {
-		r.misses.Add(1)
-	}
+	r.misses.Add(1)
 	r.mu.Lock()
 	id := callKey{name, at.State.Turn()}
 	under, joined := r.calls[id]
@@ -173,11 +163,7 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
 		answer.key = &id.name
 		answer.HeldBy(r, id.name)
-		if at.Early {
-			r.early.set(id.name, answer)
-		} else {
-			r.entries.Set(id.name, answer)
-		}
+		r.entries.Set(id.name, answer)
 	}
 	return answer, err
 }

@@ -249,41 +249,6 @@ func TestChangesMakeResponsesInvalid(t *testing.T) {
 	require.Equal(t, 3, m.count)
 }
 
-// TestEarlyResponses requires that a response of a state that is not shown yet leaves the present one in the cache, is not
-// given to those who see that, and takes its place once its state is shown.
-func TestEarlyResponses(t *testing.T) {
-	t.Parallel()
-	room, m := responsecache.NewCache(1<<20), &made{}
-	history, now := dependency.NewHistory()
-	tea, changes := dependency.NewKey('p', "tea"), &dependency.Changes{}
-	changes.Add(tea)
-	get := func(text string, state dependency.State, early bool) string {
-		got, err := room.Do(t.Context(), cachekey.New("a"), responsecache.Moment{Time: noon, State: state, Early: early}, func() (*responsecache.Response, error) {
-			resp, err := m.write(text)()
-			reads := &dependency.Recorder{}
-			reads.Add(tea)
-			resp.MadeFrom = reads.Dependencies(state)
-			return resp, err
-		})
-		require.NoError(t, err)
-		return string(got.Body)
-	}
-	require.Equal(t, "black", get("black", now, false))
-	next := history.Advance(changes)
-	require.Equal(t, "green", get("green", next, true))
-	require.Equal(t, "green", get("?", next, true))
-	require.Equal(t, "black", get("?", now, false))
-	require.Equal(t, "green", get("?", next, false))
-	require.NotNil(t, room.Lookup(cachekey.New("a")))
-	require.Equal(t, "green", get("?", next, false))
-	require.Equal(t, 2, m.count)
-
-	after := history.Advance(changes)
-	require.Equal(t, "red", get("red", after, true))
-	room.DropEarly()
-	require.Equal(t, "blue", get("blue", after, false), "dropped")
-}
-
 // TestHitAllocations allows one allocation per hit, for the key.
 func TestHitAllocations(t *testing.T) {
 	room, m := responsecache.NewCache(1<<20), &made{}

@@ -47,7 +47,6 @@ func (a *Response) HeldBy(cache *Cache, name cachekey.Key) { a.holder.Store(&hol
 // compressedBody is created for the first client that accepts it.
 type compressedBody struct {
 	once sync.Once
-	sent atomic.Bool // it exists
 	tag  string
 	representation
 }
@@ -150,7 +149,6 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 		c.Release(w)
 		if text.Len() < len(a.Body) {
 			packed.representation = newForm(bytes.Clone(text.Bytes()), packed.tag, newHeaderField("Content-Encoding", c.Name))
-			packed.sent.Store(true)
 			a.compressedBytes.Add(int64(compressedOverhead + text.Len()))
 			if held := a.holder.Load(); held != nil {
 				held.cache.weighAgain(held.name)

@@ -148,7 +148,7 @@ func latencies(before, now map[string]*histogram, seconds float64) []Latency {
 
 func caches(before, now *Snapshot) []Cache {
 	var list []Cache
-	for _, c := range []struct{ name, metric string }{{"responses", "portico_kept_answers"}, {"parts of releases", "portico_kept_parts"}} {
+	for _, c := range []struct{ name, metric string }{{"responses", "portico_response_cache"}, {"parts of releases", "portico_release_cache"}} {
 		reads, earlier := now.sums(c.metric+"_total", "outcome"), before.sums(c.metric+"_total", "outcome")
 		found, made := max(reads["found"]-earlier["found"], 0), max(reads["made"]-earlier["made"], 0)
 		cache := Cache{Name: c.name, Bytes: now.total(c.metric + "_bytes")}
@@ -158,7 +158,7 @@ func caches(before, now *Snapshot) []Cache {
 		}
 		list = append(list, cache)
 	}
-	return append(list, Cache{Name: "stock", Bytes: now.total("portico_live_stock_bytes")})
+	return append(list, Cache{Name: "stock", Bytes: now.total("portico_stock_cache_bytes")})
 }
 
 func (r *Report) addDatabase(before, now *Snapshot) {

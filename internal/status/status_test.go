@@ -44,7 +44,7 @@ func TestText(t *testing.T) {
 		`surface="rest",le="0.001"} 50`, `surface="rest",le="0.001"} 100`, `surface="rest",le="0.01"} 101`, `surface="rest",le="0.01"} 201`,
 		`surface="rest",le="+Inf"} 101`, `surface="rest",le="+Inf"} 201`, `surface="rest"} 0.4`, `surface="rest"} 1.4`,
 		`_count{method="GET",route="/catalog/products",surface="rest"} 101`, `_count{method="GET",route="/catalog/products",surface="rest"} 201`,
-		`portico_kept_answers_total{outcome="found"} 90`, `portico_kept_answers_total{outcome="found"} 165`, `portico_kept_answers_total{outcome="made"} 10`, `portico_kept_answers_total{outcome="made"} 35`,
+		`portico_response_cache_total{outcome="found"} 90`, `portico_response_cache_total{outcome="found"} 165`, `portico_response_cache_total{outcome="made"} 10`, `portico_response_cache_total{outcome="made"} 35`,
 		`process_cpu_seconds_total 20`, `process_cpu_seconds_total 25`, `portico_database_connection_waits_total{pool="write"} 2`, `portico_database_connection_waits_total{pool="write"} 5`)
 	for name, text := range map[string]string{"last": NewReport(before, now).Text(), "start": NewReport(nil, before).Text()} {
 		file := "testdata/" + name + ".txt"

@@ -47,8 +47,7 @@ type DB struct {
 	topics topics
 	polls  polls
 
-	preparation preparation
-	pace        pollPace // of the poll loop
+	pace pollPace // of the poll loop
 
 	listening     atomic.Bool   // notifications of other servers arrive
 	echoTimeout   time.Duration // for receiving one's own, once it was sent
@@ -67,8 +66,6 @@ type Hooks struct {
 	Watched      func() bool                                 // whether somebody waits for changes
 	Polled       func(ctx context.Context, found Poll) error // after each poll
 	Changed      func(name Topic)                            // a topic changed, in this process or another
-	Prepare      func(ctx context.Context) bool              // another process changed TopicCatalog, and this one sees it afterwards; false if there was nothing to do
-	Prepared     func(ctx context.Context)                   // this process sees the change now
 	FileReplaced func()                                      // the database file was replaced: stop serving
 
 	Suspended     func()                                                          // the database may be a different one: stop serving cached data

@@ -76,7 +76,7 @@ func (s *DB) readIdentity(ctx context.Context) error {
 func (s *DB) Follow(ctx context.Context, hooks Hooks) error {
 	s.hooks = hooks
 	s.identityGuard.onSuspend = hooks.Suspended
-	if err := s.refresh(ctx, false, true); err != nil {
+	if err := s.refresh(ctx, false); err != nil {
 		close(s.pollDone)
 		return err
 	}

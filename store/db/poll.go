@@ -46,16 +46,15 @@ func (s *DB) poll(ctx context.Context) {
 		began = time.Now()
 		err := s.fileGuard.check()
 		if err == nil {
-			err = s.pollOnce(ctx, s.polls.idle.Load() && !requested, requested)
+			err = s.pollOnce(ctx, s.polls.idle.Load() && !requested)
 		}
 		time.Sleep(pollGap)
 		timer.Reset(s.pause(err != nil))
 	}
 }
 
-// pollOnce polls, and tells who waits for the poll. idle means that nobody does, nor sends requests; requested, that
-// somebody does.
-func (s *DB) pollOnce(ctx context.Context, idle, requested bool) error {
+// pollOnce polls, and tells who waits for the poll. idle means that nobody does, nor sends requests.
+func (s *DB) pollOnce(ctx context.Context, idle bool) error {
 	timeout := 5 * time.Second
 	if idle { // saves the ping; the next poll has it
 		ctx, timeout = withoutPing(ctx), time.Second
@@ -63,7 +62,7 @@ func (s *DB) pollOnce(ctx context.Context, idle, requested bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	end := s.polls.begin()
-	err := errors.Join(s.refresh(ctx, idle, requested), s.checkReadOnly(ctx))
+	err := errors.Join(s.refresh(ctx, idle), s.checkReadOnly(ctx))
 	end(err)
 	if err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
 		s.Log.Warn("could not poll for changes by other processes", "error", err)
@@ -133,12 +132,8 @@ func (s *DB) readVersions(ctx context.Context) (identity string, found Poll, err
 	return identity, found, err
 }
 
-// refresh polls once and applies what changed. While there are requests of which none waits for the poll, it prepares
-// for a change of TopicCatalog first.
-func (s *DB) refresh(ctx context.Context, idle, requested bool) error {
-	if requested {
-		s.preparation.finish()
-	}
+// refresh polls once and applies what changed.
+func (s *DB) refresh(ctx context.Context, idle bool) error {
 	identity, found, err := s.readVersions(ctx)
 	if err != nil {
 		return err
@@ -154,7 +149,6 @@ func (s *DB) refresh(ctx context.Context, idle, requested bool) error {
 		return nil
 	}
 	s.topics.mu.Lock()
-	prepares := s.topics.seen != nil && s.hooks.Prepare != nil && !idle && !requested
 	if s.topics.seen == nil {
 		s.topics.seen = map[Topic]int64{}
 	}
@@ -163,11 +157,7 @@ func (s *DB) refresh(ctx context.Context, idle, requested bool) error {
 			continue
 		}
 		s.topics.seen[name] = version
-		switch {
-		case s.polls.hasBumped(name, version): // with topicChanged
-		case prepares && name == TopicCatalog:
-			s.prepare(version)
-		default:
+		if !s.polls.hasBumped(name, version) { // with topicChanged
 			s.topicChanged(name)
 		}
 	}
@@ -185,7 +175,7 @@ func (s *DB) refresh(ctx context.Context, idle, requested bool) error {
 			return err
 		}
 	}
-	s.polls.markLoaded(versions, s.preparation.running())
+	s.polls.markLoaded(versions)
 	return nil
 }
 

@@ -1,9 +1,7 @@
 package db
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,14 +58,10 @@ func (p *polls) begin() (end func(error)) {
 	}
 }
 
-// markLoaded records that this process has loaded the versions, but for that of TopicCatalog while it prepares for it.
-func (p *polls) markLoaded(versions map[Topic]int64, preparing bool) {
+// markLoaded records that this process has loaded the versions.
+func (p *polls) markLoaded(versions map[Topic]int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if preparing {
-		versions = maps.Clone(versions)
-		versions[TopicCatalog] = p.loaded[TopicCatalog]
-	}
 	p.loaded = versions
 }
 
@@ -111,43 +105,6 @@ func (p *polls) hasBumped(name Topic, version int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.bumped[name] == version
-}
-
-// markTopicLoaded records that this process has loaded a version of a topic.
-func (p *polls) markTopicLoaded(name Topic, version int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.loaded == nil {
-		p.loaded = map[Topic]int64{}
-	}
-	p.loaded[name] = max(p.loaded[name], version)
-}
-
-// preparation delays that this process sees a change of TopicCatalog by another process, until it has
-// prepared for it.
-type preparation struct {
-	mu      sync.Mutex
-	cancel  context.CancelFunc
-	done    chan struct{} // of the running one; nil for none
-	version int64         // of the topic, which this process does not see yet
-}
-
-// running reports whether a change is delayed.
-func (p *preparation) running() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.done != nil
-}
-
-// finish ends a preparation and returns when the process sees the change.
-func (p *preparation) finish() {
-	p.mu.Lock()
-	cancel, done := p.cancel, p.done
-	p.mu.Unlock()
-	if done != nil {
-		cancel()
-		<-done
-	}
 }
 
 // Topic is a kind of data that other processes may change.

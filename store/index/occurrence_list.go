@@ -1,6 +1,10 @@
 package index
 
-import "slices"
+import (
+	"slices"
+
+	"portico/internal/heapsize"
+)
 
 // OccurrenceList is an encoded list of occurrences.
 type OccurrenceList struct {
@@ -19,8 +23,8 @@ type OccurrenceMarks struct {
 	count int
 }
 
-// Size is about the memory in bytes.
-func (m OccurrenceMarks) Size() int { return 32 + 8*len(m.marks) }
+// Size is the memory of the marks in bytes.
+func (m OccurrenceMarks) Size() int { return heapsize.Slice(cap(m.marks), 8) }
 
 const (
 	// MarkedBytes is the length from which a list is worth marks.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -131,9 +130,6 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			return nil, err
 		}
 	}
-	if how.serve {
-		s.warm(ctx, made, &w.changes)
-	}
 	err = s.finishRelease(ctx, actor, made, how.serve)
 	s.left() // a release may be one too many now
 	return made, err
@@ -177,20 +173,6 @@ func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot,
 	}
 	made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
 	return plan, nil
-}
-
-// warm fills the caches of this process for the release, which is as it will be published. What it shows first is
-// published when it began.
-func (s *PublishService) warm(ctx context.Context, made *segment.Release, changes *dependency.Changes) {
-	if !s.releases.Warms() {
-		return
-	}
-	made.PublishedAt = s.db.Now()
-	whole := *made
-	if whole.NodesSince == 0 {
-		whole.NodesSince, whole.NodesAt = whole.ID, store.Micros(whole.PublishedAt)
-	}
-	s.releases.WarmRelease(ctx, &whole, changes)
 }
 
 // analyzeReleases updates the query planner's statistics before anyone reads the
@@ -241,12 +223,7 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 // release was started: it is published, but not served.
 func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *segment.Release, serve bool) error {
 	var hold routing.Hold
-	fixed := made.PublishedAt // by warm
 	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
-		published := fixed
-		if published.IsZero() {
-			published = t.Now
-		}
 		// Locks the catalog's row, so that releases are served one after the other.
 		if hold, err = routing.LockHold(ctx, t, made.CatalogID); err != nil {
 			return err
@@ -256,13 +233,13 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			WHERE id = $1`, made.CatalogID, made.ID, serve); err != nil {
 			return err
 		}
-		if err := endBuild(ctx, t, made, catalog.ReleasePublished, !serve, published); err != nil {
+		if err := endBuild(ctx, t, made, catalog.ReleasePublished, !serve, t.Now); err != nil {
 			return err
 		}
 		recordRelease(t, hold, made, serve)
-		made.PublishedAt, made.Actor = published, t.Actor
+		made.PublishedAt, made.Actor = t.Now, t.Actor
 		if serve {
-			made.ServedAt = published
+			made.ServedAt = t.Now
 		}
 		return routing.Supersede(ctx, s.db, t, made.CatalogID)
 	})

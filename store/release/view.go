@@ -37,7 +37,6 @@ type View struct {
 	settings *store.Settings
 	epoch    int64            // of the database, before anything was read
 	state    dependency.State // of the catalog; zero for a release that the shopper requested by its id
-	early    bool             // Early
 }
 
 // treeOnce is the tree of a view's release, read once in an operation.
@@ -84,8 +83,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 		Currency: shopper.Currency, Locale: accepted.locale,
 		service: s, routing: table, shopper: shopper, now: now, settings: settings, epoch: epoch, state: state}
 	v.Cache = v.Cache.OrPerOperation() // so that nothing is read twice
-	v.Reads, v.Primary = &made.Recorder, table.Unpublished()
-	v.early = routing.NextTable(ctx) != nil
+	v.Reads = &made.Recorder
 	standard := table.Currency(release.CatalogID, settings)
 	if v.Currency == "" {
 		v.Currency = standard
@@ -197,9 +195,6 @@ func (v *View) AppendKey(dst []byte) []byte {
 // as long as Holds says.
 func (v *View) State() dependency.State { return v.state }
 
-// Early reports whether the catalog does not serve the view's release yet.
-func (v *View) Early() bool { return v.early }
-
 // Dependencies returns what was read through the view so far.
 func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependencies(v.state) }
 
@@ -283,9 +278,6 @@ func (v *View) Choice() *Choice {
 
 // Bytes returns the memory of what the response depends on.
 func (c *Choice) Bytes() int { return c.made[0].Size() + c.made[1].Size() }
-
-// EndsWith reports whether what was read holds, but changes when a table becomes current.
-func (c *Choice) EndsWith(table *routing.Table) bool { return table.Changes(c.catalogID, c.made[:]...) }
 
 // Current reports whether a view for the same shopper would now show the same,
 // live data aside. It reads nothing from the database: false if that is needed.

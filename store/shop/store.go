@@ -128,10 +128,6 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 				s.catalogWatch.notify()
 			}
 		},
-		Prepare: s.WarmWritten,
-		Prepared: func(ctx context.Context) { // before another change, which would be read without a warm-up
-			_, _ = s.Table(ctx)
-		},
 		FileReplaced:  func() { stock.DropCache(s.StockService) },
 		Suspended:     func() { stock.SuspectCache(s.StockService) },
 		CheckComplete: countRows,

@@ -1,9 +1,9 @@
 // Package frontcache answers requests that repeat an earlier one exactly, before the middleware runs.
 //
-// A handler whose response will be the same as long as certain data does not change leaves an Offer on the request. The
+// A handler whose response will be the same as long as certain data does not change leaves a Candidate on the request. The
 // Cache keeps it under all that the response depends on: the method, the URI, the headers that some handler reads, the body, and
-// the rights of the caller, but not who the caller is, so that all shoppers share it. A request with a header that the
-// package does not know is left to the handler. Each time, the token is verified, the request is logged and counted, and the offer
+// the rights of the caller, but not who the caller is, so that all shoppers share it. Headers that no handler reads are ignored,
+// and a request with one that is not part of the key is left to the handler. Each time, the token is verified, the request is logged and counted, and the candidate
 // says whether it still holds. It must not import the GraphQL and REST packages.
 package frontcache
 
@@ -11,7 +11,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 	"weak"
 
@@ -36,8 +35,7 @@ type Config struct {
 // Cache answers repeated requests. Its methods are safe for concurrent use.
 type Cache struct {
 	Config
-	lookups   sync.Pool
-	dropEarly atomic.Pointer[time.Timer] // of the last Warm; nil for none
+	lookups sync.Pool
 }
 
 // New returns a cache.
@@ -45,15 +43,15 @@ func New(config Config) *Cache {
 	return &Cache{Config: config, lookups: sync.Pool{New: func() any { return &lookup{} }}}
 }
 
-// entry is what is known of a request. Without an offer it says that the request was seen.
+// entry is what is known of a request. Without a candidate it says that the request was seen.
 type entry struct {
-	key    string
-	offer  *responsecache.Offer
-	shared weak.Pointer[responsecache.Response] // in place of offer.Response, if Config.Responses has it under a key of its own
-	stored *cachekey.Key                        // that key
-	header []headerField                        // of the response, but for what Response and SetCaching set
-	route  string
-	name   string // of the GraphQL operation
+	key       string
+	candidate *responsecache.Candidate
+	shared    weak.Pointer[responsecache.Response] // in place of candidate.Response, if Config.Responses has it under a key of its own
+	stored    *cachekey.Key                        // that key
+	header    []headerField                        // of the response, but for what Response and SetCaching set
+	route     string
+	name      string // of the GraphQL operation
 }
 
 type headerField struct {
@@ -74,12 +72,12 @@ const (
 
 // Size implements responsecache.Entry.
 func (e *entry) Size() int {
-	if e.offer == nil {
+	if e.candidate == nil {
 		return entryBytes
 	}
-	size := entryBytes + len(e.key) + len(e.header)*fieldBytes + e.offer.Bytes
-	if e.offer.Response != nil {
-		size += e.offer.Response.Size()
+	size := entryBytes + len(e.key) + len(e.header)*fieldBytes + e.candidate.Bytes
+	if e.candidate.Response != nil {
+		size += e.candidate.Response.Size()
 	}
 	return size
 }
@@ -87,8 +85,8 @@ func (e *entry) Size() int {
 // response returns the response of the entry; nil if it was evicted or replaced. It counts as a use of the response, so that a
 // response that is only asked for through entries is not evicted.
 func (e *entry) response(c *responsecache.Cache) *responsecache.Response {
-	if e.offer.Response != nil {
-		return e.offer.Response
+	if e.candidate.Response != nil {
+		return e.candidate.Response
 	}
 	if kept, ok := c.Lookup(*e.stored).(*responsecache.Response); ok && weak.Make(kept) == e.shared {
 		return kept
@@ -130,7 +128,7 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	}
 	name := l.endKey(principal)
 	found, _ := c.Responses.Lookup(name).(*entry)
-	if found != nil && found.offer != nil && found.key == string(l.key) {
+	if found != nil && found.candidate != nil && found.key == string(l.key) {
 		c.OnRequest(r.Context())
 		l.counted = true
 		if now := c.current(name, found); now != nil {
@@ -146,26 +144,26 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 
 // current returns the entry if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
 func (c *Cache) current(name cachekey.Key, e *entry) *entry {
-	if e.offer.Current() {
+	if e.candidate.Current() {
 		return e
 	}
-	if e.offer.Renew == nil {
+	if e.candidate.Renew == nil {
 		return nil
 	}
-	offer := e.offer.Renew()
-	if offer == nil {
+	candidate := e.candidate.Renew()
+	if candidate == nil {
 		return nil
 	}
 	renewed := *e
-	renewed.offer = offer
+	renewed.candidate = candidate
 	c.set(name, &renewed)
 	return &renewed
 }
 
-// set keeps an entry with an offer.
+// set keeps an entry with a candidate.
 func (c *Cache) set(name cachekey.Key, e *entry) {
-	if e.offer.Response != nil {
-		e.offer.Response.HeldBy(c.Responses, name)
+	if e.candidate.Response != nil {
+		e.candidate.Response.HeldBy(c.Responses, name)
 	}
 	c.Responses.Set(name, e)
 }
@@ -180,45 +178,45 @@ func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *ent
 		header[f.name] = f.values
 	}
 	header[middleware.RequestIDHeader] = []string{l.req.ID} // it may be read after l is used again
-	if e.offer.SetCaching != nil {
+	if e.candidate.SetCaching != nil {
 		var expires time.Time
 		if principal != nil {
 			expires = principal.Expires
 		}
-		e.offer.SetCaching(header, expires)
+		e.candidate.SetCaching(header, expires)
 	}
 	if len(resp.Body) >= joinedBytes {
 		joined := server.JoinWrites(r)
 		defer joined.End()
 	}
-	if e.offer.Tagged {
+	if e.candidate.Tagged {
 		resp.ServeHTTP(&l.rec, r)
 	} else {
 		resp.ServeWithoutETag(&l.rec, r)
 	}
 	l.req.Status = l.rec.Status
-	if e.offer.Count != nil {
-		e.offer.Count(&l.req)
+	if e.candidate.Count != nil {
+		e.candidate.Count(&l.req)
 	}
 	c.OnAnswer(&l.req, r, &l.rec)
 }
 
-// pass runs the handler, and keeps what it offers. Of a request that was not seen before it keeps that it was seen, so that what is
+// pass runs the handler, and keeps its candidate. Of a request that was not seen before it keeps that it was seen, so that what is
 // asked once costs little.
 func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name cachekey.Key, seen bool, start time.Time, caller any) {
 	r, req := reqctx.Begin(r)
-	req.Start, req.Caller, req.WantsOffer, req.Counted = start, caller, seen, l.counted
+	req.Start, req.Caller, req.WantsCandidate, req.Counted = start, caller, seen, l.counted
 	l.rec = web.Recorder{ResponseWriter: w}
 	next.ServeHTTP(&l.rec, r)
 	if l.rec.Status != http.StatusOK {
 		return
 	}
-	offer, offered := req.Offer.(*responsecache.Offer)
+	candidate, ok := req.Candidate.(*responsecache.Candidate)
 	switch {
-	case offered && len(offer.Response.Body) <= maxBodyBytes:
-		e := &entry{key: string(l.key), offer: offer, route: req.Route, name: req.OperationName}
-		if e.stored = offer.Response.Key(); e.stored != nil {
-			e.shared, offer.Response = weak.Make(offer.Response), nil
+	case ok && len(candidate.Response.Body) <= maxBodyBytes:
+		e := &entry{key: string(l.key), candidate: candidate, route: req.Route, name: req.OperationName}
+		if e.stored = candidate.Response.Key(); e.stored != nil {
+			e.shared, candidate.Response = weak.Make(candidate.Response), nil
 		}
 		for field, values := range w.Header() {
 			if !ownHeader(field) {

@@ -26,7 +26,7 @@ import (
 type fronted struct {
 	http.Handler
 	status  int
-	renew   func() *responsecache.Offer
+	renew   func() *responsecache.Candidate
 	body    string
 	current bool
 
@@ -57,9 +57,9 @@ func newFronted() *fronted {
 		sent, err := io.ReadAll(r.Body)
 		f.sent, f.sentErr = string(sent), err
 		req := reqctx.From(r.Context())
-		if req != nil && req.WantsOffer {
+		if req != nil && req.WantsCandidate {
 			f.wanted++
-			req.Offer = &responsecache.Offer{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return f.current }, Renew: f.renew}
+			req.Candidate = &responsecache.Candidate{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return f.current }, Renew: f.renew}
 		}
 		w.Header().Set("Own", "of the response")
 		w.WriteHeader(f.status)
@@ -87,7 +87,7 @@ func get(target string, headers ...string) *http.Request {
 }
 
 // TestFrontCacheAnswersRepeats requires that the first request leaves no response, the second one does, and later ones are answered
-// as long as the offer holds.
+// as long as the candidate holds.
 func TestFrontCacheAnswersRepeats(t *testing.T) {
 	t.Parallel()
 	f := newFronted()
@@ -117,12 +117,12 @@ func TestFrontCachePassesOthers(t *testing.T) {
 	chunked := post("/graphql", "{}")
 	chunked.ContentLength, chunked.TransferEncoding = -1, []string{"chunked"}
 	for name, request := range map[string]func() *http.Request{
-		"a header that is not known":    func() *http.Request { return get("/a", "Unknown", "x") },
 		"a preference":                  func() *http.Request { return get("/a", "Prefer", "b") },
 		"a range":                       func() *http.Request { return get("/a", "Range", "bytes=0-1") },
 		"an idempotency key":            func() *http.Request { return get("/a", "Idempotency-Key", "x") },
 		"a preview":                     func() *http.Request { return get("/a", "Store-Catalog-Release", "9") },
-		"a consistency token":           func() *http.Request { return get("/a", "Store-Consistency-Token", "x") },
+		"a consistency token":           func() *http.Request { return get("/a", "Consistency-Token", "x") },
+		"a compressed body":             func() *http.Request { return get("/a", "Content-Encoding", "gzip") },
 		"an upgrade":                    func() *http.Request { return get("/graphql", "Upgrade", "websocket") },
 		"HEAD":                          func() *http.Request { return httptest.NewRequest(http.MethodHead, "/a", nil) },
 		"a write by REST":               func() *http.Request { return post("/v2/inventories", "{}") },
@@ -194,7 +194,7 @@ func TestFrontCacheKeys(t *testing.T) {
 	require.Equal(t, 2*len(different), f.handled)
 	require.Equal(t, len(different), f.answered)
 	f.body = string(rune('a' + slices.IndexFunc(different, func(request func() *http.Request) bool { return request().Header.Get("Authorization") == "one" })))
-	f.send(t, get("/a", "Authorization", "two", "User-Agent", "other", "Cookie", "x", "Sec-Fetch-Mode", "cors"))
+	f.send(t, get("/a", "Authorization", "two", "User-Agent", "other", "Cookie", "x", "Sec-Fetch-Mode", "cors", "Cf-Ray", "8a", "X-Amzn-Trace-Id", "Root=1", "X-Scheme", "https"))
 	require.Equal(t, 2*len(different), f.handled, "another client with the same rights shares the response")
 	require.Equal(t, "two", f.counted[len(f.counted)-1], "and is counted as itself")
 }
@@ -236,7 +236,7 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
 
-// TestFrontCacheRefersToSharedResponses offers a response that the cache has under a key of its own. The entry must not
+// TestFrontCacheRefersToSharedResponses makes a candidate of a response that the cache has under a key of its own. The entry must not
 // count its bytes again, and must end when the response is evicted or replaced.
 func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	t.Parallel()
@@ -249,7 +249,7 @@ func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) {}})
 	handler := front.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handled++
-		reqctx.From(r.Context()).Offer = &responsecache.Offer{Response: resp, Tagged: true, Current: func() bool { return true }}
+		reqctx.From(r.Context()).Candidate = &responsecache.Candidate{Response: resp, Tagged: true, Current: func() bool { return true }}
 		resp.ServeHTTP(w, r)
 	}))
 	before := responses.Stats().Bytes
@@ -265,15 +265,15 @@ func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	require.Equal(t, 2, handled)
 }
 
-// TestOffersAreRenewed requires that a renewed response takes the place of the old one.
-func TestOffersAreRenewed(t *testing.T) {
+// TestCandidatesAreRenewed requires that a renewed response takes the place of the old one.
+func TestCandidatesAreRenewed(t *testing.T) {
 	t.Parallel()
 	f := newFronted()
 	renewals := 0
-	f.renew = func() *responsecache.Offer {
+	f.renew = func() *responsecache.Candidate {
 		renewals++
 		f.body = "body anew"
-		return &responsecache.Offer{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return true }}
+		return &responsecache.Candidate{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return true }}
 	}
 	for range 3 {
 		f.send(t, get("/x"))
@@ -287,7 +287,7 @@ func TestOffersAreRenewed(t *testing.T) {
 	require.Equal(t, 1, renewals)
 
 	f = newFronted()
-	f.renew = func() *responsecache.Offer { return nil }
+	f.renew = func() *responsecache.Candidate { return nil }
 	for range 3 {
 		f.send(t, get("/x"))
 	}

@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"portico/internal/auth"
@@ -35,7 +34,7 @@ const maxRequestBytes = 16 << 10
 func (l *lookup) reset() { *l = lookup{key: l.key[:0], body: l.body[:0]} }
 
 // begin begins the key of a request. It returns false if the request cannot be one that the cache has: by its method, its size
-// or a header that is not known.
+// or a header.
 func (l *lookup) begin(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet:
@@ -53,12 +52,11 @@ func (l *lookup) begin(r *http.Request) bool {
 		return false
 	}
 	for name, values := range r.Header {
-		index, known := headerIndex(name)
-		if !known {
+		switch use := useOf(name); {
+		case use == uncached:
 			return false
-		}
-		if index >= 0 {
-			l.values[index] = values
+		case use >= 0:
+			l.values[use] = values
 		}
 	}
 	l.key = append(l.key, r.Method[0])
@@ -145,59 +143,62 @@ func (b *bodyAgain) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The headers that decide responses, besides Authorization, by their index in lookup.values.
+// headerUse says how responses depend on a request header: the index in lookup.values of one that decides them, or one of those below.
+type headerUse int
+
 const (
-	indexAccept = iota
-	indexAcceptLanguage
-	indexContentType
-	indexOrigin
-	indexMoltinCurrency
-	indexMoltinLanguage
-	indexStoreChannel
-	indexEpChannel
-	indexStoreContextTag
-	indexEpContextTag
-	indexEpInventoriesMultiLocation
+	useAccept headerUse = iota
+	useAcceptLanguage
+	useContentType
+	useOrigin
+	useMoltinCurrency
+	useMoltinLanguage
+	useStoreChannel
+	useEpChannel
+	useStoreContextTag
+	useEpContextTag
+	useEpInventoriesMultiLocation
 	decidingHeaders // their number
+
+	unread     headerUse = -1 // no handler reads it
+	perRequest headerUse = -2 // read for each request that the cache answers, or for logs, traces and rate limits alone
+	uncached   headerUse = -3 // requests with it pass the cache
 )
 
-// headerNames are the deciding headers by their index.
-var headerNames = [decidingHeaders]string{"Accept", "Accept-Language", "Content-Type", "Origin", "X-Moltin-Currency", "X-Moltin-Language", "Store-Channel",
-	"Ep-Channel", "Store-Context-Tag", "Ep-Context-Tag", "Ep-Inventories-Multi-Location"}
-
-// headerIndex returns the index of a request header that decides responses; -1 for one that decides none, or that
-// responsecache.Response handles. It is not known if a handler may read it in a way that the cache does not know.
-func headerIndex(name string) (index int, known bool) {
+// useOf returns the use of a request header. Every header that the code reads is here, so that all others can be ignored.
+func useOf(name string) headerUse {
 	switch name {
 	case "Accept":
-		return indexAccept, true
+		return useAccept
 	case "Accept-Language":
-		return indexAcceptLanguage, true
+		return useAcceptLanguage
 	case "Content-Type":
-		return indexContentType, true
+		return useContentType
 	case "Origin":
-		return indexOrigin, true
+		return useOrigin
 	case "X-Moltin-Currency":
-		return indexMoltinCurrency, true
+		return useMoltinCurrency
 	case "X-Moltin-Language":
-		return indexMoltinLanguage, true
+		return useMoltinLanguage
 	case "Store-Channel":
-		return indexStoreChannel, true
+		return useStoreChannel
 	case "Ep-Channel":
-		return indexEpChannel, true
+		return useEpChannel
 	case "Store-Context-Tag":
-		return indexStoreContextTag, true
+		return useStoreContextTag
 	case "Ep-Context-Tag":
-		return indexEpContextTag, true
+		return useEpContextTag
 	case "Ep-Inventories-Multi-Location":
-		return indexEpInventoriesMultiLocation, true
-	case "Accept-Encoding", "If-None-Match", "Authorization", "X-Request-Id", // handled for each request
-		"User-Agent", "Content-Length", "Connection", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Te", "Via",
-		"Upgrade-Insecure-Requests", "Cookie", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host",
-		"X-Forwarded-Port", "X-Real-Ip", "Traceparent", "Tracestate", "Baggage", "Sentry-Trace", "Apollographql-Client-Name",
-		"Apollographql-Client-Version", "X-Apollo-Operation-Name", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
-		"X-Moltin-Application":
-		return -1, true
+		return useEpInventoriesMultiLocation
+	case "Accept-Encoding", "If-None-Match", "Authorization", "X-Request-Id", "X-Forwarded-For", "Traceparent", "Tracestate":
+		return perRequest
+	case "Prefer", "Store-Catalog-Release", "Consistency-Token", "Idempotency-Key", "Range", "If-Range", "If-Match", "If-Modified-Since",
+		"If-Unmodified-Since", "Content-Encoding", "Expect", "Upgrade", "Sec-Websocket-Protocol", "Sec-Websocket-Version", "Sec-Websocket-Key",
+		"Sec-Websocket-Extensions", "Access-Control-Request-Method", "Access-Control-Request-Headers", "Access-Control-Request-Private-Network":
+		return uncached
 	}
-	return -1, strings.HasPrefix(name, "Sec-Fetch-") || strings.HasPrefix(name, "Sec-Ch-")
+	return unread
 }
+
+// KnowsHeader reports whether the cache knows how responses depend on a request header, in its canonical form. It ignores all others.
+func KnowsHeader(name string) bool { return useOf(name) != unread }

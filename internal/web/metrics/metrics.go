@@ -89,12 +89,12 @@ func New(client func(context.Context) string) *Metrics {
 
 // RegisterResponseCache adds the hits, misses and bytes of the response cache.
 func (m *Metrics) RegisterResponseCache(read func() (found, made, bytes uint64)) {
-	m.registerCache("portico_kept_answers", "Cacheable responses", "cached responses", read)
+	m.registerCache("portico_response_cache", "Cacheable responses", "cached responses", read)
 }
 
 // RegisterReleaseCache adds the same of the cache of parts of releases.
 func (m *Metrics) RegisterReleaseCache(read func() (found, made, bytes uint64)) {
-	m.registerCache("portico_kept_parts", "Reads of products, lists and other parts of releases", "cached parts of releases", read)
+	m.registerCache("portico_release_cache", "Reads of products, lists and other parts of releases", "cached parts of releases", read)
 }
 
 func (m *Metrics) registerCache(name, reads, what string, read func() (found, made, bytes uint64)) {
@@ -122,15 +122,15 @@ func (m *Metrics) RegisterStockCache(read func() (held, bytes, age, loads, full 
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
 	m.registry.MustRegister(
-		gauge("portico_live_stock_records", "Stock records in memory; 0 while they are read from the database.",
+		gauge("portico_stock_cache_records", "Stock records in memory; 0 while they are read from the database.",
 			func() float64 { held, _, _, _, _ := read(); return held }),
-		gauge("portico_live_stock_bytes", "Memory used by stock records, in bytes.",
+		gauge("portico_stock_cache_bytes", "Memory used by stock records, in bytes.",
 			func() float64 { _, bytes, _, _, _ := read(); return bytes }),
-		gauge("portico_live_stock_age_seconds", "Time since stock changes of other servers were last read; after one second, stock is read from the database.",
+		gauge("portico_stock_cache_age_seconds", "Time since stock changes of other servers were last read; after one second, stock is read from the database.",
 			func() float64 { _, _, age, _, _ := read(); return age }),
-		gauge("portico_live_stock_full", "1 while stock is not cached because it exceeds --stock-cache-bytes, else 0.",
+		gauge("portico_stock_cache_full", "1 while stock is not cached because it exceeds --stock-cache-bytes, else 0.",
 			func() float64 { _, _, _, _, full := read(); return full }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_live_stock_loads_total", Help: "Number of times all stock was read into memory."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_stock_cache_loads_total", Help: "Number of times all stock was read into memory."},
 			func() float64 { _, _, _, loads, _ := read(); return loads }))
 }
 

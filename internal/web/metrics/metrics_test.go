@@ -130,10 +130,10 @@ func TestResponseCacheMetrics(t *testing.T) {
 	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) { return 22, 1144, .25, 2, 1 })
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, metrics.Path, nil))
-	for _, line := range []string{`portico_kept_answers_total{outcome="found"} 5`, `portico_kept_answers_total{outcome="made"} 3`,
-		`portico_kept_answers_bytes 4096`,
-		`portico_live_stock_records 22`, `portico_live_stock_bytes 1144`, `portico_live_stock_age_seconds 0.25`,
-		`portico_live_stock_loads_total 2`} {
+	for _, line := range []string{`portico_response_cache_total{outcome="found"} 5`, `portico_response_cache_total{outcome="made"} 3`,
+		`portico_response_cache_bytes 4096`,
+		`portico_stock_cache_records 22`, `portico_stock_cache_bytes 1144`, `portico_stock_cache_age_seconds 0.25`,
+		`portico_stock_cache_loads_total 2`} {
 		require.Contains(t, w.Body.String(), line+"\n")
 	}
 }

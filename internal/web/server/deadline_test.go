@@ -42,7 +42,7 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, err := w.Write(large[:8<<20])
 		ended <- err
-	}), server.WithLimits(server.Limits{AnswerTime: time.Nanosecond})) // plus one second per 32 KiB
+	}), server.WithLimits(server.Limits{ResponseTime: time.Nanosecond})) // plus one second per 32 KiB
 	for range readers {
 		dial(t, s, ask)
 	}
@@ -59,7 +59,7 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 				return
 			}
 		}
-	}), server.WithLimits(server.Limits{AnswerTime: -ever})) // already exceeded
+	}), server.WithLimits(server.Limits{ResponseTime: -ever})) // already exceeded
 	for range readers {
 		dial(t, small, ask)
 	}
@@ -80,7 +80,7 @@ func TestPendingResponsesAreBounded(t *testing.T) {
 		if _, err := w.Write(large); err != nil {
 			cut.Add(1)
 		}
-	}), server.WithLimits(server.Limits{AnswerTime: ever, AnswerMemory: 100})) // memory for three
+	}), server.WithLimits(server.Limits{ResponseTime: ever, ResponseMemory: 100})) // memory for three
 	for range readers {
 		dial(t, s, ask)
 	}
@@ -100,8 +100,8 @@ func TestRequestContextEnds(t *testing.T) {
 		{"after its time", server.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever}, ask, false},
 		{"after its time, with a body", server.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever},
 			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", false},
-		{"with its client", server.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, ask, true},
-		{"with its client, with a body", server.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever},
+		{"with its client", server.Limits{RequestTime: ever, BodyTime: ever, ResponseTime: ever}, ask, true},
+		{"with its client, with a body", server.Limits{RequestTime: ever, BodyTime: ever, ResponseTime: ever},
 			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestHandlerCanRemoveDeadlines(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, control.Flush())
 		}
-	}), server.WithLimits(server.Limits{RequestTime: 50 * time.Millisecond, AnswerTime: time.Nanosecond}))
+	}), server.WithLimits(server.Limits{RequestTime: 50 * time.Millisecond, ResponseTime: time.Nanosecond}))
 	_, body, err := get(t, s.url)
 	require.NoError(t, err)
 	require.Equal(t, "event\nevent\nevent\n", body)
@@ -173,7 +173,7 @@ func TestHandlerCanRemoveDeadlines(t *testing.T) {
 func TestDeadlinesArePerRequest(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
-		server.WithLimits(server.Limits{HeaderTime: ever, BodyTime: 200 * time.Millisecond, AnswerTime: 200 * time.Millisecond,
+		server.WithLimits(server.Limits{HeaderTime: ever, BodyTime: 200 * time.Millisecond, ResponseTime: 200 * time.Millisecond,
 			RequestTime: ever, IdleTime: ever}))
 	for range 2 {
 		response, err := http.Post(s.url, "text/plain", strings.NewReader("echo"))

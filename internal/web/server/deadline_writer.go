@@ -15,11 +15,11 @@ import (
 
 // enforceDeadlines applies the time limits of single requests. The context of a request ends after
 // RequestTime, and when its client disconnects. A handler that sets a write deadline through
-// http.ResponseController, as streams do, lifts RequestTime and AnswerTime for its request.
+// http.ResponseController, as streams do, lifts RequestTime and ResponseTime for its request.
 func enforceDeadlines(l Limits, next http.Handler) http.Handler {
-	pending := &pendingWrites{maxBytes: int64(l.AnswerMemory) << 20, grace: responseGrace, writes: list.New()}
+	pending := &pendingWrites{maxBytes: int64(l.ResponseMemory) << 20, grace: responseGrace, writes: list.New()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		dw := &deadlineWriter{ResponseWriter: w, control: *http.NewResponseController(w), limit: l.AnswerTime, pending: pending}
+		dw := &deadlineWriter{ResponseWriter: w, control: *http.NewResponseController(w), limit: l.ResponseTime, pending: pending}
 		if l.RequestTime > 0 {
 			r = dw.boundContext(r, l.RequestTime)
 			defer dw.ctx.close()

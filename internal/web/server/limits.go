@@ -10,16 +10,16 @@ import (
 // Limits are the limits that Serve and ConcurrencyLimiter enforce. 0 means no limit, unless the help
 // of the flag says otherwise.
 type Limits struct {
-	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"Time limit to read the headers of a request, and for the TLS handshake. 0 means no limit."`
-	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to read the body of a request. 0 means no limit."`
-	RequestTime time.Duration `placeholder:"DURATION" default:"1m" help:"Time limit to process a request, including reading its body. The server then cancels it and returns 503. 0 means no limit."`
-	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to send a response (answer), plus 1s for each 32 KiB. 0 means no limit."`
-	IdleTime    time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection stays open without a request. 0 means no limit."`
+	HeaderTime   time.Duration `placeholder:"DURATION" default:"10s" help:"Time limit to read the headers of a request, and for the TLS handshake. 0 means no limit."`
+	BodyTime     time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to read the body of a request. 0 means no limit."`
+	RequestTime  time.Duration `placeholder:"DURATION" default:"1m" help:"Time limit to process a request, including reading its body. The server then cancels it and returns 503. 0 means no limit."`
+	ResponseTime time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to send a response, plus 1s for each 32 KiB. 0 means no limit."`
+	IdleTime     time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection stays open without a request. 0 means no limit."`
 
 	HeaderBytes int   `placeholder:"BYTES" default:"65536" help:"Maximum size of the headers of a request; about 4 KiB more is tolerated. Larger requests get 431. 0 means the default."`
 	BodyBytes   int64 `placeholder:"BYTES" default:"4194304" help:"Maximum size of the body of a request. Larger requests get 413. 0 means the default."`
 
-	AnswerMemory int `placeholder:"MIB" default:"256" help:"Memory for responses (answers) that wait for slow clients, in MiB. Above it, the server closes the slowest connections. This does not limit one response; see --document-answer-bytes. 0 means no limit."`
+	ResponseMemory int `placeholder:"MIB" default:"256" help:"Memory for responses that wait for slow clients, in MiB. Above it, the server closes the slowest connections. This does not limit one response; see --document-response-bytes. 0 means no limit."`
 
 	Requests          int           `placeholder:"N" default:"0" help:"Maximum number of reads that run at once, and of writes that run at once. Further requests queue. 0 means 16 reads and 32 writes per CPU core."`
 	RequestsWaiting   int           `placeholder:"N" default:"1000" help:"Maximum number of reads in the queue, and of writes. Further requests get 503."`
@@ -38,7 +38,7 @@ const (
 	// otherOpenFiles is reserved for open files other than connections: the database and the log.
 	otherOpenFiles = 96
 
-	// responseRate is the rate at which a client must read a response beyond AnswerTime, in bytes per second.
+	// responseRate is the rate at which a client must read a response beyond ResponseTime, in bytes per second.
 	responseRate = 32 << 10
 
 	// responseGrace is how long a response may be written before it can be evicted.
@@ -50,7 +50,7 @@ func (l Limits) Check() error {
 	for _, limit := range []struct {
 		flag  string
 		value time.Duration
-	}{{"header-time", l.HeaderTime}, {"body-time", l.BodyTime}, {"request-time", l.RequestTime}, {"answer-time", l.AnswerTime}, {"idle-time", l.IdleTime}, {"request-wait", l.RequestWait}} {
+	}{{"header-time", l.HeaderTime}, {"body-time", l.BodyTime}, {"request-time", l.RequestTime}, {"response-time", l.ResponseTime}, {"idle-time", l.IdleTime}, {"request-wait", l.RequestWait}} {
 		if limit.value < 0 {
 			return fmt.Errorf("--%s must be 0 or more, got %s", limit.flag, limit.value)
 		}
@@ -58,8 +58,8 @@ func (l Limits) Check() error {
 	if l.Requests < 0 || l.RequestsWaiting < 0 || l.RequestsExpensive < 0 {
 		return errors.New("--requests, --requests-waiting and --requests-expensive must be 0 or more")
 	}
-	if l.Connections < 0 || l.ConnectionsAddress < 0 || l.AnswerMemory < 0 {
-		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")
+	if l.Connections < 0 || l.ConnectionsAddress < 0 || l.ResponseMemory < 0 {
+		return errors.New("--connections, --connections-address and --response-memory must be 0 or more")
 	}
 	if l.StreamsConnection < 0 {
 		return errors.New("--streams-connection must be 1 or more, or 0 for the default")
@@ -72,10 +72,10 @@ func (l Limits) Check() error {
 
 // writeTime limits writes outside of responses, such as TLS handshakes.
 func (l Limits) writeTime() time.Duration {
-	if l.RequestTime == 0 || l.AnswerTime == 0 {
+	if l.RequestTime == 0 || l.ResponseTime == 0 {
 		return 0
 	}
-	return l.RequestTime + l.AnswerTime
+	return l.RequestTime + l.ResponseTime
 }
 
 // connections returns the number of connections allowed, in total and per address, in a process that may

@@ -57,7 +57,7 @@ func WithFastShutdown(fast <-chan struct{}) Option {
 }
 
 // WithFront sets the outermost middleware, which answers some requests without the deadlines of single requests:
-// Limits.RequestTime and AnswerTime together limit it. It is not used if they do not.
+// Limits.RequestTime and ResponseTime together limit it. It is not used if they do not.
 func WithFront(front web.Middleware) Option { return func(c *config) { c.front = front } }
 
 // fastDrainTimeout replaces drainTimeout after WithFastShutdown.
@@ -83,7 +83,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	defer cancelRequests()
 	var upgraded sync.WaitGroup
 	handler = enforceDeadlines(cfg.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))
-	if cfg.front != nil && (cfg.limits.AnswerTime == 0 || cfg.limits.writeTime() > 0) {
+	if cfg.front != nil && (cfg.limits.ResponseTime == 0 || cfg.limits.writeTime() > 0) {
 		handler = cfg.front(handler)
 	}
 	server := &http.Server{

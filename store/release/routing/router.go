@@ -7,7 +7,6 @@ package routing
 import (
 	"context"
 	"strconv"
-	"sync/atomic"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -22,17 +21,13 @@ type Router struct {
 	table     db.TopicCache[*Table]
 	last      *Table // that table read, which reads one at a time; nil for none
 	histories histories
-	warmer    atomic.Pointer[warmer] // nil for none
 }
 
 // NewRouter returns a router that reads a database.
 func NewRouter(d *db.DB) *Router { return &Router{db: d} }
 
-// Table returns the current routing table, or NextTable.
+// Table returns the current routing table.
 func (r *Router) Table(ctx context.Context) (*Table, error) {
-	if next := NextTable(ctx); next != nil {
-		return next, nil
-	}
 	return r.table.Get(ctx, r.db, db.TopicCatalog, func(ctx context.Context) (*Table, error) {
 		epoch := r.db.Epoch() // before anything is read
 		table, err := r.readTable(ctx)
@@ -83,11 +78,6 @@ func (r *Router) ServeRelease(ctx context.Context, actor store.Actor, id string)
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, missing
-	}
-	if r.Warms() {
-		if release, err := segment.KeptRelease(ctx, r.db.Reader, number); err == nil {
-			r.WarmRelease(ctx, release, nil)
-		}
 	}
 	return db.UpdateOnce(ctx, r.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*segment.Release, error) {
 		// Locks the catalog's row before the release's, in the order of finishRelease.

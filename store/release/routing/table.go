@@ -28,8 +28,6 @@ type Table struct {
 	edges    []int64                     // starts and ends of the rules' schedules in microseconds, sorted
 	states   map[string]dependency.State // by catalog
 
-	before      map[string]dependency.State // of a NextTable: the present states of catalogs that will serve another release
-	unpublished bool                        // it has a release that is not finished, so that no standby has it
 }
 
 // Routes is a number in the process for how the table routes: tables with one number choose the same
@@ -146,19 +144,6 @@ func (t *Table) HoldsUntil(at time.Time) time.Time {
 		return time.Time{}
 	}
 	return store.FromMicros(t.edges[i])
-}
-
-// Unpublished reports whether the table has a release that no standby can have.
-func (t *Table) Unpublished() bool { return t.unpublished }
-
-// Changes reports whether something that holds in the present state of a catalog will not hold in this one; false if the
-// catalog will serve the same release. The table is a NextTable.
-func (t *Table) Changes(catalogID string, made ...*dependency.Dependencies) bool {
-	before, found := t.before[catalogID]
-	held := func(state dependency.State) bool {
-		return !slices.ContainsFunc(made, func(d *dependency.Dependencies) bool { return !d.HoldIn(state) })
-	}
-	return found && held(before) && !held(t.states[catalogID])
 }
 
 // State returns the state of a published catalog.

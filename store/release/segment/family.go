@@ -6,7 +6,9 @@ import (
 	"database/sql"
 	"math"
 	"slices"
+	"unsafe"
 
+	"portico/internal/heapsize"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -40,7 +42,7 @@ type ordinalLists struct {
 }
 
 func (l *ordinalLists) size() int {
-	return 4 * (len(l.ordinals) + len(l.lists.Items) + len(l.lists.Ends))
+	return heapsize.Slice(cap(l.ordinals), 4) + heapsize.Slice(cap(l.lists.Items), 4) + heapsize.Slice(cap(l.lists.Ends), 4)
 }
 
 // get returns the list of a product.
@@ -70,7 +72,7 @@ func (f *Families) Size() int {
 	if f == nil {
 		return 0
 	}
-	return 128 + f.children.size() + f.required.size() + 4*(len(f.born)+len(f.of))
+	return heapsize.Round(int(unsafe.Sizeof(*f))) + f.children.size() + f.required.size() + heapsize.Slice(cap(f.born), 4) + heapsize.Slice(cap(f.of), 4)
 }
 
 // Children returns the ordinals of a parent's live children.

@@ -8,7 +8,9 @@ import (
 	"encoding/binary"
 	"sort"
 	"strings"
+	"unsafe"
 
+	"portico/internal/heapsize"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
@@ -97,9 +99,12 @@ type wordChunk struct {
 }
 
 func (c *wordChunk) Size() int {
-	n := 48 + len(c.body)
+	n := heapsize.Round(int(unsafe.Sizeof(*c))) + heapsize.Slice(cap(c.body), 1)
+	if c.marks != nil {
+		n += heapsize.Map(len(c.marks), int(unsafe.Sizeof(0)+unsafe.Sizeof(index.OccurrenceMarks{})))
+	}
 	for _, marks := range c.marks {
-		n += 32 + marks.Size()
+		n += marks.Size()
 	}
 	return n
 }

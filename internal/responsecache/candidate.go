@@ -6,23 +6,19 @@ import (
 	"time"
 )
 
-// Offer tells how to answer requests that repeat one exactly, for a cache in front of the handler
+// Candidate tells how to answer requests that repeat one exactly, for a cache in front of the handler
 // that made it. The caller has the same rights, but may be another one.
-type Offer struct {
+type Candidate struct {
 	Response *Response
 	Tagged   bool // sent with the ETag
-	Bytes    int  // memory of the offer without the response
+	Bytes    int  // memory of the candidate without the response
 
 	// Current reports whether the handler would send the same response now. It does not block.
 	Current func() bool
 
-	// EndsSoon reports whether the response holds now, stock aside, but not in the data of a context that warms
-	// for a change of it.
-	EndsSoon func(context.Context) bool
-
-	// Renew returns an offer of the response that the handler would send now, where that is known
+	// Renew returns a candidate of the response that the handler would send now, where that is known
 	// without running it; else nil. It is nil if that is never known. It does not block.
-	Renew func() *Offer
+	Renew func() *Candidate
 
 	// SetCaching sets the headers that depend on the time, and on when the caller's token expires; nil
 	// if there are none.

@@ -1,0 +1,102 @@
+package graph
+
+import (
+	"context"
+	"slices"
+
+	"portico/graph/opctx"
+	"portico/internal/reqctx"
+	"portico/internal/responsecache"
+	"portico/store"
+	"portico/store/release"
+	"portico/store/shop"
+	"portico/store/stock"
+)
+
+// CandidateBuilder makes the candidate of one request: how to answer requests that repeat it. Its methods do
+// nothing if it is nil.
+type CandidateBuilder struct {
+	resolver *Resolver
+	request  *reqctx.Request
+	settings *store.Settings
+	stock    *stock.Reads
+}
+
+// candidateBytes is the memory of a candidate without what it refers to.
+const candidateBytes = 512
+
+// BeginCandidate returns the CandidateBuilder of a request that wants a candidate, and a context in which reads
+// of stock are recorded; nil for any other request. Everything that the response shows must be
+// read in that context, and be of a release, settings or stock.
+func (r *Resolver) BeginCandidate(ctx context.Context) (context.Context, *CandidateBuilder) {
+	req := reqctx.From(ctx)
+	if req == nil || !req.WantsCandidate {
+		return ctx, nil
+	}
+	settings, ok := r.store.CachedSettings()
+	if !ok {
+		return ctx, nil
+	}
+	ctx, reads := stock.RecordReads(ctx)
+	return ctx, &CandidateBuilder{r, req, settings, reads}
+}
+
+// Set makes the response a candidate. It adds what the candidate depends on.
+func (b *CandidateBuilder) Set(ctx context.Context, candidate responsecache.Candidate) {
+	b.SetWithStockTime(ctx, candidate, 0)
+}
+
+// SetWithStockTime is Set of a response with the time of the latest change of all stock at an
+// index of its body; 0 for none. When only that time changes, the candidate is renewed.
+func (b *CandidateBuilder) SetWithStockTime(ctx context.Context, candidate responsecache.Candidate, at int) {
+	if b == nil {
+		return
+	}
+	d := candidateDependencies{store: b.resolver.store, settings: b.settings, stock: b.stock}
+	if view := opctx.From(ctx).CurrentView(); view != nil {
+		if d.choice = view.Choice(); d.choice == nil {
+			return
+		}
+		candidate.Bytes += d.choice.Bytes()
+	}
+	candidate.Bytes += candidateBytes + b.stock.Bytes()
+	b.request.Candidate = d.complete(candidate, at)
+}
+
+// candidateDependencies are what a response was made from.
+type candidateDependencies struct {
+	store    *shop.Store
+	choice   *release.Choice // nil for none
+	settings *store.Settings
+	stock    *stock.Reads
+}
+
+// complete adds to a candidate how to find whether it holds, and how to renew it.
+func (d candidateDependencies) complete(candidate responsecache.Candidate, at int) *responsecache.Candidate {
+	candidate.Current = func() bool { return d.unchangedButStock() && d.store.Unchanged(d.stock) }
+	if at == 0 {
+		return &candidate
+	}
+	body := candidate.Response.Body
+	candidate.Renew = func() *responsecache.Candidate {
+		reads, updated := d.store.RenewReads(d.stock)
+		if reads == nil || !d.unchangedButStock() {
+			return nil
+		}
+		text := slices.Clone(body)
+		store.AppendTime(text[:at], updated)
+		now, renewed := d, candidate
+		now.stock, renewed.Response = reads, responsecache.NewResponse(text, nil)
+		return now.complete(renewed, at)
+	}
+	return &candidate
+}
+
+// unchangedButStock reports whether everything but the stock is the same.
+func (d *candidateDependencies) unchangedButStock() bool {
+	if d.choice != nil && !d.choice.Current() {
+		return false
+	}
+	now, ok := d.store.CachedSettings()
+	return ok && now == d.settings
+}
