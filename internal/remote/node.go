@@ -16,6 +16,8 @@ type nodeAttributes struct {
 	CuratedProducts []string `json:"curated_products,omitempty"`
 
 	Locales map[string]localeText `json:"locales,omitempty"`
+
+	CreatedAt string `json:"created_at,omitempty"`
 }
 
 type nodeLinks struct {
@@ -70,7 +72,7 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 }
 
 func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importLine[nodeAttributes, nodeLinks]) error {
-	node.Type = "node"
+	node.Type, node.Attributes.CreatedAt = "node", utc(node.Attributes.CreatedAt)
 	r := &node.Relationships
 	if r.Parent = linkTo("node", r.Parent.id()); r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
 		r.Parent = nil

@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "e43b0f72001b0c3058dafc8dbe082b025bbe5ddd5ec342b866bf65dcecda93b8"
+	formatSum   = "9c33c9a78e8676a51b1c217108c85137a6231fb4bb81a1465eb8535b690875b1"
 )
 
 func TestFormatOfReleases(t *testing.T) {
