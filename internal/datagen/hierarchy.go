@@ -8,7 +8,7 @@ import (
 // hierarchies writes the roots of both hierarchies.
 func (g *generator) hierarchies() {
 	for i, name := range []string{"Departments", "Collections"} {
-		g.line(hierarchyResource{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
+		g.line(hierarchyResource{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{CreatedAt: opened,
 			Name: name, Slug: strings.ToLower(name), Description: name + " of the whole shop."}})
 	}
 }
@@ -62,7 +62,7 @@ func (g *generator) collections() {
 // node writes a node in pieces, since a line can have many megabytes. It curates every ninth product, at
 // most five.
 func (g *generator) node(name string, hierarchy int, parent, id string, products func(func(int) bool)) {
-	n := node{Type: "node", ID: id, Attributes: nodeAttributes{Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
+	n := node{Type: "node", ID: id, Attributes: nodeAttributes{CreatedAt: opened, Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
 		Description: "All there is of: " + name + "."}}
 	position := 0
 	for i := range products {

@@ -139,6 +139,7 @@ type nodeAttributes struct {
 	Slug            string   `json:"slug"`
 	Description     string   `json:"description"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
+	CreatedAt       string   `json:"created_at"`
 }
 
 type nodeRelationships struct {

@@ -257,12 +257,15 @@ func (g *generator) prices() {
 	}
 }
 
+// opened is when the shop's categories and catalog were created.
+const opened = "2018-01-01T00:00:00.000Z"
+
 func (g *generator) catalog() {
 	catalog := catalogResource{Type: "catalog", ID: g.id("catalog", 0)}
 	catalog.Attributes.Name = "Web shop"
 	catalog.Attributes.Hierarchies = []string{g.id("hierarchy", 0), g.id("hierarchy", 1)}
 	catalog.Attributes.PricebookIDs = []pricebookRank{{g.id("pricebook", 0), 1}}
-	catalog.Attributes.CreatedAt = "2018-01-01T00:00:00.000Z"
+	catalog.Attributes.CreatedAt = opened
 	g.line(catalog)
 	rule := catalogRule{Type: "catalog_rule", ID: g.id("catalog_rule", 0)}
 	rule.Attributes.Name, rule.Attributes.CatalogID = "Everyone", catalog.ID

@@ -20,9 +20,9 @@ func TestWriteShopIsDeterministic(t *testing.T) {
 		seed     uint64
 		want     string
 	}{
-		{1, 1, "adedf9f027df465c01bcb4e9f3f1f5e987be7aa0c89d6171d9c096567ca12707"},
-		{20, 1, "3672022f372524e6b125fbc3d0db5814eb9bcb3f0c3771a3ba3fe1090d9f1d5a"},
-		{300, 7, "a5b322752f5e364e8f08d89e08abc000590bc94d478893ba71e0e3154ba86851"},
+		{1, 1, "bd87c26de18de424cf86a4123655c030d17ec8155e90923f361e205be2a19a06"},
+		{20, 1, "ef5d0142b6254fbe720a76e03aa3cfaa49ddb76dd6e37628842b370e2e8603db"},
+		{300, 7, "6f472e829f58b2fb0422d25eb88b8e5885474140a6e122f36ca27f4921cc7744"},
 	} {
 		sum := sha256.New()
 		require.NoError(t, datagen.WriteShop(sum, test.products, test.seed))
