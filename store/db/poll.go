@@ -53,7 +53,7 @@ func (s *DB) poll(ctx context.Context) {
 	}
 }
 
-// pollOnce polls, and tells who waits for the poll. idle means that nobody does, nor sends requests.
+// pollOnce reads what changed and wakes those who wait for the poll. idle is true if nobody waits and no request runs.
 func (s *DB) pollOnce(ctx context.Context, idle bool) error {
 	timeout := 5 * time.Second
 	if idle { // saves the ping; the next poll has it
