@@ -36,10 +36,6 @@ func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode
 	return model.ValuesByKey(ids, counts), err
 }
 
-func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
-	return r.ProductUuids(ctx, obj, first, offset)
-}
-
 func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
 	if first < store.MinPageLength || first > store.MaxPageLength {
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
