@@ -26,11 +26,7 @@ var updates = map[string]struct{ key, values, read string }{
 	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyUuids pricebooks { uuid } locale currency }`},
 	"catalogRuleUpdate":    {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalog { uuid } accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
 	"catalogReleaseUpdate": {`releaseId: "1"`, `label: "a", note: "b", retained: true`, `catalogRelease(id: "1") { label note retained }`},
-	"hierarchyUpdate":      {`id: "workshop"`, `slug: "a", description: "b", ` + texts, `authoredHierarchy(id: "workshop") { name slug description seo { title } translations { locale } }`},
-	"nodeUpdate":           {`id: "tools"`, `slug: "a", description: "b", ` + texts, `authoredNode(id: "tools") { name slug description seo { title } translations { locale } }`},
 }
-
-const texts = `seo: {title: "t"}, translations: [{locale: "fr", name: "n"}]`
 
 // fullItems has, for each mutation of items in which null clears a member, an item with all members that it may have. The
 // members of key say which resource it is.

@@ -159,13 +159,6 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	HierarchyCreate(ctx context.Context, input HierarchyCreateInput) (*HierarchyCreatePayload, error)
-	HierarchyUpdate(ctx context.Context, input HierarchyUpdateInput) (*HierarchyUpdatePayload, error)
-	HierarchyDelete(ctx context.Context, input HierarchyDeleteInput) (*HierarchyDeletePayload, error)
-	NodeCreate(ctx context.Context, input NodeCreateInput) (*NodeCreatePayload, error)
-	NodeUpdate(ctx context.Context, input NodeUpdateInput) (*NodeUpdatePayload, error)
-	NodeMove(ctx context.Context, input NodeMoveInput) (*NodeMovePayload, error)
-	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
 	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*HierarchiesUpsertPayload, error)
 	HierarchiesDelete(ctx context.Context, input HierarchiesDeleteInput) (*HierarchiesDeletePayload, error)
 	NodesUpsert(ctx context.Context, input NodesUpsertInput) (*NodesUpsertPayload, error)
@@ -397,10 +390,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchiesDeleteInput,
 		ec.unmarshalInputHierarchiesUpsertInput,
-		ec.unmarshalInputHierarchyCreateInput,
-		ec.unmarshalInputHierarchyDeleteInput,
 		ec.unmarshalInputHierarchyItemInput,
-		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
 		ec.unmarshalInputIntBounds,
@@ -408,16 +398,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
 		ec.unmarshalInputMoneyInput,
-		ec.unmarshalInputNodeCreateInput,
 		ec.unmarshalInputNodeCurateInput,
-		ec.unmarshalInputNodeDeleteInput,
 		ec.unmarshalInputNodeItemInput,
-		ec.unmarshalInputNodeMoveInput,
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
 		ec.unmarshalInputNodeProductsSetInput,
 		ec.unmarshalInputNodeTranslationInput,
-		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputNodesDeleteInput,
 		ec.unmarshalInputNodesUpsertInput,
 		ec.unmarshalInputOptionFilter,
@@ -1358,27 +1344,6 @@ type Mutation {
 
   "Deletes a catalog rule, with immediate effect."
   catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
-
-  "Creates a hierarchy. Shoppers see it once a catalog that lists it is published."
-  hierarchyCreate("The input." input: HierarchyCreateInput!): HierarchyCreatePayload
-
-  "Changes a hierarchy. Shoppers see changes of hierarchies and nodes after ` + "`" + `catalogPublish` + "`" + `."
-  hierarchyUpdate("The input." input: HierarchyUpdateInput!): HierarchyUpdatePayload
-
-  "Deletes a hierarchy that has no nodes and that no catalog lists."
-  hierarchyDelete("The input." input: HierarchyDeleteInput!): HierarchyDeletePayload
-
-  "Creates a node."
-  nodeCreate("The input." input: NodeCreateInput!): NodeCreatePayload
-
-  "Changes the texts of a node."
-  nodeUpdate("The input." input: NodeUpdateInput!): NodeUpdatePayload
-
-  "Moves a node, with all nodes below it, within its hierarchy."
-  nodeMove("The input." input: NodeMoveInput!): NodeMovePayload
-
-  "Deletes a node that has no nodes below it. Its products stay."
-  nodeDelete("The input." input: NodeDeleteInput!): NodeDeletePayload
 
   "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `."
   hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): HierarchiesUpsertPayload
@@ -4515,74 +4480,6 @@ type AuthoredHierarchyEdge {
   node: AuthoredHierarchy!
 }
 
-"A new hierarchy."
-input HierarchyCreateInput {
-  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, unique among nodes and hierarchies. Default: a new one."
-  id: ID
-  "Display name, at most 1024 bytes."
-  name: String!
-  "URL slug. Default: none."
-  slug: String
-  "Display text. Default: none."
-  description: String
-  "Texts for search engines. Default: none."
-  seo: SeoInput
-  "Texts in other languages. Default: none."
-  translations: [NodeTranslationInput!]
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `hierarchyCreate` + "`" + `."
-type HierarchyCreatePayload {
-  "The new hierarchy. Null if there are errors."
-  hierarchy: AuthoredHierarchy
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Changes of a hierarchy. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input HierarchyUpdateInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Display name, at most 1024 bytes. Required."
-  name: String
-  "URL slug. Empty means none. Optional."
-  slug: String
-  "Display text. Empty means none. Optional."
-  description: String
-  "Texts for search engines. Optional."
-  seo: SeoInput
-  "Texts in other languages. Languages that are not in the list stay. Optional."
-  translations: [NodeTranslationInput!]
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `hierarchyUpdate` + "`" + `."
-type HierarchyUpdatePayload {
-  "The changed hierarchy. Null if there are errors."
-  hierarchy: AuthoredHierarchy
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Which hierarchy to delete."
-input HierarchyDeleteInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `hierarchyDelete` + "`" + `."
-type HierarchyDeletePayload {
-  "Global id of the deleted hierarchy. Null if there are errors."
-  deletedId: ID
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
 # Nodes
 
 """
@@ -5479,14 +5376,14 @@ input NodesUpsertInput {
 
 """
 A node, or what changes of it. An absent member keeps its value, null clears it. A new node needs
-` + "`" + `hierarchyId` + "`" + ` and ` + "`" + `name` + "`" + `.
+` + "`" + `name` + "`" + `, and ` + "`" + `hierarchyId` + "`" + ` or ` + "`" + `parentId` + "`" + `.
 """
 input NodeItemInput {
   "Global id or ` + "`" + `uuid` + "`" + `, which may be new, and must not be that of a hierarchy. Default: a new node."
   id: ID
-  "Its hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  "Its hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Default for a new node: that of ` + "`" + `parentId` + "`" + `."
   hierarchyId: ID
-  "The node above it, of the same hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Null or the hierarchy means that it is at the top."
+  "The node above it, of the same hierarchy, which may be another item. Global id or ` + "`" + `uuid` + "`" + `. Null or the hierarchy means that it is at the top."
   parentId: ID
   "Display name. At most 1024 bytes."
   name: String
@@ -5848,94 +5745,6 @@ type AuthoredNodeEdge {
   cursor: String!
   "The node."
   node: AuthoredNode!
-}
-
-"A new node."
-input NodeCreateInput {
-  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, unique among nodes and hierarchies. Default: a new one."
-  id: ID
-  "The node or hierarchy above it: global id or ` + "`" + `uuid` + "`" + `."
-  parentId: ID!
-  "Display name, at most 1024 bytes."
-  name: String!
-  "URL slug. Default: none."
-  slug: String
-  "Display text. Default: none."
-  description: String
-  "Texts for search engines. Default: none."
-  seo: SeoInput
-  "Texts in other languages. Default: none."
-  translations: [NodeTranslationInput!]
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `nodeCreate` + "`" + `."
-type NodeCreatePayload {
-  "The new node. Null if there are errors."
-  node: AuthoredNode
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Changes of a node. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input NodeUpdateInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Display name, at most 1024 bytes. Required."
-  name: String
-  "URL slug. Empty means none. Optional."
-  slug: String
-  "Display text. Empty means none. Optional."
-  description: String
-  "Texts for search engines. Optional."
-  seo: SeoInput
-  "Texts in other languages. Languages that are not in the list stay. Optional."
-  translations: [NodeTranslationInput!]
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `nodeUpdate` + "`" + `."
-type NodeUpdatePayload {
-  "The changed node. Null if there are errors."
-  node: AuthoredNode
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"New position of a node."
-input NodeMoveInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "The new parent: a node of the same hierarchy that is not below it, or the hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
-  parentId: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `nodeMove` + "`" + `."
-type NodeMovePayload {
-  "The moved node. Null if there are errors."
-  node: AuthoredNode
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Which node to delete."
-input NodeDeleteInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `nodeDelete` + "`" + `."
-type NodeDeletePayload {
-  "Global id of the deleted node. Null if there are errors."
-  deletedId: ID
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Products to attach to a node."
@@ -8148,26 +7957,6 @@ func (ec *executionContext) childFields_HierarchyConnection(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyConnection", field.Name)
 }
 
-func (ec *executionContext) childFields_HierarchyCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "hierarchy":
-		return ec.fieldContext_HierarchyCreatePayload_hierarchy(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchyCreatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchyCreatePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_HierarchyDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_HierarchyDeletePayload_deletedId(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchyDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchyDeletePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_HierarchyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -8176,16 +7965,6 @@ func (ec *executionContext) childFields_HierarchyEdge(ctx context.Context, field
 		return ec.fieldContext_HierarchyEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_HierarchyUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "hierarchy":
-		return ec.fieldContext_HierarchyUpdatePayload_hierarchy(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchyUpdatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchyUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_IDFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8256,16 +8035,6 @@ func (ec *executionContext) childFields_Money(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Money", field.Name)
 }
 
-func (ec *executionContext) childFields_NodeCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeCreatePayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeCreatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeCreatePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_NodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "node":
@@ -8274,26 +8043,6 @@ func (ec *executionContext) childFields_NodeCuratePayload(ctx context.Context, f
 		return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NodeCuratePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_NodeDeletePayload_deletedId(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeMovePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeMovePayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeMovePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeMovePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_NodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8328,16 +8077,6 @@ func (ec *executionContext) childFields_NodeProductsSetPayload(ctx context.Conte
 		return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NodeProductsSetPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeUpdatePayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeUpdatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_NodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10326,48 +10065,6 @@ func (ec *executionContext) field_Mutation_hierarchiesUpsert_args(ctx context.Co
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_hierarchyCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (HierarchyCreateInput, error) {
-			return ec.unmarshalNHierarchyCreateInput2porticoᚋgraphᚋgeneratedᚐHierarchyCreateInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_hierarchyDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (HierarchyDeleteInput, error) {
-			return ec.unmarshalNHierarchyDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchyDeleteInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_hierarchyUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (HierarchyUpdateInput, error) {
-			return ec.unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10382,54 +10079,12 @@ func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, r
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_nodeCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeCreateInput, error) {
-			return ec.unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Mutation_nodeCurate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (NodeCurateInput, error) {
 			return ec.unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeDeleteInput, error) {
-			return ec.unmarshalNNodeDeleteInput2porticoᚋgraphᚋgeneratedᚐNodeDeleteInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeMove_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeMoveInput, error) {
-			return ec.unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10472,20 +10127,6 @@ func (ec *executionContext) field_Mutation_nodeProductsSet_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (NodeProductsSetInput, error) {
 			return ec.unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeUpdateInput, error) {
-			return ec.unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -25844,125 +25485,6 @@ func (ec *executionContext) fieldContext_HierarchyConnection_totalCount(_ contex
 	return graphql.NewScalarFieldContext("HierarchyConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _HierarchyCreatePayload_hierarchy(ctx context.Context, field graphql.CollectedField, obj *HierarchyCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchyCreatePayload_hierarchy(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Hierarchy, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchyCreatePayload_hierarchy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchyCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredHierarchy(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchyCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchyCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchyCreatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchyCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchyCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchyDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *HierarchyDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchyDeletePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchyDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("HierarchyDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _HierarchyDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchyDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchyDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchyDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchyDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _HierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Hierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26013,70 +25535,6 @@ func (ec *executionContext) fieldContext_HierarchyEdge_node(_ context.Context, f
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Hierarchy(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchyUpdatePayload_hierarchy(ctx context.Context, field graphql.CollectedField, obj *HierarchyUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchyUpdatePayload_hierarchy(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Hierarchy, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchyUpdatePayload_hierarchy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchyUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredHierarchy(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchyUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchyUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchyUpdatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchyUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchyUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -27372,314 +26830,6 @@ func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_hierarchyCreate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().HierarchyCreate(ctx, fc.Args["input"].(HierarchyCreateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
-			return ec.marshalOHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_hierarchyCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchyCreatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_hierarchyCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_hierarchyUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_hierarchyUpdate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().HierarchyUpdate(ctx, fc.Args["input"].(HierarchyUpdateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
-			return ec.marshalOHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_hierarchyUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchyUpdatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_hierarchyUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_hierarchyDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_hierarchyDelete(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().HierarchyDelete(ctx, fc.Args["input"].(HierarchyDeleteInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
-			return ec.marshalOHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_hierarchyDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchyDeletePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_hierarchyDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_nodeCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeCreate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeCreate(ctx, fc.Args["input"].(NodeCreateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
-			return ec.marshalONodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_nodeCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeCreatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_nodeUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeUpdate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeUpdate(ctx, fc.Args["input"].(NodeUpdateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
-			return ec.marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_nodeUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeUpdatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_nodeMove(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeMove(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeMove(ctx, fc.Args["input"].(NodeMoveInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
-			return ec.marshalONodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_nodeMove(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeMovePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeMove_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_nodeDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeDelete(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeDelete(ctx, fc.Args["input"].(NodeDeleteInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
-			return ec.marshalONodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeDeletePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Mutation_hierarchiesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28780,70 +27930,6 @@ func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context
 	return fc, nil
 }
 
-func (ec *executionContext) _NodeCreatePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeCreatePayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeCreatePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeCreatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _NodeCuratePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28898,125 +27984,6 @@ func (ec *executionContext) _NodeCuratePayload_userErrors(ctx context.Context, f
 func (ec *executionContext) fieldContext_NodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "NodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *NodeDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeDeletePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("NodeDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _NodeDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeMovePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeMovePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeMovePayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeMovePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeMovePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeMovePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeMovePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeMovePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeMovePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeMovePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -29255,70 +28222,6 @@ func (ec *executionContext) _NodeProductsSetPayload_userErrors(ctx context.Conte
 func (ec *executionContext) fieldContext_NodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "NodeProductsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeUpdatePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeUpdatePayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeUpdatePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeUpdatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeUpdatePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -46133,115 +45036,6 @@ func (ec *executionContext) unmarshalInputHierarchiesUpsertInput(ctx context.Con
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Context, obj any) (HierarchyCreateInput, error) {
-	var it HierarchyCreateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "slug":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Slug = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Seo = data
-		case "translations":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Translations = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputHierarchyDeleteInput(ctx context.Context, obj any) (HierarchyDeleteInput, error) {
-	var it HierarchyDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context, obj any) (exchange.HierarchyItemInput, error) {
 	var it exchange.HierarchyItemInput
 	if obj == nil {
@@ -46302,78 +45096,6 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 				return it, err
 			}
 			it.Translations = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputHierarchyUpdateInput(ctx context.Context, obj any) (HierarchyUpdateInput, error) {
-	var it HierarchyUpdateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "slug":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Slug = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Seo = data
-		case "translations":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Translations = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -46672,85 +45394,6 @@ func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj an
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputNodeCreateInput(ctx context.Context, obj any) (NodeCreateInput, error) {
-	var it NodeCreateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "parentId", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "parentId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ParentID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "slug":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Slug = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Seo = data
-		case "translations":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Translations = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, obj any) (NodeCurateInput, error) {
 	var it NodeCurateInput
 	if obj == nil {
@@ -46783,43 +45426,6 @@ func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, o
 				return it, err
 			}
 			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeDeleteInput(ctx context.Context, obj any) (NodeDeleteInput, error) {
-	var it NodeDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -46906,50 +45512,6 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Translations = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeMoveInput(ctx context.Context, obj any) (NodeMoveInput, error) {
-	var it NodeMoveInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "parentId", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "parentId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ParentID = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -47144,78 +45706,6 @@ func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Conte
 				return it, err
 			}
 			it.SEO = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, obj any) (NodeUpdateInput, error) {
-	var it NodeUpdateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "slug":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Slug = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Seo = data
-		case "translations":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Translations = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -58400,92 +56890,6 @@ func (ec *executionContext) _HierarchyConnection(ctx context.Context, sel ast.Se
 	return out
 }
 
-var hierarchyCreatePayloadImplementors = []string{"HierarchyCreatePayload"}
-
-func (ec *executionContext) _HierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchyCreatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchyCreatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchyCreatePayload")
-		case "hierarchy":
-			out.Values[i] = ec._HierarchyCreatePayload_hierarchy(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchyCreatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var hierarchyDeletePayloadImplementors = []string{"HierarchyDeletePayload"}
-
-func (ec *executionContext) _HierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchyDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchyDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchyDeletePayload")
-		case "deletedId":
-			out.Values[i] = ec._HierarchyDeletePayload_deletedId(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchyDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var hierarchyEdgeImplementors = []string{"HierarchyEdge"}
 
 func (ec *executionContext) _HierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Hierarchy]) graphql.Marshaler {
@@ -58505,49 +56909,6 @@ func (ec *executionContext) _HierarchyEdge(ctx context.Context, sel ast.Selectio
 			}
 		case "node":
 			out.Values[i] = ec._HierarchyEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var hierarchyUpdatePayloadImplementors = []string{"HierarchyUpdatePayload"}
-
-func (ec *executionContext) _HierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchyUpdatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchyUpdatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchyUpdatePayload")
-		case "hierarchy":
-			out.Values[i] = ec._HierarchyUpdatePayload_hierarchy(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchyUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58986,55 +57347,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "hierarchyCreate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_hierarchyCreate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "hierarchyUpdate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_hierarchyUpdate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "hierarchyDelete":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_hierarchyDelete(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "nodeCreate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeCreate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "nodeUpdate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeUpdate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "nodeMove":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeMove(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "nodeDelete":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeDelete(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
 		case "hierarchiesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_hierarchiesUpsert(ctx, field)
@@ -59231,49 +57543,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 	return out
 }
 
-var nodeCreatePayloadImplementors = []string{"NodeCreatePayload"}
-
-func (ec *executionContext) _NodeCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeCreatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeCreatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeCreatePayload")
-		case "node":
-			out.Values[i] = ec._NodeCreatePayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeCreatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var nodeCuratePayloadImplementors = []string{"NodeCuratePayload"}
 
 func (ec *executionContext) _NodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeCuratePayload) graphql.Marshaler {
@@ -59293,92 +57562,6 @@ func (ec *executionContext) _NodeCuratePayload(ctx context.Context, sel ast.Sele
 			}
 		case "userErrors":
 			out.Values[i] = ec._NodeCuratePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeDeletePayloadImplementors = []string{"NodeDeletePayload"}
-
-func (ec *executionContext) _NodeDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeDeletePayload")
-		case "deletedId":
-			out.Values[i] = ec._NodeDeletePayload_deletedId(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeMovePayloadImplementors = []string{"NodeMovePayload"}
-
-func (ec *executionContext) _NodeMovePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeMovePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeMovePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeMovePayload")
-		case "node":
-			out.Values[i] = ec._NodeMovePayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeMovePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -59518,49 +57701,6 @@ func (ec *executionContext) _NodeProductsSetPayload(ctx context.Context, sel ast
 			}
 		case "userErrors":
 			out.Values[i] = ec._NodeProductsSetPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeUpdatePayloadImplementors = []string{"NodeUpdatePayload"}
-
-func (ec *executionContext) _NodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeUpdatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeUpdatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeUpdatePayload")
-		case "node":
-			out.Values[i] = ec._NodeUpdatePayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -70131,16 +68271,6 @@ func (ec *executionContext) marshalNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHiera
 	return ec._Hierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNHierarchyCreateInput2porticoᚋgraphᚋgeneratedᚐHierarchyCreateInput(ctx context.Context, v any) (HierarchyCreateInput, error) {
-	res, err := ec.unmarshalInputHierarchyCreateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNHierarchyDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchyDeleteInput(ctx context.Context, v any) (HierarchyDeleteInput, error) {
-	res, err := ec.unmarshalInputHierarchyDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) marshalNHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Hierarchy]) graphql.Marshaler {
 	return ec._HierarchyEdge(ctx, sel, &v)
 }
@@ -70178,11 +68308,6 @@ func (ec *executionContext) unmarshalNHierarchyItemInput2ᚕᚖporticoᚋstore�
 func (ec *executionContext) unmarshalNHierarchyItemInput2ᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInput(ctx context.Context, v any) (*exchange.HierarchyItemInput, error) {
 	res, err := ec.unmarshalInputHierarchyItemInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx context.Context, v any) (HierarchyUpdateInput, error) {
-	res, err := ec.unmarshalInputHierarchyUpdateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (string, error) {
@@ -70410,18 +68535,8 @@ func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋr
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx context.Context, v any) (NodeCreateInput, error) {
-	res, err := ec.unmarshalInputNodeCreateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
 	res, err := ec.unmarshalInputNodeCurateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeDeleteInput2porticoᚋgraphᚋgeneratedᚐNodeDeleteInput(ctx context.Context, v any) (NodeDeleteInput, error) {
-	res, err := ec.unmarshalInputNodeDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -70444,11 +68559,6 @@ func (ec *executionContext) unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchang
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx context.Context, v any) (NodeMoveInput, error) {
-	res, err := ec.unmarshalInputNodeMoveInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx context.Context, v any) (NodeProductsAttachInput, error) {
 	res, err := ec.unmarshalInputNodeProductsAttachInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -70467,11 +68577,6 @@ func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgen
 func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
 	res, err := ec.unmarshalInputNodeTranslationInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
-	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx context.Context, v any) (NodesDeleteInput, error) {
@@ -73499,27 +71604,6 @@ func (ec *executionContext) marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmod
 	return ec._HierarchyConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOHierarchyCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyCreatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyCreatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchyCreatePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOHierarchyDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchyDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOHierarchyUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchyUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchyUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchyUpdatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalOID2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
 	if v == nil {
 		return nil, nil
@@ -73741,32 +71825,11 @@ func (ec *executionContext) marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx c
 	return ret
 }
 
-func (ec *executionContext) marshalONodeCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCreatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCreatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._NodeCuratePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodeDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeMovePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeMovePayload(ctx context.Context, sel ast.SelectionSet, v *NodeMovePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeMovePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
@@ -73805,13 +71868,6 @@ func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstore
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
