@@ -44,7 +44,7 @@ func TestDocumentLimitFlags(t *testing.T) {
 		"document-name":        {50, func(n int) string { return of("{" + strings.Repeat("a", n) + ":__typename}") }, 0},
 		"document-fields":      {5, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
 		"document-root-fields": {5, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
-		"document-aliases":     {5, func(n int) string { return of(`{a:product(id:"x"){` + repeatNumbered(n, "a%d:id ") + "}}") }, 0},
+		"document-aliases":     {5, func(n int) string { return of(`{a:product(by:{id:"x"}){` + repeatNumbered(n, "a%d:id ") + "}}") }, 0},
 		"document-repeats": {36, func(n int) string {
 			return of("{" + repeatNumbered(map[bool]int{true: 7, false: 6}[n > 36], "__typename ") + "}")
 		}, 0},

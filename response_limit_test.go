@@ -62,11 +62,11 @@ func TestResponseByteLimit(t *testing.T) {
 		posts("{products(first:10){nodes" + texts + "}}"),
 		posts("{products(first:10){nodes{id name description a:description stock{available total}}}}"),
 		posts("{products(first:10){nodes{stock{product{description a:description}}}}}"),
-		posts("{" + repeatNumbered(20, "p%d:product(id:\"prod-espresso\"){description}") + "}"),
-		posts("{product(id:\"prod-espresso\"){" + repeatNumbered(50, "a%d:description ") + "}}"),
+		posts("{" + repeatNumbered(20, "p%d:product(by:{id:\"prod-espresso\"}){description}") + "}"),
+		posts("{product(by:{id:\"prod-espresso\"}){" + repeatNumbered(50, "a%d:description ") + "}}"),
 		posts("{" + repeatNumbered(100, "a%d:__typename ") + "}"),
 		posts("{settings{" + repeatNumbered(200, "a%d:pageLength ") + "}}"),
-		posts("{products(first:10){nodes{tags productTypes shopperAttributes extensions variationMatrix}}}"),
+		posts("{products(first:10){nodes{tags productTypes shopperAttributes extensions variantOptions{uuid}}}}"),
 		posts("{promotions{nodes{id name description currencies{currency} a:description b:description c:id d:id e:description f:description g:id}}}"),
 		{name: "by GET", method: http.MethodGet, path: "/graphql?query=" + url.QueryEscape("{products(first:10){nodes"+texts+"}}")},
 		posts("{products(first:10){nodes"+texts+"}}", stream...),
@@ -155,7 +155,7 @@ func TestLongResponseStopsEarly(t *testing.T) {
 			{"{products(first:100){nodes{" + aliases + " stock{available}}}}", nil},
 			{"{products(first:100){edges{node{" + aliases + "}}}}", nil},
 			{"{products(first:100){nodes{...F}}} fragment F on Product{" + aliases + "}", nil},
-			{"{" + repeatNumbered(40, "p%d:product(id:\"p%d\"){...F}") + "} fragment F on Product{" +
+			{"{" + repeatNumbered(40, "p%d:product(by:{id:\"p%d\"}){...F}") + "} fragment F on Product{" +
 				aliases[:strings.Index(aliases, "a100:")] + "}", nil},
 			{"{products(first:100){nodes{stock{product{" + aliases + "}}}}}", nil},
 			{"{products(first:100){nodes{" + aliases + "}}}", []string{"Accept", "text/event-stream"}},

@@ -258,7 +258,7 @@ func TestFrontCacheOfServer(t *testing.T) {
 	counted := regexp.MustCompile(`(?m)^portico_(http_requests_total|graphql_[a-z_]*_total|http_request_duration_seconds_count|graphql_operation_duration_seconds_count)\{.*$`)
 	var metrics []string
 	for _, server := range servers {
-		requests := append(server.cachedRequests(), query(`query Page { catalogNode(id: "node-coffee") { products(first: 3) { nodes { name stock { available } } } } }`),
+		requests := append(server.cachedRequests(), query(`query Page { catalogNode(by: {id: "node-coffee"}) { products(first: 3) { nodes { name stock { available } } } } }`),
 			query(`query Lists { stocks(first: 3) { nodes { available } } settings { pageLength } again: settings { currency } }`), query(`{ promotions { totalCount } }`),
 			testRequest{name: "stock", method: "GET", path: "/v2/inventories"})
 		for _, q := range requests {

@@ -18,11 +18,11 @@ import (
 // rootFields has an operation for each root field, by its coordinate.
 func rootFields() map[string]string {
 	return map[string]string{
-		"Query.catalogNode":       `{ catalogNode(id: "tools") { uuid } }`,
+		"Query.catalogNode":       `{ catalogNode(by: {id: "tools"}) { uuid } }`,
 		"Query.catalogNodes":      `{ catalogNodes { totalCount } }`,
 		"Query.hierarchy":         `{ hierarchy(id: "workshop") { uuid } }`,
 		"Query.hierarchies":       `{ hierarchies { totalCount } }`,
-		"Query.product":           `{ product(id: "anvil") { uuid } }`,
+		"Query.product":           `{ product(by: {id: "anvil"}) { uuid } }`,
 		"Query.products":          `{ products { totalCount } }`,
 		"Query.node":              `{ node(id: ` + global("Product", "anvil") + `) { id } }`,
 		"Query.nodes":             `{ nodes(ids: [` + global("Product", "anvil") + `]) { id } }`,
@@ -44,7 +44,7 @@ func rootFields() map[string]string {
 
 		"Mutation.gatewayUpdate": `mutation { gatewayUpdate(input: {slug: MANUAL, enabled: true}) { gateway { slug } userErrors { message } } }`,
 
-		"Query.promotion":      `{ promotion(id: "ten-off") { name state currencies { amount } schema minCartValue { amount } maxApplicationsPerCart } }`,
+		"Query.promotion":      `{ promotion(id: "ten-off") { name state currencies { money { amount } } schema minCartValue { amount } maxApplicationsPerCart } }`,
 		"Query.promotions":     `{ promotions { totalCount } }`,
 		"Query.promotionCode":  `{ promotionCode(code: "TEN-OFF") { uses valid users promotion { name } } }`,
 		"Query.promotionCodes": `{ promotionCodes(promotionId: "ten-off") { totalCount } }`,
@@ -77,7 +77,7 @@ func rootFields() map[string]string {
 		"Query.catalogRules":            `{ catalogRules { totalCount } }`,
 		"Query.authoredHierarchy":       `{ authoredHierarchy(id: "attic") { name } }`,
 		"Query.authoredHierarchies":     `{ authoredHierarchies { totalCount } }`,
-		"Query.authoredNode":            `{ authoredNode(id: "box") { name productCount productIds } }`,
+		"Query.authoredNode":            `{ authoredNode(id: "box") { name productCount productUuids } }`,
 		"Query.sitemap":                 `{ sitemap { nodes { path kind updatedAt } } }`,
 		"Query.authoredProduct":         `{ authoredProduct(id: "drill-draft") { name status } }`,
 		"Query.authoredProducts":        `{ authoredProducts(status: DRAFT) { totalCount nodes { sku } } }`,
@@ -105,13 +105,6 @@ func rootFields() map[string]string {
 		"Mutation.catalogRuleCreate":  `mutation { catalogRuleCreate(input: {name: "New", catalogId: "main", channels: ["kiosk"]}) { catalogRule { id } userErrors { message } } }`,
 		"Mutation.catalogRuleUpdate":  `mutation { catalogRuleUpdate(input: {id: "club", name: "Club"}) { catalogRule { id } userErrors { message } } }`,
 		"Mutation.catalogRuleDelete":  `mutation { catalogRuleCreate(input: {id: "gone", name: "Gone", catalogId: "main", channels: ["kiosk"]}) { userErrors { message } } catalogRuleDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
-		"Mutation.hierarchyCreate":    `mutation { hierarchyCreate(input: {name: "New"}) { hierarchy { id } userErrors { message } } }`,
-		"Mutation.hierarchyUpdate":    `mutation { hierarchyUpdate(input: {id: "attic", name: "Attic"}) { hierarchy { id } userErrors { message } } }`,
-		"Mutation.hierarchyDelete":    `mutation { hierarchyCreate(input: {id: "gone", name: "Gone"}) { userErrors { message } } hierarchyDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
-		"Mutation.nodeCreate":         `mutation { nodeCreate(input: {parentId: "attic", name: "New"}) { node { id } userErrors { message } } }`,
-		"Mutation.nodeUpdate":         `mutation { nodeUpdate(input: {id: "box", name: "Box"}) { node { id } userErrors { message } } }`,
-		"Mutation.nodeMove":           `mutation { nodeMove(input: {id: "box", parentId: "attic"}) { node { id } userErrors { message } } }`,
-		"Mutation.nodeDelete":         `mutation { nodeCreate(input: {id: "gone-node", parentId: "attic", name: "Gone"}) { userErrors { message } } nodeDelete(input: {id: "gone-node"}) { deletedId userErrors { message } } }`,
 		"Mutation.nodeProductsAttach": `mutation { nodeProductsAttach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
 		"Mutation.nodeProductsDetach": `mutation { nodeProductsDetach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
 		"Mutation.nodeProductsSet":    `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil"], dryRun: true}) { node { id } attachedUuids detachedUuids userErrors { message } } }`,
@@ -233,9 +226,9 @@ func TestRefusedFieldsRunNoStatement(t *testing.T) {
 // edges has an operation for each field, argument and member that needs another scope than what leads to it, by its coordinate.
 func edges() map[string]string {
 	documents := map[string]string{
-		"Product.stock":                    `{ product(id: "anvil") { stock { total } } }`,
-		"Product.availability":             `{ product(id: "anvil") { availability } }`,
-		"Product.availableForSale":         `{ product(id: "anvil") { availableForSale } }`,
+		"Product.stock":                    `{ product(by: {id: "anvil"}) { stock { total } } }`,
+		"Product.availability":             `{ product(by: {id: "anvil"}) { availability } }`,
+		"Product.availableForSale":         `{ product(by: {id: "anvil"}) { availableForSale } }`,
 		"ProductFilter.inStock":            `{ products(filter: {inStock: true}) { totalCount } }`,
 		"Stock.transactions":               `{ stock(productId: "anvil") { transactions { quantity } } }`,
 		"Stock.product":                    `{ stock(productId: "anvil") { product { sku } } }`,
@@ -296,9 +289,9 @@ func TestEdgeIntoAnotherScopeIsNull(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, x := range []accessCase{
-			{"a product's stock", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read"},
+			{"a product's stock", `{ product(by: {id: "anvil"}) { sku stock { total } } }`, []string{"catalog:read"},
 				`{"product":{"sku":"ANVIL","stock":null}}`, forbidden, []any{"product", "stock"}},
-			{"with the scope", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read", "inventory:read"},
+			{"with the scope", `{ product(by: {id: "anvil"}) { sku stock { total } } }`, []string{"catalog:read", "inventory:read"},
 				`{"product":{"sku":"ANVIL","stock":{"total":9}}}`, nil, nil},
 			{"each of a page", `{ products(first: 2) { totalCount nodes { sku stock { total } } } }`, []string{"catalog:read"},
 				`{"products":{"totalCount":8,"nodes":[{"sku":"GLUE","stock":null},{"sku":"KIT","stock":null}]}}`, []store.Code{store.Forbidden, store.Forbidden}, []any{"products", "nodes", 0.0, "stock"}},
@@ -316,7 +309,7 @@ func TestEdgeIntoAnotherScopeIsNull(t *testing.T) {
 				`{"node":null}`, forbidden, []any{"node"}},
 			{"a ledger by way of a write", `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { quantity stock { available product { sku } } } } }`, []string{"inventory:write"},
 				`{"stockTransact":{"transactions":[{"quantity":7,"stock":{"available":7,"product":null}}]}}`, forbidden, []any{"stockTransact", "transactions", 0.0, "stock", "product"}},
-			{"two fields, one allowed", `{ a: promotions { totalCount } product(id: "anvil") { uuid } }`, []string{"catalog:read"},
+			{"two fields, one allowed", `{ a: promotions { totalCount } product(by: {id: "anvil"}) { uuid } }`, []string{"catalog:read"},
 				`{"a":null,"product":{"uuid":"anvil"}}`, forbidden, []any{"a"}},
 			{"a ledger, which tells who did what", `{ stock(productId: "anvil") { total transactions { reference } } }`, []string{"inventory:read"},
 				`{"stock":{"total":9,"transactions":null}}`, forbidden, []any{"stock", "transactions"}},
@@ -326,7 +319,7 @@ func TestEdgeIntoAnotherScopeIsNull(t *testing.T) {
 				`{"stockTransaction":{"reference":"sheet 1","stock":null}}`, forbidden, []any{"stockTransaction", "stock"}},
 			{"mutations side by side", `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { userErrors { code } } settingsUpdate(input: {pageLength: 25}) { userErrors { code } } }`, []string{"inventory:write"},
 				`{"stockTransact":{"userErrors":[]},"settingsUpdate":null}`, forbidden, []any{"settingsUpdate"}},
-			{"nullable fields side by side", `{ stock(productId: "anvil") { total } product(id: "anvil") { uuid } }`, []string{"catalog:read"},
+			{"nullable fields side by side", `{ stock(productId: "anvil") { total } product(by: {id: "anvil"}) { uuid } }`, []string{"catalog:read"},
 				`{"stock":null,"product":{"uuid":"anvil"}}`, forbidden, []any{"stock"}},
 		} {
 			t.Run(x.name, func(t *testing.T) {

@@ -26,13 +26,10 @@ var notAudited = map[string]string{
 var auditedWrites = map[string]string{
 	"Mutation.catalogUpdate":        `mutation { catalogUpdate(input: {id: "outlet", name: "Changed"}) { userErrors { message } } }`,
 	"Mutation.catalogRuleUpdate":    `mutation { catalogRuleUpdate(input: {id: "club", name: "Changed"}) { userErrors { message } } }`,
-	"Mutation.hierarchyUpdate":      `mutation { hierarchyUpdate(input: {id: "attic", name: "Changed"}) { userErrors { message } } }`,
-	"Mutation.nodeUpdate":           `mutation { nodeUpdate(input: {id: "box", name: "Changed"}) { userErrors { message } } }`,
-	"Mutation.nodeMove":             `mutation { nodeCreate(input: {id: "shelf", parentId: "attic", name: "Shelf"}) { userErrors { message } } nodeMove(input: {id: "shelf", parentId: "box"}) { userErrors { message } } }`,
-	"Mutation.nodeProductsAttach":   `mutation { nodeCreate(input: {id: "bin-1", parentId: "attic", name: "Bin"}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-1", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.nodeProductsDetach":   `mutation { nodeCreate(input: {id: "bin-2", parentId: "attic", name: "Bin"}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } nodeProductsDetach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.nodeProductsSet":      `mutation { nodeCreate(input: {id: "bin-3", parentId: "attic", name: "Bin"}) { userErrors { message } } nodeProductsSet(input: {id: "bin-3", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.nodeCurate":           `mutation { nodeCreate(input: {id: "bin-4", parentId: "attic", name: "Bin"}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } nodeCurate(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.nodeProductsAttach":   `mutation { nodesUpsert(input: {items: [{id: "bin-1", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-1", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.nodeProductsDetach":   `mutation { nodesUpsert(input: {items: [{id: "bin-2", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } nodeProductsDetach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.nodeProductsSet":      `mutation { nodesUpsert(input: {items: [{id: "bin-3", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsSet(input: {id: "bin-3", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.nodeCurate":           `mutation { nodesUpsert(input: {items: [{id: "bin-4", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } nodeCurate(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } }`,
 	"Mutation.catalogReleaseUpdate": `mutation { catalogReleaseUpdate(input: {releaseId: "1", label: "winter"}) { userErrors { message } } }`,
 	"Mutation.catalogReleaseServe":  ``, // below
 	"Mutation.jobCancel":            `mutation { jobCancel(input: {id: "job-2"}) { userErrors { message } } }`,

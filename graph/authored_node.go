@@ -36,10 +36,6 @@ func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode
 	return model.ValuesByKey(ids, counts), err
 }
 
-func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
-	return r.ProductUuids(ctx, obj, first, offset)
-}
-
 func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
 	if first < store.MinPageLength || first > store.MaxPageLength {
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
@@ -52,45 +48,6 @@ func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.Autho
 		attached, err := r.store.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err
 	})
-}
-
-func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCreateInput) (*generated.NodeCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCreate", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.CreateNode(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
-		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description, SEO: input.Seo, Translations: input.Translations}))
-	return &generated.NodeCreatePayload{Node: node, UserErrors: userErrs}, err
-}
-
-func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUpdateInput) (*generated.NodeUpdatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeUpdate", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.UpdateNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description, SEO: input.Seo, Translations: input.Translations}))
-	return &generated.NodeUpdatePayload{Node: node, UserErrors: userErrs}, err
-}
-
-func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMoveInput) (*generated.NodeMovePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeMove", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.MoveNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
-	return &generated.NodeMovePayload{Node: node, UserErrors: userErrs}, err
-}
-
-func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDeleteInput) (*generated.NodeDeletePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeDelete", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	id := store.LocalID(input.ID)
-	gone, userErrs, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.NodeDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {

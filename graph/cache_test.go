@@ -136,11 +136,13 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 	quoted := func(values ...string) string { return strconv.Quote(values[a.IntN(len(values))]) }
 	products := []string{"anvil", "brush", "chalk", "easel", "easel-oak", "glue", "kit", "frame", "drill-draft", lamp}
 	switch coordinate + "." + argument.Name {
-	case "Query.product.id", "Query.authoredProduct.id":
+	case "Query.product.by":
+		return "{id: " + quoted(products...) + "}"
+	case "Query.authoredProduct.id":
 		return quoted(products...)
-	case "Query.product.sku", "Query.product.slug":
-		return ""
-	case "Query.catalogNode.id", "Query.authoredNode.id":
+	case "Query.catalogNode.by":
+		return []string{"{id: ", "{slug: "}[a.IntN(2)] + quoted("tools", "hand-tools", "paints", "sale", "workshop", "box") + "}"
+	case "Query.authoredNode.id":
 		return quoted("tools", "hand-tools", "paints", "sale", "workshop", "box")
 	case "Query.hierarchy.id", "Query.authoredHierarchy.id":
 		return quoted("workshop", "seasons", "attic")
@@ -184,8 +186,6 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return quoted("brand", "uses")
 	case "Query.authoredRedirect.id":
 		return quoted("help", "old-tools")
-	case "Query.catalogNode.slug":
-		return quoted("tools", "sale")
 	case "Query.currency.code":
 		return quoted("USD", "EUR")
 	case "Product.childByOptions.optionIds":

@@ -216,7 +216,7 @@ func TestProductPromotionsAreCurrent(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openCarts(t, e)
 		ask := func() string {
-			a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ product(id: "brush") { sku promotions { name promotionType x y } } products(first: 1, filter: {sku: {eq: "ANVIL"}}) { nodes { promotions { name } } } }`, nil), graphtest.PublicClient()))
+			a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ product(by: {id: "brush"}) { sku promotions { name promotionType x y } } products(first: 1, filter: {sku: {eq: "ANVIL"}}) { nodes { promotions { name } } } }`, nil), graphtest.PublicClient()))
 			require.Empty(t, a.Errors)
 			return string(a.Data)
 		}
@@ -228,7 +228,7 @@ func TestProductPromotionsAreCurrent(t *testing.T) {
 		require.Empty(t, a.Errors)
 		require.JSONEq(t, `{"product":{"sku":"BRUSH","promotions":[]}`+other, ask())
 
-		get, err := http.NewRequestWithContext(t.Context(), http.MethodGet, `/graphql?query={product(id:"brush"){promotions{name}}}`, nil)
+		get, err := http.NewRequestWithContext(t.Context(), http.MethodGet, `/graphql?query={product(by:{id:"brush"}){promotions{name}}}`, nil)
 		require.NoError(t, err)
 		for range 2 {
 			require.Equal(t, "no-store", s.Send(t, graphtest.As(get, graphtest.PublicClient())).Header().Get("Cache-Control"))

@@ -23,7 +23,7 @@ func TestIdentifiers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		const product, node = `query ($by: ProductIdentifierInput) { product(by: $by) { uuid } }`, `query ($by: CatalogNodeIdentifierInput) { catalogNode(by: $by) { uuid } }`
+		const product, node = `query ($by: ProductIdentifierInput!) { product(by: $by) { uuid } }`, `query ($by: CatalogNodeIdentifierInput!) { catalogNode(by: $by) { uuid } }`
 		by := func(members ...any) graphtest.Variables {
 			given := graphtest.Variables{}
 			for i := 0; i < len(members); i += 2 {
@@ -44,18 +44,12 @@ func TestIdentifiers(t *testing.T) {
 			{name: "two members, literally", query: `{ product(by: {sku: "ANVIL", id: "anvil"}) { uuid } }`, codes: invalid, argument: "by"},
 			{name: "no member", query: `{ product(by: {}) { uuid } }`, codes: invalid, argument: "by"},
 			{name: "a null member", query: product, variables: by("id", nil), codes: invalid, argument: "by"},
-			{name: "null", query: product, variables: graphtest.Variables{"by": nil}, data: `{"product":null}`, codes: invalid, holds: []string{"product needs by"}},
-			{name: "beside an old argument", query: `{ product(by: {sku: "ANVIL"}, id: "anvil") { uuid } }`, data: `{"product":null}`, codes: invalid,
-				holds: []string{"by is given beside a deprecated argument"}},
-			{name: "an old argument", query: `{ product(sku: "ANVIL") { uuid } }`, data: anvil},
+			{name: "null", query: product, variables: graphtest.Variables{"by": nil}, codes: invalid},
 
 			{name: "a node by id", query: node, variables: by("id", "tools"), data: tools},
 			{name: "a node by slug", query: node, variables: by("slug", "tools"), data: tools},
 			{name: "a node by path", query: node, variables: by("path", "workshop/tools"), data: tools},
 			{name: "a node by two", query: node, variables: by("id", "tools", "slug", "tools"), codes: invalid, argument: "by"},
-			{name: "a node beside an old argument", query: `{ catalogNode(by: {id: "tools"}, slug: "tools") { uuid } }`, data: `{"catalogNode":null}`, codes: invalid,
-				holds: []string{"by is given beside a deprecated argument"}},
-			{name: "a node by an old argument", query: `{ catalogNode(slug: "tools") { uuid } }`, data: tools},
 		})
 	})
 }
@@ -67,8 +61,8 @@ func TestTypedMembers(t *testing.T) {
 		s := graphtest.Open(t, e, typedShop())
 		runScenarios(t, s, []scenario{
 			{name: "a choice", query: `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 3}]}]) {
-				bundleConfiguration { selectedOptions choices { component options { uuid quantity } } } } }`,
-				data: `{"productConfigured":{"bundleConfiguration":{"selectedOptions":{"wood":{"frame":3}},"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
+				bundleConfiguration { choices { component options { uuid quantity } } } } }`,
+				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
 			{name: "no bundle", query: `{ product(by: {id: "anvil"}) { bundleConfiguration { choices { component } } variantOptions { uuid } } }`,
 				data: `{"product":{"bundleConfiguration":{"choices":[]},"variantOptions":[]}}`},
 			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids currencies { money { amount currency formatted } } } }`,

@@ -49,7 +49,7 @@ func TestDamagedDatabaseIsAnInternalError(t *testing.T) {
 		}
 		for _, query := range []string{
 			`{ products { totalCount } }`,
-			`{ product(id: "anvil") { name } }`,
+			`{ product(by: {id: "anvil"}) { name } }`,
 			`{ node(id: ` + global("File", "photo-1") + `) { id } }`,
 			`{ stock(productId: "anvil") { total } }`,
 			`{ stocks { totalCount } }`,
@@ -175,7 +175,7 @@ func TestFieldErrorsHaveAPath(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		a := s.Post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(id: "tools") { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)
+		a := s.Post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(by: {id: "tools"}) { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)
 		require.Equal(t, unprocessable, a.Codes())
 		require.Equal(t, []any{"two", "children", "nodes", 0.0, "deep"}, a.Errors[0].Path)
 		require.JSONEq(t, `{"one":{"total":9},"two":null}`, string(a.Data), "null as far up as the schema demands")

@@ -185,12 +185,10 @@ func isDeprecated(directives ast.DirectiveList) bool { return directives.ForName
 func TestDeprecationsHaveADate(t *testing.T) {
 	t.Parallel()
 	reason := regexp.MustCompile("^Use `([^`]+)`\\. Removed after (20\\d\\d-\\d\\d-\\d\\d)\\.$")
-	found := 0
 	check := func(coordinate string, directives ast.DirectiveList, members func(name string) bool) {
 		if !isDeprecated(directives) {
 			return
 		}
-		found++
 		said := reason.FindStringSubmatch(directives.ForName("deprecated").Arguments.ForName("reason").Value.Raw)
 		if assert.NotNil(t, said, "%s: write Use `…`. Removed after 2027-05-01.", coordinate) {
 			name, _, _ := strings.Cut(said[1], " ")
@@ -213,7 +211,6 @@ func TestDeprecationsHaveADate(t *testing.T) {
 			}
 		}
 	}
-	assert.NotZero(t, found)
 }
 
 // jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.

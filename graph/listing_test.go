@@ -81,7 +81,7 @@ func TestListings(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, bikeShop(), storetest.WithClock(storetest.NewClock(graphtest.Noon)))
 		of := func(node, arguments string) string {
-			return fmt.Sprintf(`{ catalogNode(id: %q) { products(%s) { totalCount nodes { uuid } } } }`, node, arguments)
+			return fmt.Sprintf(`{ catalogNode(by: {id: %q}) { products(%s) { totalCount nodes { uuid } } } }`, node, arguments)
 		}
 		const all = "includeDescendants: true"
 		runScenarios(t, s, []scenario{
@@ -94,7 +94,7 @@ func TestListings(t *testing.T) {
 			{name: "by price: a parent's is that of its cheapest child in the sale", query: of("bikes", all+", orderBy: {field: PRICE}"), data: rowsOf("catalogNode", 5, "bell", "tyre", "frame", "frame-s", "guide")},
 			{name: "filtered", query: of("bikes", all+`, filter: {tags: {in: ["f", "b"]}}`), data: rowsOf("catalogNode", 3, "bell", "frame", "frame-s")},
 			{name: "searched", query: of("bikes", all+`, filter: {search: "fra"}`), data: rowsOf("catalogNode", 2, "frame", "frame-s")},
-			{name: "facets", query: `{ catalogNode(id: "bikes") { products(includeDescendants: true) { facets { tags { value count } } } } }`,
+			{name: "facets", query: `{ catalogNode(by: {id: "bikes"}) { products(includeDescendants: true) { facets { tags { value count } } } } }`,
 				data: `{"catalogNode":{"products":{"facets":{"tags":[{"value":"f","count":2},{"value":"b","count":1},{"value":"g","count":1},{"value":"t","count":1}]}}}}`},
 			{name: "parents in place of their children", query: of("bikes", all+", variants: PARENTS"), data: rowsOf("catalogNode", 4, "bell", "tyre", "guide", "frame")},
 			{name: "children in place of their parents", query: of("bikes", all+", variants: CHILDREN"), data: rowsOf("catalogNode", 5, "bell", "tyre", "guide", "frame-l", "frame-s")},
@@ -126,12 +126,12 @@ func TestListings(t *testing.T) {
 				{"uuid":"guide","availability":null,"availableForSale":true},{"uuid":"jersey","availability":"OUT","availableForSale":false},{"uuid":"tyre","availability":"OUT","availableForSale":false}]}}`},
 			{name: "another threshold", query: `mutation { settingsUpdate(input: {lowStockThreshold: 2}) { settings { lowStockThreshold } userErrors { code } } }`,
 				data: `{"settingsUpdate":{"settings":{"lowStockThreshold":2},"userErrors":[]}}`},
-			{name: "applies at once", query: `{ product(id: "bell") { availability } }`, data: `{"product":{"availability":"IN_STOCK"}}`},
+			{name: "applies at once", query: `{ product(by: {id: "bell"}) { availability } }`, data: `{"product":{"availability":"IN_STOCK"}}`},
 			{name: "a threshold below nothing", query: `mutation { settingsUpdate(input: {lowStockThreshold: -1}) { userErrors { field } } }`,
 				data: `{"settingsUpdate":{"userErrors":[{"field":["input","lowStockThreshold"]}]}}`},
 		})
 		t.Run("sales of stock show in the next response", func(t *testing.T) {
-			const query = `{ catalogNode(id: "road") { products(filter: {inStock: true}) { nodes { uuid } } } product(id: "frame") { availability availableForSale } }`
+			const query = `{ catalogNode(by: {id: "road"}) { products(filter: {inStock: true}) { nodes { uuid } } } product(by: {id: "frame"}) { availability availableForSale } }`
 			page := func(want string) {
 				for range 3 { // also from the cache
 					require.JSONEq(t, want, string(s.Post(t, query, nil).Data))
@@ -149,8 +149,8 @@ func TestListings(t *testing.T) {
 		t.Run("stock needs its scope", func(t *testing.T) {
 			reader := graphtest.Client("catalog:read")
 			for query, want := range map[string]string{
-				`{ product(id: "bell") { uuid availability availableForSale } }`: `{"product":{"uuid":"bell","availability":null,"availableForSale":null}}`,
-				`{ products(filter: {inStock: true}) { totalCount } }`:           ``,
+				`{ product(by: {id: "bell"}) { uuid availability availableForSale } }`: `{"product":{"uuid":"bell","availability":null,"availableForSale":null}}`,
+				`{ products(filter: {inStock: true}) { totalCount } }`:                 ``,
 			} {
 				a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), reader))
 				require.Contains(t, a.Codes(), store.Forbidden, "%s", a.Body)
@@ -182,11 +182,11 @@ func TestCategoryPageOfAdventureWorks(t *testing.T) {
 	lines := adventureWorks(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
-		const page = `query($first: Int, $offset: Int) { catalogNode(path: "bikes") { name children { nodes { name } }
+		const page = `query($first: Int, $offset: Int) { catalogNode(by: {path: "bikes"}) { name children { nodes { name } }
 			own: products { totalCount }
 			products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, orderBy: {field: PRICE}) { totalCount facets { tags { value count } }
 				nodes { name onSale priceRange { min { withTax { amount } withoutTax { amount } } } availability availableForSale mainImage { href } } } } }`
-		const stored = `query($first: Int, $offset: Int) { catalogNode(path: "bikes") { products(includeDescendants: true, first: $first, offset: $offset, orderBy: {field: UPDATED_AT}) {
+		const stored = `query($first: Int, $offset: Int) { catalogNode(by: {path: "bikes"}) { products(includeDescendants: true, first: $first, offset: $offset, orderBy: {field: UPDATED_AT}) {
 			totalCount nodes { uuid priceRange { max { withoutTax { amount } } } } } } }`
 		type row struct {
 			Name             string

@@ -12,15 +12,12 @@ import (
 	"portico/store/release/segment"
 )
 
-func (r queryResolver) CatalogNode(ctx context.Context, by *model.CatalogNodeIdentifierInput, id, slug, path *string) (*model.CatalogNode, error) {
+func (r queryResolver) CatalogNode(ctx context.Context, by model.CatalogNodeIdentifierInput) (*model.CatalogNode, error) {
 	v, err := r.catalog(ctx, "Query.catalogNode")
 	if err != nil {
 		return nil, err
 	}
-	by, err = by.Checked(model.CatalogNodeIdentifierInput{ID: id, Slug: slug, Path: path})
 	switch {
-	case err != nil:
-		return nil, err
 	case by.Slug != nil:
 		return orNull(singleRow[model.CatalogNode](v.NodeWithSlug(ctx, *by.Slug)))
 	case by.Path != nil:

@@ -19,18 +19,14 @@ import (
 // updates has, for each mutation that updates, the input's key, values for its members, and a
 // query that reads them.
 var updates = map[string]struct{ key, values, read string }{
-	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, promotionType: PERCENT_DISCOUNT, schema: {percent: 5}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogs: ["main"], conditions: {and: []}, currencies: [{currency: "USD", percentage: 5}]`,
-		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart schema currencies { currency } targetCatalogs conditions }`},
+	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, promotionType: PERCENT_DISCOUNT, schema: {percent: 5}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogs: ["main"], itemConditions: [{template: "t", field: "f", type: BOOLEAN, value: "true"}], currencies: [{currency: "USD", percentage: 5}]`,
+		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart schema currencies { currency } targetCatalogUuids itemConditions { field } }`},
 	"gatewayUpdate":        {`slug: CARD_PROCESSOR`, `name: "Mine", enabled: true, test: true, merchantId: "m", username: "u", password: "p"`, `gateway(slug: CARD_PROCESSOR) { name enabled test merchantId login passwordSet }`},
 	"settingsUpdate":       {``, `pageLength: 7, currency: "EUR", locale: "fr"`, `settings { pageLength currency locale }`},
-	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyIds pricebooks { uuid } locale currency }`},
-	"catalogRuleUpdate":    {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
+	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyUuids pricebooks { uuid } locale currency }`},
+	"catalogRuleUpdate":    {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalog { uuid } accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
 	"catalogReleaseUpdate": {`releaseId: "1"`, `label: "a", note: "b", retained: true`, `catalogRelease(id: "1") { label note retained }`},
-	"hierarchyUpdate":      {`id: "workshop"`, `slug: "a", description: "b", ` + texts, `authoredHierarchy(id: "workshop") { name slug description seo { title } translations { locale } }`},
-	"nodeUpdate":           {`id: "tools"`, `slug: "a", description: "b", ` + texts, `authoredNode(id: "tools") { name slug description seo { title } translations { locale } }`},
 }
-
-const texts = `seo: {title: "t"}, translations: [{locale: "fr", name: "n"}]`
 
 // fullItems has, for each mutation of items in which null clears a member, an item with all members that it may have. The
 // members of key say which resource it is.

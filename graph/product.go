@@ -16,16 +16,12 @@ import (
 	"portico/store/stock"
 )
 
-func (r queryResolver) Product(ctx context.Context, by *model.ProductIdentifierInput, id, sku, slug, path *string) (*model.Product, error) {
+func (r queryResolver) Product(ctx context.Context, by model.ProductIdentifierInput) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.product")
 	if err != nil {
 		return nil, err
 	}
-	key, err := by.Key(model.ProductIdentifierInput{ID: id, Sku: sku, Slug: slug, Path: path})
-	if err != nil {
-		return nil, err
-	}
-	product, err := v.Product(ctx, key)
+	product, err := v.Product(ctx, by.Key())
 	return orNull(singleRow[model.Product](product, err))
 }
 

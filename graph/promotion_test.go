@@ -21,8 +21,8 @@ func TestPromotions(t *testing.T) {
 	}
 	many[17] = graphtest.Variables{"code": "TEN-OFF"}
 	runOnTestShop(t, []scenario{
-		{name: "one", query: `{ promotion(id: "ten-off") { uuid promotionType state start end minCartValue { amount currency } currencies { currency amount percentage } targetCatalogs conditions maxApplicationsPerCart } }`,
-			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"currencies":[{"currency":"USD","amount":"1000","percentage":null}],"targetCatalogs":null,"conditions":null,"maxApplicationsPerCart":1}}`},
+		{name: "one", query: `{ promotion(id: "ten-off") { uuid promotionType state start end minCartValue { amount currency } currencies { currency money { amount } percentage } targetCatalogUuids itemConditions { template field type value } maxApplicationsPerCart } }`,
+			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"currencies":[{"currency":"USD","money":{"amount":"1000"},"percentage":null}],"targetCatalogUuids":null,"itemConditions":[],"maxApplicationsPerCart":1}}`},
 		{name: "formatted amounts", query: `{ promotion(id: "ten-off") { minCartValue { amount currency formatted } maxDiscountValue { formatted } } }`,
 			data: `{"promotion":{"minCartValue":[{"amount":"5000","currency":"USD","formatted":"$50.00"}],"maxDiscountValue":[{"formatted":"$10.00"}]}}`},
 		{name: "amounts in German", headers: []string{"Accept-Language", "de"}, query: `{ promotions(filter: {id: {in: ["ten-off"]}}) { nodes { minCartValue { formatted } } } }`,

@@ -21,7 +21,7 @@ const publishMain = `mutation ($serve: Boolean! = true) { catalogPublish(input: 
 func finished(t *testing.T, s *graphtest.Service, id string) string {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		a := s.Post(t, `query ($id: ID!) { job(id: $id) { kind state done total error finishedAt release { catalogId served products added changed removed locale locales } } }`, graphtest.Variables{"id": id})
+		a := s.Post(t, `query ($id: ID!) { job(id: $id) { kind state done total error finishedAt release { catalogUuid served products added changed removed locale locales } } }`, graphtest.Variables{"id": id})
 		require.Empty(t, a.Errors)
 		var data struct{ Job struct{ FinishedAt *string } }
 		require.NoError(t, json.Unmarshal(a.Data, &data))
@@ -55,7 +55,7 @@ func TestPublishing(t *testing.T) {
 		go func() { defer close(worker); s.Store.Work(ctx) }()
 		defer func() { cancel(); <-worker }()
 		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
-			"release":{"catalogId":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
+			"release":{"catalogUuid":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
 		// A preview: clients with the scope read it by its number before it is served.
 		_, err := s.Store.Import(t.Context(), "test", graphtest.Reader(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
@@ -71,7 +71,7 @@ func TestPublishing(t *testing.T) {
 		require.NoError(t, json.Unmarshal(ask(`{ catalogReleases(catalogId: "main") { id uuid served } }`, nil).Data, &releases))
 		preview := releases.CatalogReleases[0]
 		require.False(t, preview.Served)
-		const frame = `{ product(id: "frame") { name } }`
+		const frame = `{ product(by: {id: "frame"}) { name } }`
 		require.JSONEq(t, `{"product":{"name":"Frame"}}`, string(ask(frame, nil).Data))
 		for _, number := range []string{preview.UUID, preview.ID} {
 			require.JSONEq(t, `{"product":{"name":"New frame"}}`, string(ask(frame, nil, "Store-Catalog-Release", number).Data))

@@ -58,12 +58,12 @@ func TestCatalogResolutionByShopper(t *testing.T) {
 			{"as many as count", storefront(), []string{"Store-Context-Tag", numbered(99) + ",clearance"}, "outlet"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				r := graphtest.As(graphtest.NewPost(t, `{ catalogResolution { catalogId } product(id: "anvil") { catalogId } }`, nil), c.who)
+				r := graphtest.As(graphtest.NewPost(t, `{ catalogResolution { catalogUuid } product(by: {id: "anvil"}) { catalogUuid } }`, nil), c.who)
 				for i := 0; i+1 < len(c.headers); i += 2 {
 					r.Header.Add(c.headers[i], c.headers[i+1])
 				}
 				a := s.Send(t, r)
-				require.JSONEq(t, `{"catalogResolution":{"catalogId":"`+c.catalog+`"},"product":{"catalogId":"`+c.catalog+`"}}`, string(a.Data), "%s", a.Body)
+				require.JSONEq(t, `{"catalogResolution":{"catalogUuid":"`+c.catalog+`"},"product":{"catalogUuid":"`+c.catalog+`"}}`, string(a.Data), "%s", a.Body)
 			})
 		}
 	})
@@ -74,16 +74,16 @@ func TestStorefrontSettingsFollowTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
-		const query = `{ settings { currency locale } catalogResolution { catalogId locales channels } }`
+		const query = `{ settings { currency locale } catalogResolution { catalogUuid locales channels } }`
 		for _, c := range []struct {
 			name     string
 			who      *auth.Principal
 			channel  string
 			resolved string
 		}{
-			{"no channel leads to it", storefront(), "", `{"catalogId":"main","locales":["en","fr","pt-BR","zh-Hant"],"channels":[]}`},
-			{"a rule in force, none for other shoppers", storefront(), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile"]}`},
-			{"every rule for who writes catalogs", graphtest.Client("catalog:read", "catalog:write"), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile","web"]}`},
+			{"no channel leads to it", storefront(), "", `{"catalogUuid":"main","locales":["en","fr","pt-BR","zh-Hant"],"channels":[]}`},
+			{"a rule in force, none for other shoppers", storefront(), "mobile", `{"catalogUuid":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile"]}`},
+			{"every rule for who writes catalogs", graphtest.Client("catalog:read", "catalog:write"), "mobile", `{"catalogUuid":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile","web"]}`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				r := graphtest.As(graphtest.NewPost(t, query, nil), c.who)
@@ -122,17 +122,17 @@ func TestTokenDecidesTheShopper(t *testing.T) {
 			c.grant.IssuedAt, c.grant.Expires = graphtest.Noon, graphtest.Noon.Add(time.Hour)
 			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)
 			require.NoError(t, err)
-			r := graphtest.NewPost(t, `{ catalogResolution { catalogId } }`, nil)
+			r := graphtest.NewPost(t, `{ catalogResolution { catalogUuid } }`, nil)
 			r.Header.Set("Authorization", "Bearer "+token.AccessToken)
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
-			require.JSONEq(t, `{"data":{"catalogResolution":{"catalogId":"`+c.catalog+`"}}}`, w.Body.String(), "%+v", c.grant)
+			require.JSONEq(t, `{"data":{"catalogResolution":{"catalogUuid":"`+c.catalog+`"}}}`, w.Body.String(), "%+v", c.grant)
 		}
 	})
 }
 
-const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId publishedAt ruleId ruleName tieBreak
-	candidates { ruleId ruleName catalogId default score missed schedule account accountTag customer channel tag dropped } }`
+const everyVerdict = `{ at validUntil reason catalogUuid catalogName releaseUuid publishedAt ruleUuid ruleName tieBreak
+	candidates { ruleUuid ruleName catalogUuid default score missed schedule account accountTag customer channel tag dropped } }`
 
 func TestCatalogResolutionExplainsItself(t *testing.T) {
 	t.Parallel()
@@ -142,28 +142,28 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 	onTheShopOfOffers(func(t *testing.T, s *graphtest.Service) {
 		runScenarios(t, s, []scenario{
 			{name: "everything", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
-				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogId":"outlet","catalogName":"Outlet","releaseId":"2",
-				"publishedAt":"2024-05-30T12:00:00.000Z","ruleId":"offers","ruleName":"mobile-offers","tieBreak":null,"candidates":[
-				{"ruleId":"offers","ruleName":"mobile-offers","catalogId":"outlet","default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
-				{"ruleId":"everyone","ruleName":"Everyone","catalogId":"main","default":true,"score":0,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"NOT_ASKED","tag":"NOT_ASKED","dropped":null},
-				{"ruleId":"club","ruleName":"Club","catalogId":"outlet","default":false,"score":1,"missed":4,"schedule":"MATCHED","account":"MISSED","accountTag":"MISSED","customer":"MISSED","channel":"MISSED","tag":"MATCHED","dropped":"OTHER_SHOPPER"},
-				{"ruleId":"night","ruleName":"Night","catalogId":"outlet","default":false,"score":1,"missed":0,"schedule":"MISSED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"NOT_ASKED","dropped":"OUT_OF_SCHEDULE"}]}}`},
+				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogUuid":"outlet","catalogName":"Outlet","releaseUuid":"2",
+				"publishedAt":"2024-05-30T12:00:00.000Z","ruleUuid":"offers","ruleName":"mobile-offers","tieBreak":null,"candidates":[
+				{"ruleUuid":"offers","ruleName":"mobile-offers","catalogUuid":"outlet","default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
+				{"ruleUuid":"everyone","ruleName":"Everyone","catalogUuid":"main","default":true,"score":0,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"NOT_ASKED","tag":"NOT_ASKED","dropped":null},
+				{"ruleUuid":"club","ruleName":"Club","catalogUuid":"outlet","default":false,"score":1,"missed":4,"schedule":"MATCHED","account":"MISSED","accountTag":"MISSED","customer":"MISSED","channel":"MISSED","tag":"MATCHED","dropped":"OTHER_SHOPPER"},
+				{"ruleUuid":"night","ruleName":"Night","catalogUuid":"outlet","default":false,"score":1,"missed":0,"schedule":"MISSED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"NOT_ASKED","dropped":"OUT_OF_SCHEDULE"}]}}`},
 			{name: "the default", query: `{ catalogResolution { reason ruleName catalogName validUntil } }`, data: `{"catalogResolution":{"reason":"DEFAULT_RULE","ruleName":"Everyone","catalogName":"Main","validUntil":null}}`},
-			{name: "another time, with the headers of this shopper", query: `{ catalogResolution(at: "2024-05-30T22:00:00Z") { at ruleId tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
-				data: `{"catalogResolution":{"at":"2024-05-30T22:00:00.000Z","ruleId":"night","tieBreak":"FEWEST_MISSED"}}`},
-			{name: "just before", query: `{ catalogResolution(at: "2024-05-30T21:59:59.999Z") { ruleId tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
-				data: `{"catalogResolution":{"ruleId":"offers","tieBreak":null}}`},
-			{name: "another shopper, whole", query: `{ catalogResolution(context: {channel: "web"}) { ruleId candidates { channel } } }`, headers: []string{"EP-Channel", "mobile"},
-				data: `{"catalogResolution":{"ruleId":"everyone","candidates":[{"channel":"NOT_ASKED"},{"channel":"MATCHED"},{"channel":"MISSED"},{"channel":"MISSED"}]}}`},
-			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleId candidates { score } } }`,
-				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
-			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
+			{name: "another time, with the headers of this shopper", query: `{ catalogResolution(at: "2024-05-30T22:00:00Z") { at ruleUuid tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"at":"2024-05-30T22:00:00.000Z","ruleUuid":"night","tieBreak":"FEWEST_MISSED"}}`},
+			{name: "just before", query: `{ catalogResolution(at: "2024-05-30T21:59:59.999Z") { ruleUuid tieBreak } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"ruleUuid":"offers","tieBreak":null}}`},
+			{name: "another shopper, whole", query: `{ catalogResolution(context: {channel: "web"}) { ruleUuid candidates { channel } } }`, headers: []string{"EP-Channel", "mobile"},
+				data: `{"catalogResolution":{"ruleUuid":"everyone","candidates":[{"channel":"NOT_ASKED"},{"channel":"MATCHED"},{"channel":"MISSED"},{"channel":"MISSED"}]}}`},
+			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleUuid candidates { score } } }`,
+				data: `{"catalogResolution":{"ruleUuid":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
+			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleUuid } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
 				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
-			{name: "a requested release", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
-				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
+			{name: "a requested release", query: `{ catalogResolution { reason catalogUuid releaseUuid ruleUuid candidates { ruleUuid } } product(by: {id: "anvil"}) { catalogUuid } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
+				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogUuid":"main","releaseUuid":"1","ruleUuid":null,"candidates":[{"ruleUuid":"offers"},{"ruleUuid":"everyone"},{"ruleUuid":"club"},{"ruleUuid":"night"}]},"product":{"catalogUuid":"main"}}`},
 			{name: "a release that does not exist", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
-			{name: "the requested context does not change the response", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
-				data: `{"catalogResolution":{"catalogId":"outlet"},"product":{"catalogId":"main"}}`},
+			{name: "the requested context does not change the response", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogUuid } product(by: {id: "anvil"}) { catalogUuid } }`,
+				data: `{"catalogResolution":{"catalogUuid":"outlet"},"product":{"catalogUuid":"main"}}`},
 		})
 	})
 }
@@ -175,23 +175,23 @@ func TestExplanationHidesRulesOfOthers(t *testing.T) {
 		s := graphtest.Open(t, e, offers())
 		a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
 		require.Empty(t, a.Errors, "%s", a.Body)
-		require.Contains(t, string(a.Data), `{"ruleId":null,"ruleName":null,"catalogId":null,"default":false,"score":0,"missed":5,"schedule":"MATCHED","account":"MISSED"`)
+		require.Contains(t, string(a.Data), `{"ruleUuid":null,"ruleName":null,"catalogUuid":null,"default":false,"score":0,"missed":5,"schedule":"MATCHED","account":"MISSED"`)
 		for _, secret := range []string{"club", "Club", "acme", "gold", "bob", "night", "Night"} {
 			require.NotContains(t, a.Body.String(), secret)
 		}
 		require.Contains(t, string(a.Data), `"schedule":"MISSED"`, "a rule that is yet to come, without its name")
 		for name, query := range map[string]string{
-			"account":     `{ catalogResolution(context: {accountId: "acme"}) { ruleId } }`,
-			"account tag": `{ catalogResolution(context: {accountTags: []}) { ruleId } }`,
-			"customer":    `{ catalogResolution(context: {customerId: "bob"}) { ruleId } }`,
-			"time":        `{ catalogResolution(at: "2024-05-30T22:00:00Z") { ruleId } }`,
+			"account":     `{ catalogResolution(context: {accountId: "acme"}) { ruleUuid } }`,
+			"account tag": `{ catalogResolution(context: {accountTags: []}) { ruleUuid } }`,
+			"customer":    `{ catalogResolution(context: {customerId: "bob"}) { ruleUuid } }`,
+			"time":        `{ catalogResolution(at: "2024-05-30T22:00:00Z") { ruleUuid } }`,
 		} {
 			a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), storefront()))
 			require.Equal(t, forbidden, a.Codes(), "%s: %s", name, a.Body)
 			require.Contains(t, a.Errors[0].Message, "catalog:write")
 		}
-		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { ruleId } }`, nil), storefront()))
-		require.JSONEq(t, `{"catalogResolution":{"ruleId":"offers"}}`, string(a.Data), "anyone may send such headers")
+		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { ruleUuid } }`, nil), storefront()))
+		require.JSONEq(t, `{"catalogResolution":{"ruleUuid":"offers"}}`, string(a.Data), "anyone may send such headers")
 		member := storefront()
 		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"gold"}, "bob"
 		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution { ruleName candidates { ruleName } } }`, nil), member))
@@ -203,7 +203,7 @@ func TestExplanationWithoutAPublishedCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")
-		runScenarios(t, s, []scenario{{name: "the reason", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
-			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})
+		runScenarios(t, s, []scenario{{name: "the reason", query: `{ catalogResolution { reason catalogUuid releaseUuid publishedAt ruleUuid candidates { ruleUuid } } }`,
+			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogUuid":null,"releaseUuid":null,"publishedAt":null,"ruleUuid":null,"candidates":[]}}`}})
 	})
 }

@@ -52,22 +52,22 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 			small, full int
 		}{
 			{"products alone", `query($n: Int) { products(first: $n) { nodes { ` + graphtest.ProductScalars + ` } } }`, 1, 100},
-			{"products of a node", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { uuid } } } }`, 1, 100},
-			{"products with every edge", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { totalCount pageInfo { hasNextPage } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`, 1, 100},
+			{"products of a node", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { uuid } } } }`, 1, 100},
+			{"products with every edge", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { totalCount pageInfo { hasNextPage } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`, 1, 100},
 			{"all products by id with every edge", `query($n: Int) { products(first: $n, orderBy: {field: ID, direction: DESC}, filter: {bounds: {id: {ge: "whole-"}}}) { nodes { ` + graphtest.ProductEdges + ` } } }`, 1, 100},
 			{"products searched, by price, with facets", `query($n: Int) { products(first: $n, filter: {search: "w"}, orderBy: {field: PRICE}) { totalCount facets { tags { value count filter { tags { in } } toggled { tags { in } } } productTypes { value count } } nodes { uuid } } }`, 1, 100},
-			{"products of a tag by name, with facets", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n, filter: {bounds: {id: {ge: "a"}}}, orderBy: {field: NAME}) { facets { tags { value } } nodes { uuid } } } }`, 1, 100},
+			{"products of a tag by name, with facets", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n, filter: {bounds: {id: {ge: "a"}}}, orderBy: {field: NAME}) { facets { tags { value } } nodes { uuid } } } }`, 1, 100},
 			{"nodes with searched products by price, with facets", `query($n: Int) { catalogNodes(first: $n, offset: 1, filter: {parentId: "more-00"}) { nodes { products(first: 2, filter: {search: "w"}, orderBy: {field: PRICE}) { facets { tags { value } } nodes { sku } } } } }`, 2, 59},
 			{"nodes with bounded products by name", `query($n: Int) { catalogNodes(first: $n, offset: 1, filter: {parentId: "more-00"}) { nodes { products(first: 2, filter: {bounds: {id: {ge: "a"}}}, orderBy: {field: NAME, direction: DESC}) { totalCount nodes { sku } } } } }`, 2, 59},
-			{"stock of components, files of children", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { componentProducts { uuid stock { total } } children { uuid files { file { href } } } } } } }`, 1, 100},
-			{"prices and availability of parents", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { onSale priceRange { min { withTax { amount } } } originalPriceRange { max { withTax { amount } } } availability availableForSale parent { availability priceRange { min { withTax { amount } } } } } } } }`, 1, 100},
-			{"a node with all below it, children in stock by price", `query($n: Int) { catalogNode(id: "more-00") { products(includeDescendants: true, variants: CHILDREN, first: $n, filter: {inStock: true}, orderBy: {field: PRICE}) { totalCount facets { tags { value } } nodes { uuid availability } } } }`, 1, 100},
+			{"stock of components, files of children", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { componentProducts { uuid stock { total } } children { uuid files { file { href } } } } } } }`, 1, 100},
+			{"prices and availability of parents", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { onSale priceRange { min { withTax { amount } } } originalPriceRange { max { withTax { amount } } } availability availableForSale parent { availability priceRange { min { withTax { amount } } } } } } } }`, 1, 100},
+			{"a node with all below it, children in stock by price", `query($n: Int) { catalogNode(by: {id: "more-00"}) { products(includeDescendants: true, variants: CHILDREN, first: $n, filter: {inStock: true}, orderBy: {field: PRICE}) { totalCount facets { tags { value } } nodes { uuid availability } } } }`, 1, 100},
 			{"nodes with the products below them, parents in place of children", `query($n: Int) { catalogNodes(first: $n, offset: 1, filter: {parentId: "more-00"}) { nodes { products(includeDescendants: true, variants: PARENTS, first: 2) { totalCount nodes { sku priceRange { min { withTax { amount } } } } } } } }`, 2, 59},
-			{"four edges deep", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { children { parent { componentProducts { mainImage { href } stock { transactions(first: 2) { quantity } } } } } } } } }`, 1, 100},
+			{"four edges deep", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { children { parent { componentProducts { mainImage { href } stock { transactions(first: 2) { quantity } } } } } } } } }`, 1, 100},
 			{"stock with products, images and ledgers", `query($n: Int) { stocks(first: $n, filter: {id: {ge: "whole-"}}) { nodes { total product { sku mainImage { href } } transactions(first: 3) { quantity } } } }`, 1, 100},
-			{"children and components in pages, filtered, sorted, with facets", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { childrenConnection(first: 2, filter: {bounds: {id: {ge: "a"}}, productTypes: {in: ["standard", "child"]}}, orderBy: {field: NAME}) { totalCount facets { productTypes { value } } nodes { uuid mainImage { href } } } componentProductsConnection(last: 1) { nodes { uuid stock { total } } } } } } }`, 1, 100},
+			{"children and components in pages, filtered, sorted, with facets", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { childrenConnection(first: 2, filter: {bounds: {id: {ge: "a"}}, productTypes: {in: ["standard", "child"]}}, orderBy: {field: NAME}) { totalCount facets { productTypes { value } } nodes { uuid mainImage { href } } } componentProductsConnection(last: 1) { nodes { uuid stock { total } } } } } } }`, 1, 100},
 			{"a ledger with products", `query($n: Int) { stockTransactions(productId: "whole-000", first: $n) { nodes { quantity product { sku } } } }`, 1, 100},
-			{"options of bundles with their products", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { components { key options { quantity product { sku displayPrice { withTax { amount } } stock { total } } } } } } } }`, 1, 100},
+			{"options of bundles with their products", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { components { key options { quantity product { sku displayPrice { withTax { amount } } stock { total } } } } } } } }`, 1, 100},
 			{"a ledger", `query($n: Int) { stockTransactions(productId: "whole-000", first: $n) { totalCount nodes { quantity } } }`, 1, 100},
 			{"nodes by id with curated products", `query($n: Int) { catalogNodes(first: $n, orderBy: {field: ID}, filter: {parentId: "more-00", bounds: {id: {ge: "shelf"}}}) { nodes { name curatedProducts { uuid mainImage { href } } } } }`, 1, 60},
 			{"all nodes of hierarchies", `query($n: Int) { hierarchies(first: $n) { nodes { name allNodes(first: 2, orderBy: {field: UPDATED_AT}) { totalCount nodes { name products(first: 1) { nodes { sku } } curatedProducts { uuid } } } } } }`, 3, 12},
@@ -76,7 +76,7 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + graphtest.ProductEdges + ` } } } } }`, 1, 60},
 			{"nodes with products from the end", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(last: 1) { nodes { uuid } } } } }`, 1, 60},
 			{"nodes with products from an offset", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 1, offset: 1) { nodes { uuid } } } } }`, 1, 60},
-			{"the products of each product's nodes", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 40},
+			{"the products of each product's nodes", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 40},
 			{"children of nodes, with products", `query($n: Int) { catalogNodes(first: $n, offset: 1, filter: {parentId: "more-00"}) { nodes { children(first: 3) { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 60},
 			{"hierarchies with children", `query($n: Int) { hierarchies(first: $n) { nodes { name children { nodes { name products(first: 1) { nodes { sku } } } } } } }`, 3, 12},
 			{"hierarchies with products", `query($n: Int) { hierarchies(first: $n) { nodes { name products(first: 2) { nodes { sku } } } } }`, 1, 12},
@@ -179,7 +179,7 @@ func requireEveryEdge(t *testing.T, s *graphtest.Service) {
 			}
 		}
 	}
-	s.Post(t, `{ catalogNode(id: "wholes") { products(first: 100) { totalCount nodes { `+graphtest.ProductEdges+` } } } }`, nil).Read(t, &data)
+	s.Post(t, `{ catalogNode(by: {id: "wholes"}) { products(first: 100) { totalCount nodes { `+graphtest.ProductEdges+` } } } }`, nil).Read(t, &data)
 	require.Equal(t, graphtest.Wholes, data.CatalogNode.Products.TotalCount)
 	for _, product := range data.CatalogNode.Products.Nodes {
 		for _, edge := range []string{"parent", "children", "files", "mainImage", "componentProducts", "nodes", "breadcrumbs", "stock", "components"} {

@@ -17,8 +17,8 @@ func stockByProduct() []scenario {
 		{name: "of a draft", query: `{ stock(productId: "drill-draft") { total product { uuid } } }`, data: `{"stock":{"total":7,"product":null}}`},
 		{name: "none", query: `{ stock(productId: "glue") { total } }`, data: `{"stock":null}`},
 		{name: "of no product", query: `{ stock(productId: "nobody") { total } }`, data: `{"stock":null}`},
-		{name: "the ledger, newest first", query: `{ stock(productId: "anvil") { transactions { uuid productId action quantity availableDelta allocatedDelta reason reference actor createdAt stock { total } } } }`,
-			holds: []string{`"transactions":[{"uuid":"ledger-5","productId":"anvil","action":"DEALLOCATE","quantity":2,"availableDelta":2,"allocatedDelta":-2,"reason":"","reference":"",`,
+		{name: "the ledger, newest first", query: `{ stock(productId: "anvil") { transactions { uuid productUuid action quantity availableDelta allocatedDelta reason reference actor createdAt stock { total } } } }`,
+			holds: []string{`"transactions":[{"uuid":"ledger-5","productUuid":"anvil","action":"DEALLOCATE","quantity":2,"availableDelta":2,"allocatedDelta":-2,"reason":"","reference":"",`,
 				`"action":"DECREMENT","quantity":1,"availableDelta":-1,"allocatedDelta":0`, `"action":"ALLOCATE","quantity":4,"availableDelta":-4,"allocatedDelta":4`,
 				`"action":"SET","quantity":10,"availableDelta":10,"allocatedDelta":0,"reason":"count","reference":"sheet 1","actor":"client:a","createdAt":"2023-03-01T00:00:00.000Z","stock":{"total":9}`}},
 		{name: "the ledger's newest line", query: `{ stock(productId: "anvil") { transactions(first: 1) { uuid } } }`, data: `{"stock":{"transactions":[{"uuid":"ledger-5"}]}}`},
@@ -101,7 +101,7 @@ func TestNewStock(t *testing.T) {
 func TestStockTransactions(t *testing.T) {
 	t.Parallel()
 	transact := func(changes string) string {
-		return `mutation { stockTransact(input: {changes: [` + changes + `]}) { transactions { productId action quantity availableDelta allocatedDelta reason reference actor stock { uuid total available allocated } } userErrors { field code message } } }`
+		return `mutation { stockTransact(input: {changes: [` + changes + `]}) { transactions { productUuid action quantity availableDelta allocatedDelta reason reference actor stock { uuid total available allocated } } userErrors { field code message } } }`
 	}
 	failed := func(faults string) string {
 		return `{"stockTransact":{"transactions":[],"userErrors":[` + faults + `]}}`
@@ -112,9 +112,9 @@ func TestStockTransactions(t *testing.T) {
 	runOnTestShop(t, []scenario{
 		{name: "a batch, in order, by uuid and global id", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 5, reason: "found", reference: "shelf 1"}, {productId: ` + global("Product", "chalk") + `, action: SET, quantity: 9}, {productId: "chalk", action: DECREMENT, quantity: 5, expectedAvailable: 9}`),
 			data: `{"stockTransact":{"transactions":[
-			{"productId":"anvil","action":"INCREMENT","quantity":5,"availableDelta":5,"allocatedDelta":0,"reason":"found","reference":"shelf 1","actor":"client:tester","stock":{"uuid":"anvil","total":14,"available":12,"allocated":2}},
-			{"productId":"chalk","action":"SET","quantity":9,"availableDelta":9,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}},
-			{"productId":"chalk","action":"DECREMENT","quantity":5,"availableDelta":-5,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}}],"userErrors":[]}}`},
+			{"productUuid":"anvil","action":"INCREMENT","quantity":5,"availableDelta":5,"allocatedDelta":0,"reason":"found","reference":"shelf 1","actor":"client:tester","stock":{"uuid":"anvil","total":14,"available":12,"allocated":2}},
+			{"productUuid":"chalk","action":"SET","quantity":9,"availableDelta":9,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}},
+			{"productUuid":"chalk","action":"DECREMENT","quantity":5,"availableDelta":-5,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}}],"userErrors":[]}}`},
 		{name: "errors of every change", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 0}, {productId: "chalk", action: SET, quantity: -1}, {productId: "chalk", action: SET, quantity: 1, reason: "` + strings.Repeat("x", 256) + `"}`),
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be between 1 and 2147483647, got 0."},
 			{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be between 0 and 2147483647, got -1."},

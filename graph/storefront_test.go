@@ -17,12 +17,12 @@ func TestStorefrontQueries(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, []scenario{
 			{name: "a configured bundle", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
-				bundleConfiguration { selectedOptions } price { amount } product { uuid components { key } componentProducts { uuid } } } }`,
-				data: `{"productConfigured":{"bundleConfiguration":{"selectedOptions":{"wood":{"frame":3}}},"price":null,"product":{"uuid":"kit","components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}]}}}`},
-			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", selectedOptions: []) { pricebookId } }`, data: `{"productConfigured":null}`},
-			{name: "no bundle", query: `{ productConfigured(id: "anvil", selectedOptions: []) { pricebookId } }`, data: `{"productConfigured":null}`,
+				bundleConfiguration { choices { component options { uuid quantity } } } price { money { amount } } product { uuid components { key } componentProducts { uuid } } } }`,
+				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]},"price":null,"product":{"uuid":"kit","components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}]}}}`},
+			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", selectedOptions: []) { pricebookUuid } }`, data: `{"productConfigured":null}`},
+			{name: "no bundle", query: `{ productConfigured(id: "anvil", selectedOptions: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
 				codes: []store.Code{store.Unprocessable}, argument: "id", holds: []string{"no components"}},
-			{name: "too little of a bundle", query: `{ productConfigured(id: "kit", selectedOptions: []) { pricebookId } }`, data: `{"productConfigured":null}`,
+			{name: "too little of a bundle", query: `{ productConfigured(id: "kit", selectedOptions: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
 				codes: []store.Code{store.Unprocessable}, argument: "selectedOptions", holds: []string{`1 to 2 options of the component \"wood\"`}},
 			{name: "files by id, each once, in order", query: `{ files(filter: {ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]}) { totalCount nodes { uuid } } }`,
 				data: `{"files":{"totalCount":2,"nodes":[{"uuid":"photo-1"},{"uuid":"photo-2"}]}}`},
@@ -64,12 +64,12 @@ func TestLargeStorefrontPagesPass(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, shop)
 		runScenarios(t, s, []scenario{
-			{name: "a hundred products with every edge", query: `{ catalogNode(id: "wholes") { id name products(first: 100) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`,
+			{name: "a hundred products with every edge", query: `{ catalogNode(by: {id: "wholes"}) { id name products(first: 100) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`,
 				holds: []string{`"totalCount":110`, graphtest.Whole(99)}},
 			{name: "components of a hundred products with their own edges", query: `{ products(first: 100) { nodes { uuid componentProducts { ` + graphtest.ProductScalars + ` mainImage { href } files { file { href } } stock { total } } children { uuid sku stock { total } } } } }`},
 			{name: "a home page", query: `{ hierarchies { nodes { name children(first: 20) { nodes { name hasChildren products(first: 10) { nodes { uuid name mainImage { href } displayPrice { withoutTax { formatted } } } } } } } } settings { currency } }`},
 			{name: "a hundred objects by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } } }`, variables: graphtest.Variables{"ids": wholeIDs(100)}},
-			{name: "a hundred aliases", query: `{` + graphtest.Many(100, ` p#: product(id: "whole-000") { uuid name stock { total } }`) + ` }`},
+			{name: "a hundred aliases", query: `{` + graphtest.Many(100, ` p#: product(by: {id: "whole-000"}) { uuid name stock { total } }`) + ` }`},
 			{name: "stock with products and ledgers", query: `{ stocks(first: 100) { totalCount nodes { uuid total product { uuid name mainImage { href } } transactions(first: 25) { action quantity createdAt reason } } } }`},
 		})
 		require.Empty(t, s.Log.String())

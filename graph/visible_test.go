@@ -24,8 +24,8 @@ type reach struct {
 // reaches has an entry for every type with a global id.
 func reaches() map[string]reach {
 	return map[string]reach{
-		store.TypeProduct:     {"Query.product", `product(id: $id) { id }`, "anvil", []string{"drill-draft", "attic-only-draft", "nobody"}},
-		store.TypeCatalogNode: {"Query.catalogNode", `catalogNode(id: $id) { id }`, "tools", []string{"box", "nowhere"}},
+		store.TypeProduct:     {"Query.product", `product(by: {id: $id}) { id }`, "anvil", []string{"drill-draft", "attic-only-draft", "nobody"}},
+		store.TypeCatalogNode: {"Query.catalogNode", `catalogNode(by: {id: $id}) { id }`, "tools", []string{"box", "nowhere"}},
 		store.TypeHierarchy:   {"Query.hierarchy", `hierarchy(id: $id) { id }`, "workshop", []string{"attic", "tools"}},
 		store.TypeFile:        {"Query.file", `file(id: $id) { id }`, "photo-1", []string{"photo-draft", "photo-none", "none"}},
 		store.TypeStock:       {"Query.stock", `stock(productId: $id) { id }`, "anvil", []string{"glue"}},

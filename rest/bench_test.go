@@ -126,7 +126,7 @@ func measure(b *testing.B, s *testServer, q benchRequest) {
 	}
 }
 
-const everyEdge = `{ id uuid sku name slug description price { amount currency } displayPrice { withTax { formatted } withoutTax { amount currency formatted } }
+const everyEdge = `{ id uuid sku name slug description price { money { amount currency } } displayPrice { withTax { formatted } withoutTax { amount currency formatted } }
 	tags productTypes createdAt updatedAt mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
 	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
 
@@ -161,7 +161,7 @@ func BenchmarkNodeProducts(b *testing.B) {
 			measure(b, s, benchRequest{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=%d&include=main_image,files,component_products", node, limit), ""})
 		})
 		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
-			query := strings.Join(strings.Fields(fmt.Sprintf(`{ catalogNode(id: %q) { products(first: %d) { totalCount pageInfo { hasNextPage endCursor } nodes %s } } }`, node, limit, everyEdge)), " ")
+			query := strings.Join(strings.Fields(fmt.Sprintf(`{ catalogNode(by: {id: %q}) { products(first: %d) { totalCount pageInfo { hasNextPage endCursor } nodes %s } } }`, node, limit, everyEdge)), " ")
 			measure(b, s, benchRequest{"POST", "/graphql", fmt.Sprintf(`{"query":%q}`, query)})
 		})
 	}

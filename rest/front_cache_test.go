@@ -56,13 +56,13 @@ func frontTargets() []string {
 	targets := []string{"/catalog/products/brush", productsOf("tools"), "/v2/settings", "/v2/inventories", "/v2/inventories?page[limit]=2", "/v2/inventories?page[limit]=2&page[offset]=1", "/v2/inventories?sort=-updated_at",
 		"/v2/inventories/anvil", "/v2/inventories/none", "/v2/promotions", "/catalog", "/v2/inventories/locations", "/none"}
 	for _, query := range []string{
-		`{ product(id: "brush") { displayPrice { withTax { amount } } stock { available } } }`, `{ product(id: "brush") { displayPrice { withTax { amount } } } }`,
+		`{ product(by: {id: "brush"}) { displayPrice { withTax { amount } } stock { available } } }`, `{ product(by: {id: "brush"}) { displayPrice { withTax { amount } } } }`,
 		`{ __typename }`, `{ settings { pageLength currency locale } }`, `{ stock(productId: "anvil") { available total updatedAt } }`, `{ stock(productId: "none") { available } }`,
 		`{ stocks(first: 2) { totalCount timestamps { updatedAt } nodes { uuid available } pageInfo { hasNextPage endCursor } } }`,
 		`{ stocks(first: 3) { nodes { available product { name } } } settings { pageLength } }`, `{ stocksById(productIds: ["anvil", "none", "chalk"]) { available } }`,
-		`{ catalogNode(id: "tools") { name products(first: 3) { nodes { name sku stock { available allocated } } } } }`,
+		`{ catalogNode(by: {id: "tools"}) { name products(first: 3) { nodes { name sku stock { available allocated } } } } }`,
 		`{ products(first: 4) { nodes { ...parts } } } fragment parts on Product { name stock { uuid available } displayPrice { withoutTax { amount } } }`,
-		`{ catalogNode(id: "tools") { products(includeDescendants: true) { nodes { sku availability availableForSale priceRange { min { withTax { amount } } } } } } }`,
+		`{ catalogNode(by: {id: "tools"}) { products(includeDescendants: true) { nodes { sku availability availableForSale priceRange { min { withTax { amount } } } } } } }`,
 		`{ products(variants: PARENTS, filter: {inStock: true}) { totalCount nodes { sku } } settings { lowStockThreshold } }`,
 		`{ stock(productId: "anvil") { available transactions(first: 2) { quantity } } }`, `{ promotions { totalCount } }`, `{ nothing }`,
 	} {
@@ -303,7 +303,7 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 		}
 		const shown = `{ name stock { available } displayPrice { withTax { amount } } }`
 		targets := func(id string) []string {
-			return []string{"/catalog/products/" + id, `POST { product(id: "` + id + `") { name sku } }`, `POST { product(id: "` + id + `") ` + shown + ` }`,
+			return []string{"/catalog/products/" + id, `POST { product(by: {id: "` + id + `"}) { name sku } }`, `POST { product(by: {id: "` + id + `"}) ` + shown + ` }`,
 				`POST { stocksById(productIds: ["` + id + `"]) { available product ` + shown + ` } }`}
 		}
 		heat := func(targets []string) (answers []string) {

@@ -26,7 +26,7 @@ func halfHour(t *testing.T) opctx.CachePolicy {
 }
 
 // teaNames is a page without stock, by GET in GraphQL.
-var teaNames = "/graphql?query=" + url.QueryEscape(`{ catalogNode(id: "all") { products { nodes { name displayPrice { withoutTax { amount } } } } } }`)
+var teaNames = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"}) { products { nodes { name displayPrice { withoutTax { amount } } } } } }`)
 
 // TestCacheControl: caches may send a response without asking only while it is the same for everyone: until a sale or a
 // rule's schedule starts or ends, or the token expires.
@@ -85,12 +85,12 @@ func TestCacheControl(t *testing.T) {
 		}
 		require.Equal(t, ask, s.page(anyone, teaPage, "Prefer", "explain").Header().Get("Cache-Control"))
 		for _, path := range []string{teaQuery, "/catalog", "/catalog/products/nothing", "/catalog/nowhere", "/v2/inventories", "/v2/settings", "/v2/files", "/v2/currencies",
-			"/graphql?query=" + url.QueryEscape(`{ product(id: "tea", slug: "tea") { name } }`), "/graphql?query=" + url.QueryEscape(`{ settings { currency } }`),
-			"/graphql?query=" + url.QueryEscape(`{ product(id: "tea") { name stock { available } } }`), "/graphql?query=" + url.QueryEscape(`{ nothing }`)} {
+			"/graphql?query=" + url.QueryEscape(`{ product(by: {id: "tea", slug: "tea"}) { name } }`), "/graphql?query=" + url.QueryEscape(`{ settings { currency } }`),
+			"/graphql?query=" + url.QueryEscape(`{ product(by: {id: "tea"}) { name stock { available } } }`), "/graphql?query=" + url.QueryEscape(`{ nothing }`)} {
 			require.Equal(t, never, s.page(anyone, path).Header().Get("Cache-Control"), path)
 		}
 		require.Equal(t, never, s.page(nil, teaPage).Header().Get("Cache-Control"), "401")
-		require.Empty(t, s.send(t, http.MethodPost, "/graphql", `{"query":"{ catalogNode(id: \"all\") { name } }"}`).Header().Get("Cache-Control"),
+		require.Empty(t, s.send(t, http.MethodPost, "/graphql", `{"query":"{ catalogNode(by: {id: \"all\"}) { name } }"}`).Header().Get("Cache-Control"),
 			"no cache stores the response to a POST without a lifetime")
 	})
 }
@@ -197,7 +197,7 @@ func TestAnonymousReads(t *testing.T) {
 			require.Equal(t, http.StatusOK, send(http.MethodHead, path, "").Code, path)
 		}
 		require.Equal(t, "public, s-maxage=1800, stale-while-revalidate=60", send(http.MethodGet, teaPage, "").Header().Get("Cache-Control"))
-		require.Contains(t, send(http.MethodPost, "/graphql", `{"query":"{ product(id: \"tea\") { name } }"}`).Body.String(), `{"data":{"product":{"name":"Tea"}}}`)
+		require.Contains(t, send(http.MethodPost, "/graphql", `{"query":"{ product(by: {id: \"tea\"}) { name } }"}`).Body.String(), `{"data":{"product":{"name":"Tea"}}}`)
 
 		refused := serveStore(t, s.store).as(nil)
 		for _, request := range [][3]string{
@@ -205,7 +205,7 @@ func TestAnonymousReads(t *testing.T) {
 			{"GET", "/v2/inventories/tea", ""}, {"POST", "/v2/inventories/tea", `{"data":{"quantity":1}}`}, {"PUT", "/v2/settings", `{"data":{}}`},
 			{"POST", "/catalog/products/tea/configure", `{"data":{"selected_options":{}}}`},
 			{"POST", "/graphql", `{"query":"{ stock(productId: \"tea\") { available } }"}`}, {"POST", "/graphql", `{"query":"{ settings { currency } }"}`},
-			{"POST", "/graphql", `{"query":"{ product(id: \"tea\") { stock { available } } }"}`}, {"POST", "/graphql", `{"query":"{ __schema { types { name } } }"}`},
+			{"POST", "/graphql", `{"query":"{ product(by: {id: \"tea\"}) { stock { available } } }"}`}, {"POST", "/graphql", `{"query":"{ __schema { types { name } } }"}`},
 			{"POST", "/graphql", `{"query":"{ catalogs { nodes { id } } }"}`},
 			{"POST", "/graphql", `{"query":"mutation { settingsUpdate(input: {pageLength: 7}) { settings { pageLength } } }"}`},
 		} {

@@ -132,7 +132,7 @@ func (a *API) node(w http.ResponseWriter, r *http.Request) error {
 
 // findNode returns the node in the path, or the hierarchy as a node.
 func (a *API) findNode(r *http.Request) (*model.CatalogNode, error) {
-	node, err := a.resolver.Query().CatalogNode(r.Context(), &model.CatalogNodeIdentifierInput{ID: new(r.PathValue("id"))}, nil, nil, nil)
+	node, err := a.resolver.Query().CatalogNode(r.Context(), model.CatalogNodeIdentifierInput{ID: new(r.PathValue("id"))})
 	if err == nil && node == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no node " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 	}

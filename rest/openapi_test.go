@@ -338,6 +338,26 @@ func hintHasNoSecret(t *testing.T, e storetest.Backend) {
 	require.Contains(t, w.Header().Get("Graphql-Request"), `"variables":{"input":{"password":"<PASSWORD>","slug":"CARD_PROCESSOR"}}`)
 }
 
+// TestGraphQLHintHasTypedConditions requires that GraphQL accepts the hint for conditions, which are JSON in REST.
+func TestGraphQLHintHasTypedConditions(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, hintHasTypedConditions)
+}
+
+func hintHasTypedConditions(t *testing.T, e storetest.Backend) {
+	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+	for sent, want := range map[string]string{
+		`{"and":[{"template":"shoes","field":"size","type":"integer","value":42}]}`: `[{"field":"size","template":"shoes","type":"INTEGER","value":"42"}]`,
+		`null`: `[]`,
+	} {
+		w := s.send(t, "PUT", "/v2/promotions/ten-off", `{"data":{"conditions":`+sent+`}}`, "Prefer", "graphql")
+		require.Equal(t, 200, w.Code, "%s", w.Body)
+		hint := w.Header().Get("Graphql-Request")
+		require.Contains(t, hint, `"variables":{"input":{"dryRun":false,"id":"ten-off","itemConditions":`+want+`}}`)
+		require.Contains(t, s.send(t, "POST", "/graphql", hint).Body.String(), `"userErrors":[]`)
+	}
+}
+
 // TestGraphQLHintIsShort requires an ASCII header of limited length.
 func TestGraphQLHintIsShort(t *testing.T) {
 	t.Parallel()

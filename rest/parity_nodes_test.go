@@ -173,7 +173,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 		q.client = d.rejectedClient()
 	}
 	q.target = path + url.PathEscape(id) + pick(d, "", "/", "?include=files")
-	q.document, q.variables = "query($id: ID!) { "+field+"(id: $id) { "+members+" } }", map[string]any{"id": id}
+	q.document, q.variables = "query($id: ID!) { "+field+rowByID(field)+" { "+members+" } }", map[string]any{"id": id}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wire(data[field].(map[string]any)), rest["data"])
 		require.Equal(t, map[string]any{"self": path + url.PathEscape(id)}, rest["links"])
@@ -184,19 +184,19 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 // drawCatalog draws a request for the shopper's catalog.
 func drawCatalog(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
-		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
+		document: `{ catalogResolution { catalogUuid catalogName releaseUuid publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
 		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		resolution, hierarchies := data["catalogResolution"].(map[string]any), data["hierarchies"].(map[string]any)["nodes"]
 		release := rest["data"].(map[string]any)
-		_, number, _ := store.ParseGlobalID(resolution["releaseId"].(string))
+		_, number, _ := store.ParseGlobalID(resolution["releaseUuid"].(string))
 		if number == "" {
-			number = resolution["releaseId"].(string)
+			number = resolution["releaseUuid"].(string)
 		}
 		require.Equal(t, number, release["id"])
-		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogId"],
+		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogUuid"],
 			"published_at": withoutZone(resolution["publishedAt"]),
 			"hierarchies": mapList(hierarchies, func(h map[string]any) any {
 				return map[string]any{"id": h["uuid"], "name": h["name"], "label": h["name"]}

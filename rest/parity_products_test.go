@@ -26,12 +26,20 @@ func (s source) path(id string) string {
 	return strings.Replace(path, ":id", url.PathEscape(id), 1)
 }
 
+// rowByID returns the argument of a field that finds a row by its id.
+func rowByID(field string) string {
+	if field == "product" || field == "catalogNode" {
+		return "(by: {id: $id})"
+	}
+	return "(id: $id)"
+}
+
 // field is the GraphQL field; %s takes the edge's arguments.
 func (s source) field(members string) string {
 	if s.root == "" {
 		return "{ " + s.edge + "%s { " + members + " } }"
 	}
-	return "{ " + s.root + "(id: $id) { " + s.edge + "%s { " + members + " } } }"
+	return "{ " + s.root + rowByID(s.root) + " { " + s.edge + "%s { " + members + " } } }"
 }
 
 // list returns the list in a GraphQL response.
@@ -150,7 +158,7 @@ func drawProduct(d *dice) *parityCase {
 	include := l.includes(bad)
 	l.declared, l.variables["id"] = []string{"$id: ID!"}, id
 	q.target = l.address("/catalog/products/" + url.PathEscape(id))
-	q.document, q.variables = "query($id: ID!) { product(id: $id) { "+productMembers(include)+" } }", l.variables
+	q.document, q.variables = "query($id: ID!) { product(by: {id: $id}) { "+productMembers(include)+" } }", l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		product := data["product"].(map[string]any)
 		require.Equal(t, wireProduct(product), withoutRESTOnly(rest["data"].(map[string]any)))

@@ -23,10 +23,11 @@ func wirePromotion(p map[string]any) any {
 	}
 	given := func(c map[string]any) any {
 		shape := map[string]any{"currency": c["currency"]}
-		for _, name := range []string{"amount", "percentage"} {
-			if text, ok := c[name].(string); ok {
-				shape[name] = json.Number(text)
-			}
+		if money, ok := c["money"].(map[string]any); ok {
+			shape["amount"] = json.Number(money["amount"].(string))
+		}
+		if text, ok := c["percentage"].(string); ok {
+			shape["percentage"] = json.Number(text)
 		}
 		return shape
 	}
@@ -35,7 +36,7 @@ func wirePromotion(p map[string]any) any {
 		"state": strings.ToLower(p["state"].(string)), "start": p["start"], "end": p["end"],
 		"min_cart_value": mapList(p["minCartValue"], amount), "max_discount_value": mapList(p["maxDiscountValue"], amount),
 		"max_applications_per_cart": p["maxApplicationsPerCart"], "schema": p["schema"], "currencies": mapList(p["currencies"], given),
-		"target_catalogs": p["targetCatalogs"], "conditions": p["conditions"],
+		"target_catalogs": p["targetCatalogUuids"], "conditions": p["schema"].(map[string]any)["conditions"],
 		"meta": map[string]any{"timestamps": map[string]any{"created_at": p["createdAt"], "updated_at": p["updatedAt"]}}}
 }
 

@@ -149,7 +149,7 @@ const transactionMembers = `...transaction`
 // wireTransactionAs converts a ledger entry to the shape that the headers select.
 func wireTransactionAs(headers []string) func(map[string]any) any {
 	return func(l map[string]any) any {
-		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productId"], "quantity": l["quantity"],
+		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productUuid"], "quantity": l["quantity"],
 			"reason": l["reason"], "reference": l["reference"]}
 		times := map[string]any{"created_at": l["createdAt"]}
 		if len(headers) > 0 {
@@ -198,7 +198,7 @@ func drawTransact(d *dice) *parityCase {
 		line := data["stockTransact"].(map[string]any)["transactions"].([]any)[0].(map[string]any)
 		got := rest["data"].(map[string]any)
 		d.ledgerEntries = append(d.ledgerEntries, [2]string{ids[1], line["uuid"].(string)}, [2]string{ids[0], got["id"].(string)})
-		line["uuid"], line["productId"] = got["id"], ids[0]
+		line["uuid"], line["productUuid"] = got["id"], ids[0]
 		require.Equal(t, wireTransactionAs(q.headers)(line), any(got))
 	}
 	return q

@@ -56,9 +56,6 @@ func wireProduct(p map[string]any) map[string]any {
 		"tiers": wireTiers(p["tiers"], "price", wirePrice),
 		"price": map[string]any{},
 	}
-	if p["baseProductId"] != nil {
-		attributes["base_product_id"] = p["baseProductId"]
-	}
 	if components := p["components"].([]any); len(components) > 0 {
 		attributes["components"] = wireComponents(components)
 	}
@@ -85,23 +82,53 @@ func wireProduct(p map[string]any) map[string]any {
 		})},
 		"component_products": map[string]any{"data": mapList(p["componentProducts"], product), "links": self("component_products")},
 	}
-	if p["parent"] != nil {
-		relationships["parent"] = map[string]any{"data": product(p["parent"].(map[string]any))}
+	if parent, ok := p["parent"].(map[string]any); ok {
+		attributes["base_product_id"], relationships["parent"] = parent["uuid"], map[string]any{"data": product(parent)}
 	}
 	return map[string]any{
 		"id": id, "type": "product", "attributes": attributes, "relationships": relationships,
 		"meta": map[string]any{
-			"language": p["language"], "catalog_id": p["catalogId"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookId"]),
-			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": withoutZone(p["saleExpires"]),
+			"language": p["language"], "catalog_id": p["catalogUuid"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookUuid"]),
+			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleName"]), "sale_expires": withoutZone(p["saleExpires"]),
 			"display_price": wireDisplay(p["displayPrice"]), "original_display_price": wireDisplay(p["originalDisplayPrice"]),
 			"original_price":       orNil(wirePrice(p["originalPrice"])),
-			"bundle_configuration": map[string]any{"selected_options": p["bundleConfiguration"].(map[string]any)["selectedOptions"]},
-			"variation_matrix":     p["variationMatrix"], "child_option_ids": p["childOptionIds"],
-			"variations": mapList(p["variations"], wireVariation), "child_variations": mapList(p["childVariations"], wireVariation),
+			"bundle_configuration": map[string]any{"selected_options": wireChoices(p["bundleConfiguration"].(map[string]any)["choices"].([]any))},
+			"variation_matrix":     wireMatrix(p["variantOptions"].([]any)),
+			"child_option_ids":     mapList(p["variantOptions"], func(v map[string]any) any { return v["optionUuids"] }),
+			"variations":           mapList(p["variations"], wireVariation), "child_variations": mapList(p["childVariations"], wireVariation),
 			"price_modifiers": wireModifiers(p["modifiers"]), "tiers": wireTiers(p["tiers"], "display_price", wireDisplay),
 			"bread_crumbs": crumbs, "bread_crumb_nodes": crumbNodes,
 		},
 	}
+}
+
+// wireChoices returns quantities by option, by component.
+func wireChoices(list []any) map[string]any {
+	chosen := map[string]any{}
+	for _, item := range list {
+		choice, options := item.(map[string]any), map[string]any{}
+		for _, option := range choice["options"].([]any) {
+			options[option.(map[string]any)["uuid"].(string)] = option.(map[string]any)["quantity"]
+		}
+		chosen[choice["component"].(string)] = options
+	}
+	return chosen
+}
+
+// wireMatrix returns the ids of children by option, nested by variation.
+func wireMatrix(variants []any) map[string]any {
+	matrix := map[string]any{}
+	for _, item := range variants {
+		level, options := matrix, item.(map[string]any)["optionUuids"].([]any)
+		for _, option := range options[:len(options)-1] {
+			if level[option.(string)] == nil {
+				level[option.(string)] = map[string]any{}
+			}
+			level = level[option.(string)].(map[string]any)
+		}
+		level[options[len(options)-1].(string)] = item.(map[string]any)["uuid"]
+	}
+	return matrix
 }
 
 func wireComponents(list []any) map[string]any {
@@ -132,7 +159,8 @@ func wirePrice(price any) map[string]any {
 	if !priced {
 		return nil
 	}
-	return map[string]any{p["currency"].(string): map[string]any{"amount": json.Number(p["amount"].(string)),
+	money := p["money"].(map[string]any)
+	return map[string]any{money["currency"].(string): map[string]any{"amount": json.Number(money["amount"].(string)),
 		"includes_tax": p["includesTax"]}}
 }
 

@@ -113,7 +113,7 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *listParams
 // findProduct returns the product in the path.
 func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 	id := r.PathValue("id")
-	product, err := a.resolver.Query().Product(r.Context(), &model.ProductIdentifierInput{ID: &id}, nil, nil, nil, nil)
+	product, err := a.resolver.Query().Product(r.Context(), model.ProductIdentifierInput{ID: &id})
 	if err == nil && product == nil {
 		err = productNotFound(r)
 	}

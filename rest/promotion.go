@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strconv"
 
 	"portico/graph/generated"
@@ -103,7 +104,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.withDefaults()}
-	addGraphQLHint(w, r, "input", input)
+	addPromotionHint(w, r, input, input.Conditions)
 	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), input)
 	if err == nil {
 		err = userErrorsToError(payload.UserErrors)
@@ -127,7 +128,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: promotion.PromotionChange(b.promotionMembers)}
-	addGraphQLHint(w, r, "input", input)
+	addPromotionHint(w, r, input, input.Conditions)
 	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), input)
 	if err == nil {
 		err = userErrorsToError(payload.UserErrors)
@@ -141,6 +142,17 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, appendResource(nil, promotionUpdateBody{newPromotionResource(changed), codesDeleted{payload.CodesDeleted}}))
 	return nil
+}
+
+// addPromotionHint adds the hint for an input, whose conditions have types in GraphQL.
+func addPromotionHint(w http.ResponseWriter, r *http.Request, input any, conditions json.RawMessage) {
+	members := toGraphQLJSON(reflect.ValueOf(input)).(map[string]any)
+	addNulls(r, members, reflect.TypeOf(input))
+	if _, sent := members["conditions"]; sent {
+		delete(members, "conditions")
+		members["itemConditions"] = toGraphQLJSON(reflect.ValueOf((&rule.Promotion{Conditions: conditions}).ItemConditions()))
+	}
+	addGraphQLHint(w, r, "input", json.RawMessage(store.Encode(members)))
 }
 
 // promotionUpdateBody is the changed promotion, and how many codes the change deleted.

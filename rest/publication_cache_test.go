@@ -129,12 +129,12 @@ func changingTargets() []string {
 	const product = `uuid name slug sku publishedAt tags displayPrice { withoutTax { amount } } mainImage { href } files { file { href } } breadcrumbs { node { name hasChildren } ancestors { name } }
 		parent { name } children { name } componentProducts { name } nodes { name } translations { language name }`
 	for _, query := range []string{
-		`{ product(id: "anvil") { ` + product + ` } }`, `{ product(id: "easel-oak") { ` + product + ` } }`, `{ product(sku: "GLUE") { ` + product + ` } }`,
-		`{ product(slug: "shared") { ` + product + ` } }`, `{ product(slug: "brush") { ` + product + ` } }`, `{ product(id: "none") { name } }`,
-		`{ catalogNode(id: "tools") { name hasChildren breadcrumbs { name } children { nodes { name } } curatedProducts { name } products(first: 3) { totalCount pageInfo { endCursor } nodes { ` + product + ` } } } }`,
-		`{ catalogNode(id: "paints") { name products(first: 2, orderBy: {field: NAME}) { edges { cursor curated node { name } } } } }`,
+		`{ product(by: {id: "anvil"}) { ` + product + ` } }`, `{ product(by: {id: "easel-oak"}) { ` + product + ` } }`, `{ product(by: {sku: "GLUE"}) { ` + product + ` } }`,
+		`{ product(by: {slug: "shared"}) { ` + product + ` } }`, `{ product(by: {slug: "brush"}) { ` + product + ` } }`, `{ product(by: {id: "none"}) { name } }`,
+		`{ catalogNode(by: {id: "tools"}) { name hasChildren breadcrumbs { name } children { nodes { name } } curatedProducts { name } products(first: 3) { totalCount pageInfo { endCursor } nodes { ` + product + ` } } } }`,
+		`{ catalogNode(by: {id: "paints"}) { name products(first: 2, orderBy: {field: NAME}) { edges { cursor curated node { name } } } } }`,
 		`{ catalogNodes(first: 3) { pageInfo { endCursor } nodes { name breadcrumbs { name } products(first: 2) { nodes { name } } } } }`,
-		`{ catalogNode(path: "workshop/tools") { name } other: catalogNode(slug: "node-slug") { name } product(path: "tools/anvil") { name } }`,
+		`{ catalogNode(by: {path: "workshop/tools"}) { name } other: catalogNode(by: {slug: "node-slug"}) { name } product(by: {path: "tools/anvil"}) { name } }`,
 		`{ hierarchies { nodes { name children { nodes { name } } products(first: 2) { totalCount nodes { name } } } } }`,
 		`{ products(first: 4) { totalCount pageInfo { endCursor hasNextPage } nodes { name } } }`,
 		`{ products(first: 4, filter: {search: "a"}) { totalCount nodes { name } } }`,

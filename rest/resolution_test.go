@@ -126,27 +126,27 @@ func TestExplainMatchesCatalogResolution(t *testing.T) {
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
 			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
 			w := s.send(t, http.MethodPost, "/graphql",
-				`{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`,
+				`{"query":"{ catalogResolution { reason catalogUuid releaseUuid ruleUuid candidates { ruleUuid catalogUuid score missed dropped } } }"}`,
 				headers...)
 			var answer struct {
 				Data struct {
 					CatalogResolution struct {
-						Reason, CatalogID, ReleaseID, RuleID string
-						Candidates                           []struct {
-							RuleID, CatalogID string
-							Score, Missed     int
-							Dropped           string
+						Reason, CatalogUUID, ReleaseUUID, RuleUUID string
+						Candidates                                 []struct {
+							RuleUUID, CatalogUUID string
+							Score, Missed         int
+							Dropped               string
 						}
 					}
 				}
 			}
 			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
 			q := answer.Data.CatalogResolution
-			require.Equal(t, []string{q.Reason, q.CatalogID, q.ReleaseID, q.RuleID},
+			require.Equal(t, []string{q.Reason, q.CatalogUUID, q.ReleaseUUID, q.RuleUUID},
 				[]string{strings.ToUpper(x.Reason), x.Catalog, x.Release, x.Rule})
 			require.Len(t, x.Candidates, len(q.Candidates))
 			for i, c := range x.Candidates {
-				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleID, q.Candidates[i].CatalogID, q.Candidates[i].Score, q.Candidates[i].Dropped),
+				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleUUID, q.Candidates[i].CatalogUUID, q.Candidates[i].Score, q.Candidates[i].Dropped),
 					fmt.Sprint(c.Rule, c.Catalog, c.Score, strings.ToUpper(c.Dropped)))
 			}
 		}

@@ -31,7 +31,7 @@ const growing = `
     }
   }
   query ShopGrowingCategoryQuery($id: ID!, $first: Int!, $filter: ProductFilter, $orderBy: ProductOrder) {
-    catalogNode(id: $id) { ...Shop_products @arguments(first: $first, filter: $filter, orderBy: $orderBy) }
+    catalogNode(by: {id: $id}) { ...Shop_products @arguments(first: $first, filter: $filter, orderBy: $orderBy) }
   }
   query ShopGrowingStocksQuery($first: Int!) { ...Shop_stocks @arguments(first: $first) }
 `

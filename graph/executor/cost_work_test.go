@@ -342,11 +342,13 @@ func (d *drawing) argumentsOf(l level, i int, values graphtest.Variables, ids []
 			add("%s: $few", argument.Name)
 		case argument.Name == "name":
 			add(`name: %q`, []string{"Product", "Query", "Mutation", "ProductFilter"}[i%4])
-		case argument.Name == "sku":
-			add(`sku: "THING-%03d"`, i)
-		case argument.Name == "id" && l.field.Name == "product" || argument.Name == "slug":
+		case argument.Name == "by" && l.field.Name == "product":
+			add(`by: {sku: "THING-%03d"}`, i)
+		case argument.Name == "by":
+			add(`by: {id: "top-1"}`)
+		case argument.Name == "slug":
 		case kind == "ID" && argument.Type.NonNull:
-			add(`%s: %q`, argument.Name, map[string]string{"catalogNode": "top-1", "hierarchy": "tree", "catalog": "main", "file": "file-01"}[l.field.Name]+map[bool]string{true: fmt.Sprintf("thing-%03d", i)}[!slices.Contains([]string{"catalogNode", "hierarchy", "catalog", "file"}, l.field.Name)])
+			add(`%s: %q`, argument.Name, map[string]string{"hierarchy": "tree", "catalog": "main", "file": "file-01"}[l.field.Name]+map[bool]string{true: fmt.Sprintf("thing-%03d", i)}[!slices.Contains([]string{"hierarchy", "catalog", "file"}, l.field.Name)])
 		case argument.Name == "filter" && kind == "ProductFilter":
 			if filter := productFilter(l.way, i, values, ids); filter != "" {
 				add("filter: %s", filter)
@@ -395,7 +397,7 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 		return `{` + graphtest.Many(n, ` a#: products(first: 30, offset: #) {nodes {translations {language}}}`) + `}`, nil
 	},
 	"texts of translations": func(n int) (string, graphtest.Variables) {
-		return `{` + graphtest.Many(n, ` a#: product(id: "thing-00#") {translations {name description}}`) + `}`, nil
+		return `{` + graphtest.Many(n, ` a#: product(by: {id: "thing-00#"}) {translations {name description}}`) + `}`, nil
 	},
 	"filters of many ids": func(n int) (string, graphtest.Variables) {
 		return `query($i: [ID!]) {` + graphtest.Many(n, ` a#: products(filter: {ids: $i}) {totalCount}`) + `}`, graphtest.Variables{"i": slices.Repeat([]any{"thing-001"}, 1000)}

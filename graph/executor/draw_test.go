@@ -279,6 +279,9 @@ func (d *drawing) variable(about string, of *ast.Type, depth int) any {
 }
 
 func (d *drawing) object(of *ast.Definition, depth int) any {
+	if named, ok := strings.CutSuffix(of.Name, "IdentifierInput"); ok && d.IntN(4) > 0 {
+		return map[string]any{"id": d.value(named, ast.NonNullNamedType("ID", nil), depth+1)}
+	}
 	object := map[string]any{}
 	one := of.Name == "TextFilter" // which takes exactly one member
 	for _, i := range d.Perm(len(of.Fields)) {

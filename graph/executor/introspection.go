@@ -83,23 +83,14 @@ var kindsWith = map[string][]ast.DefinitionKind{
 }
 
 // introspected runs a field of a type of the introspection. The library (gqlgen 0.17.95) has empty lists where the specification
-// has null, and lists deprecated arguments and members of inputs always.
+// has null.
 func introspected(ctx context.Context, field *graphql.FieldContext, next graphql.Resolver) (any, error) {
 	if of, ok := field.Parent.Result.(*library.Type); ok && field.Object == "__Type" {
 		if kinds := kindsWith[field.Field.Name]; kinds != nil && !slices.Contains(kinds, ast.DefinitionKind(of.Kind())) {
 			return nil, nil
 		}
 	}
-	value, err := next(ctx)
-	inputs, ok := value.([]library.InputValue)
-	if !ok {
-		return value, err
-	}
-	arguments := field.Field.ArgumentMap(graphql.GetOperationContext(ctx).Variables) // the library knows none of inputFields
-	if arguments["includeDeprecated"] == true {
-		return value, err
-	}
-	return slices.DeleteFunc(slices.Clone(inputs), func(input library.InputValue) bool { return input.IsDeprecated() }), err
+	return next(ctx)
 }
 
 // schemaFor returns what the request's token may use.

@@ -113,7 +113,7 @@ func TestGETResponsesHaveETags(t *testing.T) {
 					require.Equal(t, "public, no-cache", got.Header().Get("Cache-Control"), "%s: %s", query, got.Body)
 					require.Equal(t, 304, ask(handler, "GET", query, graphtest.Admin(), got.Header().Get("Etag")).Code, query)
 				}
-				for _, query := range []string{live, broken, `{ products(filter: {inStock: true}) { totalCount } }`, `{ catalogNode(id: "tools") { products(filter: {inStock: false}) { totalCount } } }`,
+				for _, query := range []string{live, broken, `{ products(filter: {inStock: true}) { totalCount } }`, `{ catalogNode(by: {id: "tools"}) { products(filter: {inStock: false}) { totalCount } } }`,
 					`{ node(id: "` + store.GlobalID(store.TypeStock, "anvil") + `") { id } }`, `{ nodes(ids: ["anvil", "` + store.GlobalID(store.TypeFile, "photo-1") + `"]) { id } }`, `{ settings { currency } }`, `{ __schema { queryType { name } } }`} {
 					w := ask(handler, "GET", query, graphtest.Admin(), "*")
 					require.Equal(t, []any{200, "", "no-store"}, []any{w.Code, w.Header().Get("Etag"), w.Header().Get("Cache-Control")}, query)
@@ -163,7 +163,7 @@ func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
-		const query = `{ none: product(id: "easel") { sku stock { available } childrenConnection(first: 1000) { totalCount } } some: product(id: "anvil") { description uuid name sku slug status stock { available } } }`
+		const query = `{ none: product(by: {id: "easel"}) { sku stock { available } childrenConnection(first: 1000) { totalCount } } some: product(by: {id: "anvil"}) { description uuid name sku slug status stock { available } } }`
 		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Admin()) }))
 	})
 }
@@ -173,7 +173,7 @@ func TestNullParentKeepsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
-		const query = `{ some: product(id: "anvil") { sku stock { total } } none: product(id: "easel") { sku first: stock { available } childrenConnection(first: 1000) { totalCount } second: stock { total } } }`
+		const query = `{ some: product(by: {id: "anvil"}) { sku stock { total } } none: product(by: {id: "easel"}) { sku first: stock { available } childrenConnection(first: 1000) { totalCount } second: stock { total } } }`
 		require.Equal(t, 4, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Client("catalog:read")) }))
 	})
 }

@@ -339,74 +339,6 @@ type HierarchiesUpsertPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// A new hierarchy.
-type HierarchyCreateInput struct {
-	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`, unique among nodes and hierarchies. Default: a new one.
-	ID *string `json:"id,omitempty"`
-	// Display name, at most 1024 bytes.
-	Name string `json:"name"`
-	// URL slug. Default: none.
-	Slug *string `json:"slug,omitempty"`
-	// Display text. Default: none.
-	Description *string `json:"description,omitempty"`
-	// Texts for search engines. Default: none.
-	Seo *catalog.SEOChange `json:"seo,omitempty"`
-	// Texts in other languages. Default: none.
-	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchyCreate`.
-type HierarchyCreatePayload struct {
-	// The new hierarchy. Null if there are errors.
-	Hierarchy *catalog.AuthoredHierarchy `json:"hierarchy,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Which hierarchy to delete.
-type HierarchyDeleteInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchyDelete`.
-type HierarchyDeletePayload struct {
-	// Global id of the deleted hierarchy. Null if there are errors.
-	DeletedID *string `json:"deletedId,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Changes of a hierarchy. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
-type HierarchyUpdateInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// Display name, at most 1024 bytes. Required.
-	Name *string `json:"name,omitempty"`
-	// URL slug. Empty means none. Optional.
-	Slug *string `json:"slug,omitempty"`
-	// Display text. Empty means none. Optional.
-	Description *string `json:"description,omitempty"`
-	// Texts for search engines. Optional.
-	Seo *catalog.SEOChange `json:"seo,omitempty"`
-	// Texts in other languages. Languages that are not in the list stay. Optional.
-	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchyUpdate`.
-type HierarchyUpdatePayload struct {
-	// The changed hierarchy. Null if there are errors.
-	Hierarchy *catalog.AuthoredHierarchy `json:"hierarchy,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Which job to cancel.
 type JobCancelInput struct {
 	// Global id or `uuid`.
@@ -419,34 +351,6 @@ type JobCancelInput struct {
 type JobCancelPayload struct {
 	// The job. A running one may take a moment to end. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// A new node.
-type NodeCreateInput struct {
-	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`, unique among nodes and hierarchies. Default: a new one.
-	ID *string `json:"id,omitempty"`
-	// The node or hierarchy above it: global id or `uuid`.
-	ParentID string `json:"parentId"`
-	// Display name, at most 1024 bytes.
-	Name string `json:"name"`
-	// URL slug. Default: none.
-	Slug *string `json:"slug,omitempty"`
-	// Display text. Default: none.
-	Description *string `json:"description,omitempty"`
-	// Texts for search engines. Default: none.
-	Seo *catalog.SEOChange `json:"seo,omitempty"`
-	// Texts in other languages. Default: none.
-	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeCreate`.
-type NodeCreatePayload struct {
-	// The new node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -464,40 +368,6 @@ type NodeCurateInput struct {
 // Result of `nodeCurate`.
 type NodeCuratePayload struct {
 	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Which node to delete.
-type NodeDeleteInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeDelete`.
-type NodeDeletePayload struct {
-	// Global id of the deleted node. Null if there are errors.
-	DeletedID *string `json:"deletedId,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// New position of a node.
-type NodeMoveInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// The new parent: a node of the same hierarchy that is not below it, or the hierarchy. Global id or `uuid`.
-	ParentID string `json:"parentId"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeMove`.
-type NodeMovePayload struct {
-	// The moved node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
@@ -560,32 +430,6 @@ type NodeProductsSetPayload struct {
 	AttachedUuids []string `json:"attachedUuids"`
 	// Own ids of the products that it has no longer.
 	DetachedUuids []string `json:"detachedUuids"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Changes of a node. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
-type NodeUpdateInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// Display name, at most 1024 bytes. Required.
-	Name *string `json:"name,omitempty"`
-	// URL slug. Empty means none. Optional.
-	Slug *string `json:"slug,omitempty"`
-	// Display text. Empty means none. Optional.
-	Description *string `json:"description,omitempty"`
-	// Texts for search engines. Optional.
-	Seo *catalog.SEOChange `json:"seo,omitempty"`
-	// Texts in other languages. Languages that are not in the list stay. Optional.
-	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeUpdate`.
-type NodeUpdatePayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

@@ -795,21 +795,17 @@ var planAuthoredNode = &plan.Object{
 		"id":                  {Number: 1, NonNull: true},
 		"uuid":                {Number: 2, NonNull: true},
 		"hierarchyUuid":       {Number: 3, NonNull: true},
-		"hierarchyId":         {Number: 4, NonNull: true},
-		"parentUuid":          {Number: 5, NonNull: true},
-		"parentId":            {Number: 6, NonNull: true},
-		"name":                {Number: 7, NonNull: true},
-		"slug":                {Number: 8, NonNull: true},
-		"description":         {Number: 9, NonNull: true},
-		"seo":                 {Number: 10, NonNull: true},
-		"translations":        {Number: 11, NonNull: true},
-		"curatedProductUuids": {Number: 12, NonNull: true},
-		"curatedProductIds":   {Number: 13, NonNull: true},
-		"productCount":        {Number: 14, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 15, NonNull: true, Resolver: true},
-		"productIds":          {Number: 16, NonNull: true, Resolver: true},
-		"createdAt":           {Number: 17, NonNull: true},
-		"updatedAt":           {Number: 18, NonNull: true},
+		"parentUuid":          {Number: 4, NonNull: true},
+		"name":                {Number: 5, NonNull: true},
+		"slug":                {Number: 6, NonNull: true},
+		"description":         {Number: 7, NonNull: true},
+		"seo":                 {Number: 8, NonNull: true},
+		"translations":        {Number: 9, NonNull: true},
+		"curatedProductUuids": {Number: 10, NonNull: true},
+		"productCount":        {Number: 11, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
+		"createdAt":           {Number: 13, NonNull: true},
+		"updatedAt":           {Number: 14, NonNull: true},
 	},
 }
 
@@ -834,33 +830,27 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // hierarchyUuid
 		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // hierarchyId
-		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 5: // parentUuid
+	case 4: // parentUuid
 		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 6: // parentId
-		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 7: // name
+	case 5: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 8: // slug
+	case 6: // slug
 		return x.writeNString2string(ctx, f, obj.Slug)
-	case 9: // description
+	case 7: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 10: // seo
+	case 8: // seo
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
-	case 11: // translations
+	case 9: // translations
 		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
-	case 12: // curatedProductUuids
+	case 10: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 13: // curatedProductIds
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 14: // productCount
+	case 11: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 15: // productUuids
+	case 12: // productUuids
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
 		if !ok {
 			return false
@@ -872,21 +862,9 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 16: // productIds
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productIds_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]string, error) {
-			return x.resolvers.AuthoredNode().ProductIds(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 17: // createdAt
+	case 13: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 18: // updatedAt
+	case 14: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -1933,8 +1911,7 @@ var planBundleConfiguration = &plan.Object{
 	Name:      "BundleConfiguration",
 	Satisfies: []string{"BundleConfiguration"},
 	Fields: map[string]*plan.FieldInfo{
-		"choices":         {Number: 1, NonNull: true},
-		"selectedOptions": {Number: 2, NonNull: true},
+		"choices": {Number: 1, NonNull: true},
 	},
 }
 
@@ -1955,8 +1932,6 @@ func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, o
 	switch f.Number {
 	case 1: // choices
 		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
-	case 2: // selectedOptions
-		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
 	}
 	return x.String("BundleConfiguration")
 }
@@ -2235,13 +2210,12 @@ var planCatalog = &plan.Object{
 		"uuid":           {Number: 2, NonNull: true},
 		"name":           {Number: 3, NonNull: true},
 		"hierarchyUuids": {Number: 4, NonNull: true},
-		"hierarchyIds":   {Number: 5, NonNull: true},
-		"pricebooks":     {Number: 6, NonNull: true},
-		"locale":         {Number: 7, NonNull: true},
-		"currency":       {Number: 8, NonNull: true},
-		"createdAt":      {Number: 9, NonNull: true},
-		"published":      {Number: 10, NonNull: true},
-		"held":           {Number: 11, NonNull: true},
+		"pricebooks":     {Number: 5, NonNull: true},
+		"locale":         {Number: 6, NonNull: true},
+		"currency":       {Number: 7, NonNull: true},
+		"createdAt":      {Number: 8, NonNull: true},
+		"published":      {Number: 9, NonNull: true},
+		"held":           {Number: 10, NonNull: true},
 	},
 }
 
@@ -2268,19 +2242,17 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // hierarchyUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 5: // hierarchyIds
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 6: // pricebooks
+	case 5: // pricebooks
 		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
-	case 7: // locale
+	case 6: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 8: // currency
+	case 7: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 9: // createdAt
+	case 8: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 10: // published
+	case 9: // published
 		return x.writeNBoolean2bool(ctx, f, obj.Published)
-	case 11: // held
+	case 10: // held
 		return x.writeNBoolean2bool(ctx, f, obj.Held)
 	}
 	return x.String("Catalog")
@@ -2291,20 +2263,18 @@ var planCatalogCandidate = &plan.Object{
 	Satisfies: []string{"CatalogCandidate"},
 	Fields: map[string]*plan.FieldInfo{
 		"ruleUuid":    {Number: 1},
-		"ruleId":      {Number: 2},
-		"ruleName":    {Number: 3},
-		"catalogUuid": {Number: 4},
-		"catalogId":   {Number: 5},
-		"default":     {Number: 6, NonNull: true},
-		"score":       {Number: 7, NonNull: true},
-		"missed":      {Number: 8, NonNull: true},
-		"schedule":    {Number: 9, NonNull: true},
-		"account":     {Number: 10, NonNull: true},
-		"accountTag":  {Number: 11, NonNull: true},
-		"customer":    {Number: 12, NonNull: true},
-		"channel":     {Number: 13, NonNull: true},
-		"tag":         {Number: 14, NonNull: true},
-		"dropped":     {Number: 15},
+		"ruleName":    {Number: 2},
+		"catalogUuid": {Number: 3},
+		"default":     {Number: 4, NonNull: true},
+		"score":       {Number: 5, NonNull: true},
+		"missed":      {Number: 6, NonNull: true},
+		"schedule":    {Number: 7, NonNull: true},
+		"account":     {Number: 8, NonNull: true},
+		"accountTag":  {Number: 9, NonNull: true},
+		"customer":    {Number: 10, NonNull: true},
+		"channel":     {Number: 11, NonNull: true},
+		"tag":         {Number: 12, NonNull: true},
+		"dropped":     {Number: 13},
 	},
 }
 
@@ -2325,33 +2295,29 @@ func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj 
 	switch f.Number {
 	case 1: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 2: // ruleId
-		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 3: // ruleName
+	case 2: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 4: // catalogUuid
+	case 3: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogId
-		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 6: // default
+	case 4: // default
 		return x.writeNBoolean2bool(ctx, f, obj.Default())
-	case 7: // score
+	case 5: // score
 		return x.writeNInt2int(ctx, f, obj.Score)
-	case 8: // missed
+	case 6: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
-	case 9: // schedule
+	case 7: // schedule
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
-	case 10: // account
+	case 8: // account
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
-	case 11: // accountTag
+	case 9: // accountTag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
-	case 12: // customer
+	case 10: // customer
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
-	case 13: // channel
+	case 11: // channel
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
-	case 14: // tag
+	case 12: // tag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
-	case 15: // dropped
+	case 13: // dropped
 		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
@@ -2937,23 +2903,22 @@ var planCatalogRelease = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"catalogUuid": {Number: 3, NonNull: true},
-		"catalogId":   {Number: 4, NonNull: true},
-		"catalog":     {Number: 5, Resolver: true},
-		"served":      {Number: 6, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 7, NonNull: true},
-		"products":    {Number: 8, NonNull: true},
-		"locale":      {Number: 9, NonNull: true},
-		"locales":     {Number: 10, NonNull: true},
-		"added":       {Number: 11, NonNull: true},
-		"changed":     {Number: 12, NonNull: true},
-		"removed":     {Number: 13, NonNull: true},
-		"label":       {Number: 14, Resolver: true},
-		"note":        {Number: 15, Resolver: true},
-		"retained":    {Number: 16, NonNull: true},
-		"actor":       {Number: 17, Resolver: true},
-		"bytes":       {Number: 18, Resolver: true},
-		"servedAt":    {Number: 19},
-		"currencies":  {Number: 20, NonNull: true, Resolver: true},
+		"catalog":     {Number: 4, Resolver: true},
+		"served":      {Number: 5, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 6, NonNull: true},
+		"products":    {Number: 7, NonNull: true},
+		"locale":      {Number: 8, NonNull: true},
+		"locales":     {Number: 9, NonNull: true},
+		"added":       {Number: 10, NonNull: true},
+		"changed":     {Number: 11, NonNull: true},
+		"removed":     {Number: 12, NonNull: true},
+		"label":       {Number: 13, Resolver: true},
+		"note":        {Number: 14, Resolver: true},
+		"retained":    {Number: 15, NonNull: true},
+		"actor":       {Number: 16, Resolver: true},
+		"bytes":       {Number: 17, Resolver: true},
+		"servedAt":    {Number: 18},
+		"currencies":  {Number: 19, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2978,63 +2943,61 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNID2string(ctx, f, obj.UUID())
 	case 3: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // catalogId
-		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 5: // catalog
+	case 4: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 6: // served
+	case 5: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 7: // publishedAt
+	case 6: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 8: // products
+	case 7: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 9: // locale
+	case 8: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 10: // locales
+	case 9: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 11: // added
+	case 10: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 12: // changed
+	case 11: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 13: // removed
+	case 12: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
-	case 14: // label
+	case 13: // label
 		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Label(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
-	case 15: // note
+	case 14: // note
 		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Note(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
-	case 16: // retained
+	case 15: // retained
 		return x.writeNBoolean2bool(ctx, f, obj.Retained)
-	case 17: // actor
+	case 16: // actor
 		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.CatalogRelease().Actor(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚖstring(ctx, f, v)
-	case 18: // bytes
+	case 17: // bytes
 		v, err := plan.Call(ctx, func() (*float64, error) { return x.resolvers.CatalogRelease().Bytes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFloat2ᚖfloat64(ctx, f, v)
-	case 19: // servedAt
+	case 18: // servedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ServedTime())
-	case 20: // currencies
+	case 19: // currencies
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.CatalogRelease().Currencies(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3052,18 +3015,15 @@ var planCatalogResolution = &plan.Object{
 		"validUntil":  {Number: 2},
 		"reason":      {Number: 3, NonNull: true},
 		"catalogUuid": {Number: 4},
-		"catalogId":   {Number: 5},
-		"catalogName": {Number: 6},
-		"releaseUuid": {Number: 7},
-		"releaseId":   {Number: 8},
-		"publishedAt": {Number: 9},
-		"locales":     {Number: 10, NonNull: true},
-		"channels":    {Number: 11, NonNull: true},
-		"ruleUuid":    {Number: 12},
-		"ruleId":      {Number: 13},
-		"ruleName":    {Number: 14},
-		"tieBreak":    {Number: 15},
-		"candidates":  {Number: 16, NonNull: true},
+		"catalogName": {Number: 5},
+		"releaseUuid": {Number: 6},
+		"publishedAt": {Number: 7},
+		"locales":     {Number: 8, NonNull: true},
+		"channels":    {Number: 9, NonNull: true},
+		"ruleUuid":    {Number: 10},
+		"ruleName":    {Number: 11},
+		"tieBreak":    {Number: 12},
+		"candidates":  {Number: 13, NonNull: true},
 	},
 }
 
@@ -3090,29 +3050,23 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
 	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogId
-		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 6: // catalogName
+	case 5: // catalogName
 		return x.writeOString2ᚖstring(ctx, f, obj.CatalogName())
-	case 7: // releaseUuid
+	case 6: // releaseUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 8: // releaseId
-		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 9: // publishedAt
+	case 7: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 10: // locales
+	case 8: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
-	case 11: // channels
+	case 9: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
-	case 12: // ruleUuid
+	case 10: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 13: // ruleId
-		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 14: // ruleName
+	case 11: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 15: // tieBreak
+	case 12: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 16: // candidates
+	case 13: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -3125,15 +3079,14 @@ var planCatalogRule = &plan.Object{
 		"id":            {Number: 1, NonNull: true},
 		"uuid":          {Number: 2, NonNull: true},
 		"name":          {Number: 3, NonNull: true},
-		"catalogId":     {Number: 4, NonNull: true},
-		"catalog":       {Number: 5, Resolver: true},
-		"accountIds":    {Number: 6, NonNull: true},
-		"accountTagIds": {Number: 7, NonNull: true},
-		"customerIds":   {Number: 8, NonNull: true},
-		"channels":      {Number: 9, NonNull: true},
-		"tags":          {Number: 10, NonNull: true},
-		"schedules":     {Number: 11, NonNull: true},
-		"createdAt":     {Number: 12, NonNull: true},
+		"catalog":       {Number: 4, Resolver: true},
+		"accountIds":    {Number: 5, NonNull: true},
+		"accountTagIds": {Number: 6, NonNull: true},
+		"customerIds":   {Number: 7, NonNull: true},
+		"channels":      {Number: 8, NonNull: true},
+		"tags":          {Number: 9, NonNull: true},
+		"schedules":     {Number: 10, NonNull: true},
+		"createdAt":     {Number: 11, NonNull: true},
 	},
 }
 
@@ -3158,27 +3111,25 @@ func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // catalogId
-		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 5: // catalog
+	case 4: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRule().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 6: // accountIds
+	case 5: // accountIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.AccountIDs)
-	case 7: // accountTagIds
+	case 6: // accountTagIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.AccountTagIDs)
-	case 8: // customerIds
+	case 7: // customerIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CustomerIDs)
-	case 9: // channels
+	case 8: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels)
-	case 10: // tags
+	case 9: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags)
-	case 11: // schedules
+	case 10: // schedules
 		return x.writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx, f, obj.Schedules)
-	case 12: // createdAt
+	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	}
 	return x.String("CatalogRule")
@@ -3406,15 +3357,13 @@ var planConfiguredProduct = &plan.Object{
 		"product":              {Number: 1, NonNull: true, Resolver: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
 		"pricebookUuid":        {Number: 3},
-		"pricebookId":          {Number: 4},
-		"price":                {Number: 5},
-		"displayPrice":         {Number: 6},
-		"originalPrice":        {Number: 7},
-		"originalDisplayPrice": {Number: 8},
-		"saleName":             {Number: 9},
-		"saleId":               {Number: 10},
-		"saleExpires":          {Number: 11},
-		"tiers":                {Number: 12, NonNull: true},
+		"price":                {Number: 4},
+		"displayPrice":         {Number: 5},
+		"originalPrice":        {Number: 6},
+		"originalDisplayPrice": {Number: 7},
+		"saleName":             {Number: 8},
+		"saleExpires":          {Number: 9},
+		"tiers":                {Number: 10, NonNull: true},
 	},
 }
 
@@ -3443,23 +3392,19 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
 	case 3: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 4: // pricebookId
-		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 5: // price
+	case 4: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 6: // displayPrice
+	case 5: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 7: // originalPrice
+	case 6: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 8: // originalDisplayPrice
+	case 7: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 9: // saleName
+	case 8: // saleName
 		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
-	case 10: // saleId
-		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 11: // saleExpires
+	case 9: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 12: // tiers
+	case 10: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
@@ -4199,9 +4144,7 @@ var planPrice = &plan.Object{
 	Satisfies: []string{"Price"},
 	Fields: map[string]*plan.FieldInfo{
 		"money":       {Number: 1, NonNull: true, Resolver: true},
-		"amount":      {Number: 2, NonNull: true},
-		"currency":    {Number: 3, NonNull: true},
-		"includesTax": {Number: 4, NonNull: true},
+		"includesTax": {Number: 2, NonNull: true},
 	},
 }
 
@@ -4226,11 +4169,7 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Pric
 			return x.Fail(ctx, err)
 		}
 		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
-	case 2: // amount
-		return x.writeNString2string(ctx, f, obj.Amount())
-	case 3: // currency
-		return x.writeNString2string(ctx, f, obj.Currency)
-	case 4: // includesTax
+	case 2: // includesTax
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
@@ -4509,52 +4448,46 @@ var planProduct = &plan.Object{
 		"originalPriceRange":          {Number: 18, Resolver: true},
 		"onSale":                      {Number: 19, NonNull: true, Resolver: true},
 		"baseProduct":                 {Number: 20, NonNull: true},
-		"baseProductId":               {Number: 21},
-		"createdAt":                   {Number: 22, NonNull: true},
-		"updatedAt":                   {Number: 23, NonNull: true},
-		"publishedAt":                 {Number: 24, NonNull: true},
-		"language":                    {Number: 25, NonNull: true},
-		"translations":                {Number: 26, NonNull: true, Resolver: true},
-		"catalogUuid":                 {Number: 27, NonNull: true},
-		"catalogId":                   {Number: 28, NonNull: true},
-		"catalogSource":               {Number: 29, NonNull: true},
-		"pricebookUuid":               {Number: 30},
-		"pricebookId":                 {Number: 31},
-		"price":                       {Number: 32},
-		"displayPrice":                {Number: 33},
-		"originalPrice":               {Number: 34},
-		"originalDisplayPrice":        {Number: 35},
-		"saleName":                    {Number: 36},
-		"saleId":                      {Number: 37},
-		"saleExpires":                 {Number: 38},
-		"tiers":                       {Number: 39, NonNull: true},
-		"components":                  {Number: 40, NonNull: true},
-		"bundleConfiguration":         {Number: 41, NonNull: true},
-		"customInputs":                {Number: 42, NonNull: true},
-		"extensions":                  {Number: 43, NonNull: true},
-		"shopperAttributes":           {Number: 44, NonNull: true},
-		"variations":                  {Number: 45, NonNull: true},
-		"childVariations":             {Number: 46, NonNull: true},
-		"variantOptions":              {Number: 47, NonNull: true},
-		"variationMatrix":             {Number: 48, NonNull: true},
-		"childOptionIds":              {Number: 49, NonNull: true},
-		"childByOptions":              {Number: 50, Resolver: true},
-		"parent":                      {Number: 51, Resolver: true},
-		"children":                    {Number: 52, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 53, NonNull: true, Resolver: true},
-		"files":                       {Number: 54, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 55, Resolver: true},
-		"mainImageAlt":                {Number: 56},
-		"componentProducts":           {Number: 57, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 58, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 59, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 60, NonNull: true, Resolver: true},
-		"stock":                       {Number: 61, Dynamic: true, Resolver: true},
-		"availability":                {Number: 62, Dynamic: true, Resolver: true},
-		"availableForSale":            {Number: 63, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 64, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 65, NonNull: true, Resolver: true},
-		"related":                     {Number: 66, NonNull: true, Resolver: true},
+		"createdAt":                   {Number: 21, NonNull: true},
+		"updatedAt":                   {Number: 22, NonNull: true},
+		"publishedAt":                 {Number: 23, NonNull: true},
+		"language":                    {Number: 24, NonNull: true},
+		"translations":                {Number: 25, NonNull: true, Resolver: true},
+		"catalogUuid":                 {Number: 26, NonNull: true},
+		"catalogSource":               {Number: 27, NonNull: true},
+		"pricebookUuid":               {Number: 28},
+		"price":                       {Number: 29},
+		"displayPrice":                {Number: 30},
+		"originalPrice":               {Number: 31},
+		"originalDisplayPrice":        {Number: 32},
+		"saleName":                    {Number: 33},
+		"saleExpires":                 {Number: 34},
+		"tiers":                       {Number: 35, NonNull: true},
+		"components":                  {Number: 36, NonNull: true},
+		"bundleConfiguration":         {Number: 37, NonNull: true},
+		"customInputs":                {Number: 38, NonNull: true},
+		"extensions":                  {Number: 39, NonNull: true},
+		"shopperAttributes":           {Number: 40, NonNull: true},
+		"variations":                  {Number: 41, NonNull: true},
+		"childVariations":             {Number: 42, NonNull: true},
+		"variantOptions":              {Number: 43, NonNull: true},
+		"childByOptions":              {Number: 44, Resolver: true},
+		"parent":                      {Number: 45, Resolver: true},
+		"children":                    {Number: 46, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 47, NonNull: true, Resolver: true},
+		"files":                       {Number: 48, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 49, Resolver: true},
+		"mainImageAlt":                {Number: 50},
+		"componentProducts":           {Number: 51, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 52, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 53, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 54, NonNull: true, Resolver: true},
+		"stock":                       {Number: 55, Dynamic: true, Resolver: true},
+		"availability":                {Number: 56, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 57, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 58, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 59, NonNull: true, Resolver: true},
+		"related":                     {Number: 60, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4635,69 +4568,57 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNBoolean2bool(ctx, f, v)
 	case 20: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 21: // baseProductId
-		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 22: // createdAt
+	case 21: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 23: // updatedAt
+	case 22: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 24: // publishedAt
+	case 23: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 25: // language
+	case 24: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 26: // translations
+	case 25: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 27: // catalogUuid
+	case 26: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 28: // catalogId
-		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 29: // catalogSource
+	case 27: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 30: // pricebookUuid
+	case 28: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 31: // pricebookId
-		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 32: // price
+	case 29: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 33: // displayPrice
+	case 30: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 34: // originalPrice
+	case 31: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 35: // originalDisplayPrice
+	case 32: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 36: // saleName
+	case 33: // saleName
 		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
-	case 37: // saleId
-		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 38: // saleExpires
+	case 34: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 39: // tiers
+	case 35: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 40: // components
+	case 36: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 41: // bundleConfiguration
+	case 37: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 42: // customInputs
+	case 38: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 43: // extensions
+	case 39: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 44: // shopperAttributes
+	case 40: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 45: // variations
+	case 41: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 46: // childVariations
+	case 42: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 47: // variantOptions
+	case 43: // variantOptions
 		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
-	case 48: // variationMatrix
-		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 49: // childOptionIds
-		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 50: // childByOptions
+	case 44: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -4709,19 +4630,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 51: // parent
+	case 45: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 52: // children
+	case 46: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 53: // childrenConnection
+	case 47: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -4733,27 +4654,27 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 54: // files
+	case 48: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 55: // mainImage
+	case 49: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 56: // mainImageAlt
+	case 50: // mainImageAlt
 		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
-	case 57: // componentProducts
+	case 51: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 58: // componentProductsConnection
+	case 52: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -4765,19 +4686,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 59: // nodes
+	case 53: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 60: // breadcrumbs
+	case 54: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 61: // stock
+	case 55: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4786,7 +4707,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 62: // availability
+	case 56: // availability
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4795,7 +4716,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
-	case 63: // availableForSale
+	case 57: // availableForSale
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4804,7 +4725,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOBoolean2ᚖbool(ctx, f, v)
-	case 64: // promotions
+	case 58: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4813,13 +4734,13 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 65: // seo
+	case 59: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 66: // related
+	case 60: // related
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
 		if !ok {
 			return false
@@ -5379,13 +5300,11 @@ var planPromotion = &plan.Object{
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
 		"targetCatalogUuids":     {Number: 16},
-		"targetCatalogs":         {Number: 17},
-		"itemConditions":         {Number: 18, NonNull: true},
-		"conditions":             {Number: 19},
-		"createdAt":              {Number: 20, NonNull: true},
-		"updatedAt":              {Number: 21, NonNull: true},
-		"codes":                  {Number: 22, Resolver: true},
-		"usages":                 {Number: 23, Resolver: true},
+		"itemConditions":         {Number: 17, NonNull: true},
+		"createdAt":              {Number: 18, NonNull: true},
+		"updatedAt":              {Number: 19, NonNull: true},
+		"codes":                  {Number: 20, Resolver: true},
+		"usages":                 {Number: 21, Resolver: true},
 	},
 }
 
@@ -5444,17 +5363,13 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
 	case 16: // targetCatalogUuids
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 17: // targetCatalogs
-		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 18: // itemConditions
+	case 17: // itemConditions
 		return x.writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, f, obj.ItemConditions())
-	case 19: // conditions
-		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Conditions)
-	case 20: // createdAt
+	case 18: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 21: // updatedAt
+	case 19: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 22: // codes
+	case 20: // codes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_codes_args)
 		if !ok {
 			return false
@@ -5466,7 +5381,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 23: // usages
+	case 21: // usages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_usages_args)
 		if !ok {
 			return false
@@ -5932,8 +5847,7 @@ var planPromotionCurrency = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"currency":   {Number: 1, NonNull: true},
 		"money":      {Number: 2, Resolver: true},
-		"amount":     {Number: 3},
-		"percentage": {Number: 4},
+		"percentage": {Number: 3},
 	},
 }
 
@@ -5960,9 +5874,7 @@ func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj
 			return x.Fail(ctx, err)
 		}
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
-	case 3: // amount
-		return x.writeOString2ᚖstring(ctx, f, obj.Amount())
-	case 4: // percentage
+	case 3: // percentage
 		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
 	}
 	return x.String("PromotionCurrency")
@@ -6091,7 +6003,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().Product(ctx, arguments["by"].(*model.ProductIdentifierInput), arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().Product(ctx, arguments["by"].(model.ProductIdentifierInput))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -6161,7 +6073,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["by"].(*model.CatalogNodeIdentifierInput), arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().CatalogNode(ctx, arguments["by"].(model.CatalogNodeIdentifierInput))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -7308,17 +7220,16 @@ var planStockTransaction = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
 		"productUuid":    {Number: 2, NonNull: true},
-		"productId":      {Number: 3, NonNull: true},
-		"product":        {Number: 4, Resolver: true},
-		"action":         {Number: 5, NonNull: true},
-		"quantity":       {Number: 6, NonNull: true},
-		"availableDelta": {Number: 7, NonNull: true},
-		"allocatedDelta": {Number: 8, NonNull: true},
-		"reason":         {Number: 9, NonNull: true},
-		"reference":      {Number: 10, NonNull: true},
-		"actor":          {Number: 11, NonNull: true},
-		"createdAt":      {Number: 12, NonNull: true},
-		"stock":          {Number: 13, Resolver: true},
+		"product":        {Number: 3, Resolver: true},
+		"action":         {Number: 4, NonNull: true},
+		"quantity":       {Number: 5, NonNull: true},
+		"availableDelta": {Number: 6, NonNull: true},
+		"allocatedDelta": {Number: 7, NonNull: true},
+		"reason":         {Number: 8, NonNull: true},
+		"reference":      {Number: 9, NonNull: true},
+		"actor":          {Number: 10, NonNull: true},
+		"createdAt":      {Number: 11, NonNull: true},
+		"stock":          {Number: 12, Resolver: true},
 	},
 }
 
@@ -7341,31 +7252,29 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 2: // productUuid
 		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 3: // productId
-		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 4: // product
+	case 3: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.StockTransaction().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 5: // action
+	case 4: // action
 		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
-	case 6: // quantity
+	case 5: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 7: // availableDelta
+	case 6: // availableDelta
 		return x.writeNInt2int(ctx, f, obj.AvailableDelta)
-	case 8: // allocatedDelta
+	case 7: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
-	case 9: // reason
+	case 8: // reason
 		return x.writeNString2string(ctx, f, obj.Reason)
-	case 10: // reference
+	case 9: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 11: // actor
+	case 10: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 12: // createdAt
+	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 13: // stock
+	case 12: // stock
 		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -8984,19 +8893,6 @@ func (x *planRun) writeNID2ᚕstringᚄ(ctx context.Context, f *plan.Field, v []
 	for i := range v {
 		x.Element(i)
 		if !x.writeNID2string(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNID2ᚕᚕstringᚄ(ctx context.Context, f *plan.Field, v [][]string) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNID2ᚕstringᚄ(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}

@@ -8,10 +8,10 @@ import (
 
 // ProductScalars selects every field of a product that reads no other record.
 const ProductScalars = `id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
-	baseProduct baseProductId createdAt updatedAt publishedAt language catalogId catalogSource pricebookId
-	price { amount currency includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
-	originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires tiers { name minimumQuantity price { amount } } modifiers { name modifierType amounts { amount } } components { key name min max sortOrder options { uuid type quantity } }
-	bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variationMatrix childOptionIds`
+	baseProduct createdAt updatedAt publishedAt language catalogUuid catalogSource pricebookUuid
+	price { money { amount currency } includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
+	originalPrice { money { amount } } originalDisplayPrice { withTax { amount } } saleName saleExpires tiers { name minimumQuantity price { money { amount } } } modifiers { name modifierType amounts { money { amount } } } components { key name min max sortOrder options { uuid type quantity } }
+	bundleConfiguration { choices { component options { uuid quantity } } } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variantOptions { uuid optionUuids }`
 
 // ProductEdges selects every field of a product.
 const ProductEdges = ProductScalars + ` translations { language name } childByOptions(optionIds: ["oak"]) { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }

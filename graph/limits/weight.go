@@ -116,7 +116,6 @@ var fieldWeights = map[string]float64{
 	"ProductFacets.groups":                64,
 	"AuthoredNode.translations":           2, // and their texts, which are charged when they are read
 	"AuthoredHierarchy.translations":      2,
-	"AuthoredNode.productIds":             12,
 	"AuthoredNode.productCount":           6,
 	"CatalogNode.products":                12,
 	"Hierarchy.products":                  12,

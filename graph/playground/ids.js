@@ -21,8 +21,8 @@ const finders = {
   bundle: {
     operation: "Bundle", of: ({ id }) => ({ id }), lacks: "bundles among its first 50 products",
     fill({ products: { nodes } }) {
-      const chosen = (p) => Object.entries(p.bundleConfiguration.selectedOptions), bundle = nodes.find((p) => chosen(p).length);
-      const choice = bundle && chosen(bundle).map(([component, options]) => ({ component, options: Object.entries(options).map(([id, quantity]) => ({ id, quantity })) }));
+      const chosen = (p) => p.bundleConfiguration.choices, bundle = nodes.find((p) => chosen(p).length);
+      const choice = bundle && chosen(bundle).map(({ component, options }) => ({ component, options: options.map(({ uuid: id, quantity }) => ({ id, quantity })) }));
       return { id: bundle?.uuid, choice };
     },
   },

@@ -59,7 +59,7 @@ func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: 
 			return requestBodyWith(byFilter, nil), fmt.Sprintf("de;q=0.%d, fr;q=0.%d, x-%d", i%9+1, i%7+1, i)
 		}},
 		"names of nobody": {4_000, func(i int) (string, string) {
-			return requestBodyWith(`query ($id: ID!) { product(id: $id) { id } }`, graphtest.Variables{"id": fmt.Sprint("none-", strings.Repeat("x", 90), i)}), ""
+			return requestBodyWith(`query ($id: ID!) { product(by: {id: $id}) { id } }`, graphtest.Variables{"id": fmt.Sprint("none-", strings.Repeat("x", 90), i)}), ""
 		}},
 		"pages with stock": {300, func(i int) (string, string) {
 			return requestBodyWith(fmt.Sprintf(`{ a%d: products(first: 20) { nodes { id name stock { available } } } }`, i), nil), ""

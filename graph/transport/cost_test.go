@@ -53,7 +53,7 @@ func costExtension(t *testing.T, e storetest.Backend) {
 			}{
 				{`{ products(first: 7) { nodes { id name } } }`, 20},
 				{`{ products(first: 7) { nodes { id stock { available } } } }`, 63},
-				{`{ products(first: 7) { nodes { id } } settings { pageLength } gone: product(id: "nonsense") { id } }`, 28},
+				{`{ products(first: 7) { nodes { id } } settings { pageLength } gone: product(by: {id: "nonsense"}) { id } }`, 28},
 				{`{ __schema { queryType { name } } }`, 35},
 				{`mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`, 25},
 				{`{ catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id } } } } }`, 21_306},

@@ -34,7 +34,7 @@ func requestBodyWith(query string, values graphtest.Variables) string {
 // spreadDeeply returns a short document that selects 2^depth objects of documentFamily.
 func spreadDeeply(alias string, depth int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{ %s: product(sku: "mother") { ...F0 } }`, alias)
+	fmt.Fprintf(&b, `{ %s: product(by: {sku: "mother"}) { ...F0 } }`, alias)
 	for level := range depth {
 		edge := []string{"children", "parent"}[level%2]
 		fmt.Fprintf(&b, " fragment F%d on Product { a: %s { ...F%d } b: %s { ...F%d } }", level, edge, level+1, edge, level+1)
@@ -181,7 +181,7 @@ func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: othe
 	handler := graphtest.NewHandler(s, transport.WithDocumentCache(cache))
 	ask := func(i int) {
 		fields := graphtest.Many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
-		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
+		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(by: {sku: "mother"}) { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, requestBodyWith(query, graphtest.Variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), graphtest.Admin()))
 		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)

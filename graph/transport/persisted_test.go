@@ -59,7 +59,7 @@ func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Servi
 // GET.
 func TestPersistedQueries(t *testing.T) {
 	t.Parallel()
-	const query, other = `{ settings { pageLength } }`, `query b($sku: String) { product(sku: $sku) { uuid } }`
+	const query, other = `{ settings { pageLength } }`, `query b($sku: String!) { product(by: {sku: $sku}) { uuid } }`
 	const missing = `"message":"PersistedQueryNotFound"`
 	modern := "application/graphql-response+json, application/json;q=0.9"
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -11,11 +11,11 @@ import (
 
 // pageFields are the fields of a product that a storefront shows.
 const pageFields = `id uuid sku name slug description tags productTypes createdAt updatedAt
-	price { amount currency } displayPrice { withTax { formatted } withoutTax { amount currency formatted } }
+	price { money { amount currency } } displayPrice { withTax { formatted } withoutTax { amount currency formatted } }
 	mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
 	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated }`
 
-const pageOperation = `query Page($id: ID!, $offset: Int!) { catalogNode(id: $id) {
+const pageOperation = `query Page($id: ID!, $offset: Int!) { catalogNode(by: {id: $id}) {
 	products(first: 25, offset: $offset) { totalCount pageInfo { hasNextPage endCursor } nodes { ` + pageFields + ` } } } }`
 
 var (

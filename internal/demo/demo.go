@@ -110,7 +110,7 @@ A token, good for a day, which the playground has already:
 With that in a shell, a page of the coffees by REST, and the same by GraphQL:
 
   curl -g 'BASE/catalog/nodes/node-coffee/relationships/products?page[limit]=3' -H "Authorization: Bearer $TOKEN"
-  curl -g 'BASE/graphql?query={catalogNode(id:"node-coffee"){products(first:3){nodes{name,sku}}}}' -H "Authorization: Bearer $TOKEN"
+  curl -g 'BASE/graphql?query={catalogNode(by:{id:"node-coffee"}){products(first:3){nodes{name,sku}}}}' -H "Authorization: Bearer $TOKEN"
 
 `)
 	return err

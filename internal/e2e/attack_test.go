@@ -54,7 +54,7 @@ func (a *attackTarget) usage(t *testing.T) (goroutines, heap float64) {
 // requireServing requires correct responses from both APIs.
 func (a *attackTarget) requireServing(t *testing.T) {
 	t.Helper()
-	response, body := a.graphql(t, a.token, `{ product(sku: "COF-AME") { sku stock { available } } }`)
+	response, body := a.graphql(t, a.token, `{ product(by: {sku: "COF-AME"}) { sku stock { available } } }`)
 	require.Equal(t, 200, response.StatusCode, body)
 	require.JSONEq(t, `{"data":{"product":{"sku":"COF-AME","stock":{"available":400}}}}`, body)
 	response, body = a.send(t, "GET", "/v2/inventories/prod-americano", "", "Authorization", "Bearer "+a.token)

@@ -457,11 +457,11 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 	require.Contains(t, b.editor(t, "query"), "# mine")
 
 	b.do(t, chromedp.Click(chromedp.CSS("#new")))
-	typing("query Q($id: ID!) { catalogNode(id: $")
+	typing("query Q($id: ID!) { catalogNode(by: {id: $")
 	choices()
 	typing(kb.Tab)
-	is("query Q($id: ID!) { catalogNode(id: $id)}")
-	typing(kb.ArrowRight, " { name bogus")
+	is("query Q($id: ID!) { catalogNode(by: {id: $id})}")
+	typing(kb.ArrowRight, kb.ArrowRight, " { name bogus")
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("#query .cm-lintRange-error")),
 		chromedp.WaitVisible(chromedp.CSS("#query .cm-lint-marker-error")))
 	b.picture(t, "playground-lint")
@@ -470,7 +470,7 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 	b.until(t, `document.querySelector("#status").textContent.startsWith("Not formatted: Syntax Error")`)
 	typing(kb.Enter, "}")
 	b.do(t, chromedp.Click(chromedp.CSS("#prettify")))
-	require.Equal(t, "query Q($id: ID!) {\n  catalogNode(id: $id) {\n    name\n    bogus\n    # why\n  }\n}", b.editor(t, "query"))
+	require.Equal(t, "query Q($id: ID!) {\n  catalogNode(by: {id: $id}) {\n    name\n    bogus\n    # why\n  }\n}", b.editor(t, "query"))
 	b.do(t, chromedp.Focus(chromedp.CSS("#query .cm-content")))
 	with("/", chromedp.ModifierCtrl)
 	require.Contains(t, b.editor(t, "query"), "#")

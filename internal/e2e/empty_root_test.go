@@ -111,7 +111,7 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 			Access string `json:"access_token"`
 		}
 		require.NoError(t, json.Unmarshal([]byte(answer), &token), answer)
-		_, answer = s.graphql(t, token.Access, `{ product(sku: "COF-AME") { id } }`)
+		_, answer = s.graphql(t, token.Access, `{ product(by: {sku: "COF-AME"}) { id } }`)
 		return answer
 	}
 	shown := func() bool { return strings.HasPrefix(products(), `{"data":{"product":{"id":`) }

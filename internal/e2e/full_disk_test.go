@@ -75,7 +75,7 @@ func TestFullDisk(t *testing.T) {
 			response, body := write(try)
 			require.Equal(t, http.StatusServiceUnavailable, response.StatusCode, body)
 			require.Equal(t, 200, s.reads(t, token))
-			response, body = s.graphql(t, token, `{ product(sku: "COF-AME") { stock { available } } }`)
+			response, body = s.graphql(t, token, `{ product(by: {sku: "COF-AME"}) { stock { available } } }`)
 			require.Equal(t, 200, response.StatusCode, body)
 			require.Contains(t, body, `"available":400`)
 		}

@@ -157,7 +157,7 @@ func (f *storefrontTab) category(t *testing.T, arguments string) []soldProduct {
 	var said struct {
 		CatalogNode struct{ Products struct{ Nodes []soldProduct } }
 	}
-	f.query(t, &said, `{ catalogNode(id: "node-drinks") { products(includeDescendants: true, variants: PARENTS, `+arguments+`) { nodes`+sold+`} } }`)
+	f.query(t, &said, `{ catalogNode(by: {id: "node-drinks"}) { products(includeDescendants: true, variants: PARENTS, `+arguments+`) { nodes`+sold+`} } }`)
 	return said.CatalogNode.Products.Nodes
 }
 
@@ -209,7 +209,7 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 			}
 		}
 	}
-	f.query(t, &said, `{ product(slug: "latte") { related(first: 4) { nodes`+sold+`} childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
+	f.query(t, &said, `{ product(by: {slug: "latte"}) { related(first: 4) { nodes`+sold+`} childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
 	large := said.Product.ChildByOptions
 	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(),
 		`document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
@@ -335,7 +335,7 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	var said struct {
 		Brew, Breakfast soldProduct
 	}
-	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`)
+	f.query(t, &said, `{ brew: product(by: {slug: "cold-brew"})`+sold+`breakfast: product(by: {slug: "breakfast"})`+sold+`}`)
 	const breakfast = `configuration: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 		{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]`
 	preview := func(codes string) (p struct {
@@ -373,7 +373,7 @@ func seeShopper(t *testing.T, f *storefrontTab) {
 	f.eventually(t, "fr Panier", `document.documentElement.lang + " " + document.querySelector("h1")?.textContent`)
 	f.choose(t, ".shopper select + select", "EUR")
 	var said struct{ Brew, Breakfast soldProduct }
-	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`, "Accept-Language", "fr",
+	f.query(t, &said, `{ brew: product(by: {slug: "cold-brew"})`+sold+`breakfast: product(by: {slug: "breakfast"})`+sold+`}`, "Accept-Language", "fr",
 		"X-Moltin-Currency", "EUR")
 	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name,
 		`[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)

@@ -108,11 +108,11 @@ func TestPublicationAndJobEvents(t *testing.T) {
 		go func() { defer close(worked); here.Work(working) }()
 		defer func() { stop(); <-worked }()
 
-		const published = `subscription { catalogPublished { catalogId uuid served } }`
+		const published = `subscription { catalogPublished { catalogUuid uuid served } }`
 		seen := func() string {
 			v, err := here.View(t.Context(), release.ShopperContext{})
 			require.NoError(t, err)
-			return `{"catalogPublished":{"catalogId":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
+			return `{"catalogPublished":{"catalogUuid":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
 		}
 		stream := there.events(t, reader, published)
 		first := seen()
@@ -157,8 +157,8 @@ func TestCatalogRuleChangeEvents(t *testing.T) {
 	_, err := o.Publish(t.Context(), "test", "catalog-web", nil)
 	require.NoError(t, err)
 	s := o.serve(t)
-	const published = `subscription { catalogPublished { catalogId } }`
-	of := func(catalog string) string { return `{"catalogPublished":{"catalogId":"` + catalog + `"}}` }
+	const published = `subscription { catalogPublished { catalogUuid } }`
+	of := func(catalog string) string { return `{"catalogPublished":{"catalogUuid":"` + catalog + `"}}` }
 	web := s.open(t, map[string]any{"authorization": "Bearer " + token, "store-channel": "web"})
 	subscribe(t, web, "1", published)
 	require.JSONEq(t, `{"data":`+of("catalog-coffee")+`}`, string(hear(t, web).Payload))

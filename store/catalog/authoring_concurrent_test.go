@@ -11,6 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -54,13 +55,11 @@ func concurrentMoves(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		const nodes = 6
 		for i := range nodes {
-			_, err := s.CreateNode(t.Context(), storetest.Actor, fmt.Sprintf("n%d", i), "attic", catalog.NodeChange{Name: new("N")})
-			require.NoError(t, err)
+			require.NoError(t, putNode(t.Context(), s, fmt.Sprintf("n%d", i), "attic"))
 		}
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for i := range 5 { // moves nodes in a circle
-				_, err := s.MoveNode(t.Context(), storetest.Actor, fmt.Sprintf("n%d", (writer+i)%nodes), fmt.Sprintf("n%d", (writer+i+1)%nodes))
-				checkConflict(t, err, store.Unprocessable)
+				checkConflict(t, putNode(t.Context(), s, fmt.Sprintf("n%d", (writer+i)%nodes), fmt.Sprintf("n%d", (writer+i+1)%nodes)), store.Invalid)
 			}
 		})
 		requireTree(t, s, "attic")
@@ -136,16 +135,16 @@ func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 				id := fmt.Sprintf("h%d", i)
 				switch writer % 4 {
 				case 0:
-					_, err := s.CreateHierarchy(t.Context(), storetest.Actor, id, catalog.NodeChange{Name: new("H")})
+					_, err := s.UpsertHierarchies(t.Context(), storetest.Actor, []*exchange.HierarchyItemInput{{ID: &id, Name: new("H")}}, nil, false)
 					checkConflict(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateNode(t.Context(), storetest.Actor, "", id, catalog.NodeChange{Name: new("N")})
-					checkConflict(t, err, store.Unprocessable)
+					checkConflict(t, putNode(t.Context(), s, fmt.Sprintf("n%d-%d", writer, i), id), store.Unprocessable)
 				case 2:
 					_, err := s.UpdateCatalog(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
 					checkConflict(t, err, store.Unprocessable)
 				case 3:
-					checkConflict(t, s.DeleteHierarchy(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
+					_, err := s.DeleteHierarchies(t.Context(), storetest.Actor, []string{id}, false)
+					checkConflict(t, err, store.NotFound, store.Unprocessable)
 				}
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/exchange"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -25,7 +26,6 @@ func TestAuthoring(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("catalogs", authorCatalog(backend))
 		t.Run("rules", authorRule(backend))
-		t.Run("hierarchies and nodes", authorTree(backend))
 		t.Run("products of nodes", authorProducts(backend))
 		t.Run("an error names its member, and nothing is written", authorErrors(backend))
 		t.Run("authored resources are exported, and visible after publishing", authorPublished(backend))
@@ -94,51 +94,10 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorTree(backend storetest.Backend) func(*testing.T) {
-	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
-		s := backend.Open(t, storetest.WithClock(clock))
-		storetest.Import(t, s, storetest.ShopFile)
-		h, err := s.CreateHierarchy(t.Context(), storetest.Actor, "garden", catalog.NodeChange{Name: new("Garden"), Slug: new("garden")})
-		require.NoError(t, err)
-		require.Equal(t, &catalog.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, h)
-		for _, n := range []struct{ id, parent string }{{"beds", "garden"}, {"roses", "beds"}, {"paths", "garden"}} {
-			made, err := s.CreateNode(t.Context(), storetest.Actor, n.id, n.parent, catalog.NodeChange{Name: new(n.id)})
-			require.NoError(t, err)
-			require.Equal(t, &catalog.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
-		}
-		later := clock.Advance(time.Minute)
-		moved, err := s.MoveNode(t.Context(), storetest.Actor, "beds", "paths")
-		require.NoError(t, err)
-		require.Equal(t, []any{"paths", later}, []any{moved.ParentID, moved.UpdatedAt})
-		moved, err = s.MoveNode(t.Context(), storetest.Actor, "roses", "garden")
-		require.NoError(t, err)
-		require.Equal(t, "garden", moved.ParentID, "the hierarchy's ID")
-		changed, err := s.UpdateNode(t.Context(), storetest.Actor, "roses", catalog.NodeChange{Description: new("Red.")})
-		require.NoError(t, err)
-		require.Equal(t, []any{"roses", "Red.", "garden"}, []any{changed.Name, changed.Description, changed.ParentID})
-		h, err = s.UpdateHierarchy(t.Context(), storetest.Actor, "garden", catalog.NodeChange{Slug: new("")})
-		require.NoError(t, err)
-		require.Equal(t, []any{"Garden", ""}, []any{h.Name, h.Slug})
-
-		for _, below := range []string{"beds", "paths"} {
-			_, err = s.MoveNode(t.Context(), storetest.Actor, "paths", below)
-			storetest.RequireError(t, err, store.Unprocessable, "parent_id", "itself or one of its descendants")
-		}
-		_, err = s.MoveNode(t.Context(), storetest.Actor, "paths", "tools")
-		storetest.RequireError(t, err, store.Unprocessable, "parent_id", "in the node's hierarchy, garden", `"tools" is in workshop`)
-		_, err = s.MoveNode(t.Context(), storetest.Actor, "garden", "beds")
-		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
-		storetest.RequireError(t, s.DeleteNode(t.Context(), storetest.Actor, "paths"), store.Unprocessable, "id", "has the child nodes beds")
-		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"), store.Unprocessable, "id", "has the nodes beds, paths, roses")
-		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "workshop"), store.Unprocessable, "id", "in the catalogs main")
-		for _, id := range []string{"beds", "paths", "roses"} {
-			require.NoError(t, s.DeleteNode(t.Context(), storetest.Actor, id))
-		}
-		require.NoError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"))
-		_, err = s.AuthoredHierarchy(t.Context(), "garden")
-		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a hierarchy")
-	}
+// putNode creates a node named as its id, or moves and renames one.
+func putNode(ctx context.Context, s *shop.Store, id, parent string) error {
+	_, err := s.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &id, ParentID: &parent, Name: &id}}, nil, false)
+	return err
 }
 
 // attachedTo returns all products of a node, newest first.
@@ -155,9 +114,8 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
-		node, err := s.CreateNode(t.Context(), storetest.Actor, "shelf", "attic", catalog.NodeChange{Name: new("Shelf")})
-		require.NoError(t, err)
-		require.Empty(t, attachedTo(t, s, node.ID))
+		require.NoError(t, putNode(t.Context(), s, "shelf", "attic"))
+		require.Empty(t, attachedTo(t, s, "shelf"))
 		attach := func(ids ...string) {
 			_, err := s.AttachProducts(t.Context(), storetest.Actor, "shelf", ids)
 			require.NoError(t, err)
@@ -169,7 +127,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, map[string][]string{"shelf": {"chalk", "brush"}}, page)
 
-		node, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "anvil"})
+		node, err := s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "anvil"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"brush", "anvil"}, node.CuratedProductIDs)
 		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue"})
@@ -196,7 +154,8 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		}
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "nowhere", []string{"anvil"})
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
-		require.NoError(t, s.DeleteNode(t.Context(), storetest.Actor, "shelf"))
+		_, err = s.DeleteNodes(t.Context(), storetest.Actor, []string{"shelf"}, false)
+		require.NoError(t, err)
 		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node_product WHERE node_id = 'shelf'`))
 	}
 }
@@ -218,9 +177,6 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 		}
 		rule := func(change catalog.RuleChange) func() error {
 			return func() error { _, err := s.UpdateCatalogRule(ctx, storetest.Actor, "club", change); return err }
-		}
-		node := func(id, parent string, change catalog.NodeChange) func() error {
-			return func() error { _, err := s.CreateNode(ctx, storetest.Actor, id, parent, change); return err }
 		}
 		for _, c := range []struct {
 			name   string
@@ -252,15 +208,6 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			{"a channel no header can hold", rule(catalog.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
 			{"a tag with a comma", rule(catalog.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
 			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: storetest.Noon, To: storetest.Noon}}}), store.Invalid, "schedules.0.valid_to", []string{"after the schedule's start"}},
-			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", []string{"neither a node nor a hierarchy", `"nowhere"`}},
-			{"no parent", node("", "", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", nil},
-			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", nil},
-			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "id", []string{"already used by a hierarchy"}},
-			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Unprocessable, "name", []string{"required"}},
-			{"a node's id for a hierarchy", func() error {
-				_, err := s.CreateHierarchy(ctx, storetest.Actor, "tools", catalog.NodeChange{Name: new("New")})
-				return err
-			}, store.Unprocessable, "id", []string{"already used by a node"}},
 		} {
 			t.Run(c.name, func(t *testing.T) { storetest.RequireError(t, c.write(), c.code, c.member, c.words...) })
 		}
@@ -273,14 +220,12 @@ func authorPublished(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		ctx := t.Context()
 		must := func(err error) { require.NoError(t, err) }
-		_, err := s.CreateNode(ctx, storetest.Actor, "corner", "paints", catalog.NodeChange{Name: new("Corner")})
-		must(err)
-		_, err = s.AttachProducts(ctx, storetest.Actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
+		must(putNode(ctx, s, "corner", "paints"))
+		_, err := s.AttachProducts(ctx, storetest.Actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
 		must(err)
 		_, err = s.CurateProducts(ctx, storetest.Actor, "corner", []string{"glue", "drill-draft"})
 		must(err)
-		_, err = s.MoveNode(ctx, storetest.Actor, "tools", "paints")
-		must(err)
+		must(putNode(ctx, s, "tools", "paints"))
 		_, err = storetest.View(t, s, release.ShopperContext{}).Node(ctx, "corner")
 		storetest.RequireError(t, err, store.NotFound, "", "corner")
 		storetest.Publish(t, s, "main")
@@ -332,8 +277,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 		var want []string
 		for i := range 30 {
 			want = append(want, fmt.Sprintf("n%02d", i))
-			_, err := s.CreateNode(t.Context(), storetest.Actor, want[i], "attic", catalog.NodeChange{Name: new("N")})
-			require.NoError(t, err)
+			require.NoError(t, putNode(t.Context(), s, want[i], "attic"))
 		}
 		var got []string
 		for page := (store.Page{First: new(7)}); ; {
@@ -372,16 +316,16 @@ func authorMoves(backend storetest.Backend) func(*testing.T) {
 		ids := []string{"attic", "box"}
 		for i := range 5 {
 			ids = append(ids, fmt.Sprintf("n%d", i))
-			_, err := s.CreateNode(t.Context(), storetest.Actor, ids[i+2], ids[i], catalog.NodeChange{Name: new("N")})
-			require.NoError(t, err)
+			require.NoError(t, putNode(t.Context(), s, ids[i+2], ids[i]))
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			id, parent := rapid.SampledFrom(ids[1:]).Draw(t, "node"), rapid.SampledFrom(ids).Draw(t, "parent")
-			moved, err := s.MoveNode(context.Background(), storetest.Actor, id, parent)
-			if err == nil {
+			if err := putNode(context.Background(), s, id, parent); err == nil {
+				moved, err := s.AuthoredNode(context.Background(), id)
+				require.NoError(t, err)
 				require.Equal(t, parent, moved.ParentID)
 			} else {
-				storetest.RequireError(t, err, store.Unprocessable, "parent_id", "descendants")
+				storetest.RequireError(t, err, store.Invalid, "items.0.parent_id", "descendants")
 			}
 			requireTree(t, s, "attic")
 		})

@@ -57,11 +57,6 @@ func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(mem
 	return Repeated("translations", translations, translationTag)
 }
 
-// TranslationPath returns the path of a member of locales in a list of translations: translations, 0, name.
-func TranslationPath(member []string, translations []*TranslationChange) []string {
-	return KeyedPath("translations", member, translations, translationTag)
-}
-
 func translationTag(t *TranslationChange) string { return CanonicalTag(t.Locale) }
 
 // Repeated returns an error for each element of a list whose key an earlier element has. Such lists of an input become

@@ -27,19 +27,24 @@ type NodeItemInput struct {
 }
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
-// node. An item may be below another one.
+// node. An item may be below another one. A new node without a hierarchy is in that of its parent.
 func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, items []*NodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
+	var inherited map[string]string
 	kind := catalog.NodeKind
 	kind.Write, kind.Export = kind.Author, catalog.ExportNodesWithoutProducts
 	return s.writeItems(ctx, actor, itemSet{
 		kind: kind, count: len(items),
-		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
-			return identifyNodes(ctx, in, items)
+		identify: func(ctx context.Context, in db.Session) (ids []string, faults store.Errors, err error) {
+			ids, faults, err = idsOutside(ctx, in, "hierarchy", len(items), func(i int) *string { return items[i].ID })
+			if err == nil {
+				inherited, err = inheritedHierarchies(ctx, in, ids, items)
+			}
+			return ids, faults, err
 		},
-		patch: func(i int, _ string, before []byte) *itemPatch {
+		patch: func(i int, id string, before []byte) *itemPatch {
 			p := newItemPatch(i, cleared, before)
-			items[i].patch(p)
+			items[i].patch(p, inherited[id])
 			return p
 		},
 		path: nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations }),
@@ -49,9 +54,33 @@ func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, it
 	}, dryRun)
 }
 
-// identifyNodes returns the id of each item's node.
-func identifyNodes(ctx context.Context, in db.Session, items []*NodeItemInput) (ids []string, faults store.Errors, err error) {
-	return idsOutside(ctx, in, "hierarchy", len(items), func(i int) *string { return items[i].ID })
+// inheritedHierarchies returns the hierarchy of each node of the store and of each new node below a hierarchy or such a
+// node, which may be another item. ids are those of the items.
+func inheritedHierarchies(ctx context.Context, in db.Session, ids []string, items []*NodeItemInput) (map[string]string, error) {
+	parents, wanted := map[string]string{}, slices.Clone(ids)
+	for i, item := range items {
+		if item.HierarchyID == nil && item.ParentID != nil {
+			parents[ids[i]] = store.LocalID(*item.ParentID)
+			wanted = append(wanted, parents[ids[i]])
+		}
+	}
+	known, err := db.CollectIn(ctx, in, db.ScanPair[string, string], store.Unique(store.ValidIDs(wanted)), `SELECT id, id FROM hierarchy WHERE id IN ($in) UNION ALL SELECT id, hierarchy_id FROM node WHERE id IN ($in)`)
+	hierarchies := db.PairMap(known)
+	for i, item := range items {
+		if item.HierarchyID != nil {
+			hierarchies[ids[i]] = store.LocalID(*item.HierarchyID)
+		}
+	}
+	for _, id := range ids {
+		var way []string
+		for ; parents[id] != "" && hierarchies[id] == "" && len(way) < len(ids); id = parents[id] {
+			way = append(way, id)
+		}
+		for _, below := range way {
+			hierarchies[below] = hierarchies[id]
+		}
+	}
+	return hierarchies, err
 }
 
 // idsOutside returns the id of each item, a new one by default. No resource of the other kind must have it: nodes and
@@ -74,11 +103,19 @@ func idsOutside(ctx context.Context, in db.Session, other string, count int, of 
 	return ids, faults, err
 }
 
-func (item *NodeItemInput) patch(p *itemPatch) {
-	putLink(p, "hierarchy_id", "relationships.hierarchy", "hierarchy", item.HierarchyID)
-	if item.ParentID != nil && store.LocalID(*item.ParentID) == item.hierarchy(p.before) {
+func (item *NodeItemInput) patch(p *itemPatch, hierarchy string) {
+	inherits := item.HierarchyID == nil && !p.null("hierarchy_id") && p.before == nil && item.ParentID != nil
+	of := item.HierarchyID
+	if inherits {
+		of = &hierarchy
+	}
+	putLink(p, "hierarchy_id", "relationships.hierarchy", "hierarchy", of)
+	switch {
+	case inherits && hierarchy == "":
+		p.faults = append(p.faults, store.Unprocessablef([]string{"parent_id"}, "leads to no hierarchy: %q", store.Abbreviate(store.LocalID(*item.ParentID))))
+	case item.ParentID != nil && store.LocalID(*item.ParentID) == hierarchy:
 		p.Set(nil, "relationships", "parent")
-	} else {
+	default:
 		putLink(p, "parent_id", "relationships.parent", "node", item.ParentID)
 	}
 	put(p, "name", "attributes.name", item.Name)
@@ -86,18 +123,6 @@ func (item *NodeItemInput) patch(p *itemPatch) {
 	put(p, "description", "attributes.description", item.Description)
 	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
-}
-
-// hierarchy returns the hierarchy of the node, which may be stored as before.
-func (item *NodeItemInput) hierarchy(before []byte) string {
-	if item.HierarchyID != nil {
-		return store.LocalID(*item.HierarchyID)
-	}
-	var stored catalog.NodeSource
-	if before == nil || store.Decode(before, &stored) != nil {
-		return ""
-	}
-	return stored.Relationships.Hierarchy.ID()
 }
 
 // nodePaths returns the function itemSet.path of nodes or hierarchies, whose items have these translations.

@@ -28,8 +28,8 @@ type PromotionChange struct {
 	Schema                 json.RawMessage     `json:"schema,omitempty"`
 	Currencies             json.RawMessage     `json:"currencies,omitempty"`
 	TargetCatalogs         []string            `json:"targetCatalogs,omitempty"`
-	Conditions             json.RawMessage     `json:"conditions,omitempty"`
-	ItemConditions         []rule.Condition    `json:"itemConditions,omitempty"` // in place of Conditions
+	Conditions             json.RawMessage     `json:"conditions,omitempty"`     // REST only
+	ItemConditions         []rule.Condition    `json:"itemConditions,omitempty"` // GraphQL only
 
 	Nulls store.Nulls `json:"-"`
 }
@@ -45,9 +45,6 @@ func (c *PromotionChange) applyNulls() error {
 // check returns the error of each invalid amount.
 func (c PromotionChange) check() error {
 	errs := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
-	if c.ItemConditions != nil && len(c.Conditions) > 0 {
-		errs = append(errs, &store.Error{Code: store.Invalid, Path: []string{"item_conditions"}, Detail: "must not be sent with conditions, which it replaces"})
-	}
 	if len(errs) > 0 {
 		return errs
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/exchange"
 	"portico/store/index"
 	"portico/store/release"
@@ -173,18 +172,18 @@ func (c *randomShop) step(t require.TestingT) {
 		}
 	case 16:
 		fresh := fmt.Sprintf("node-%d", len(c.done))
-		_, err := c.CreateNode(ctx, storetest.Actor, fresh, node, catalog.NodeChange{Name: new("Node " + c.name())})
+		_, err := c.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &fresh, ParentID: &node, Name: new("Node " + c.name())}}, nil, false)
 		require.NoError(t, err)
 		c.attach(t, fresh, id)
 		c.nodes = append(c.nodes, fresh)
 	case 17:
-		_, err := c.MoveNode(ctx, storetest.Actor, node, c.node())
-		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
+		_, err := c.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &node, ParentID: new(c.node())}}, nil, false)
+		require.True(t, err == nil || store.HasCode(err, store.Invalid), "%v", err)
 	case 18:
 		if len(c.nodes) == 1 {
 			return
 		}
-		if err := c.DeleteNode(ctx, storetest.Actor, node); err == nil {
+		if _, err := c.DeleteNodes(ctx, storetest.Actor, []string{node}, false); err == nil {
 			c.nodes = slices.DeleteFunc(c.nodes, func(id string) bool { return id == node })
 		}
 	case 21:

@@ -137,7 +137,6 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 		}
 		v := storetest.View(t, s, release.ShopperContext{})
 		require.Empty(t, storetest.FindProduct(t, v, "jar").ParentID())
-		require.Empty(t, storetest.FindProduct(t, v, "jar").BaseProductID())
 		require.Equal(t, []string{"easel-oak"}, storetest.FindProduct(t, v, "easel").ChildIDs())
 		kit := storetest.FindProduct(t, v, "kit")
 		require.Equal(t, []string{"frame"}, kit.ComponentProductIDs())
@@ -153,7 +152,6 @@ func publishUnlisted(v *release.View) func(*testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, 3)
 		require.Equal(t, "easel", found["easel-oak"].ParentID())
-		require.Equal(t, "easel", *found["easel-oak"].BaseProductID())
 		require.Equal(t, "FRAME", found["frame"].SKU())
 		for _, key := range []release.ProductKey{{ID: "easel-oak"}, {SKU: "EASEL-OAK"}, {Slug: "easel-oak"}} {
 			oak, err := v.Product(t.Context(), key)

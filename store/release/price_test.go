@@ -81,7 +81,7 @@ func requirePrice(t *testing.T, v *release.View, id, currency string, want *want
 	}
 	price := found.Price()
 	require.NotNil(t, price)
-	require.Equal(t, *want, wantPrice{price.Amount(), price.Currency, price.IncludesTax, price.PricebookID})
+	require.Equal(t, *want, wantPrice{fmt.Sprint(price.Minor), price.Currency, price.IncludesTax, price.PricebookID})
 	require.Equal(t, want.amount, fmt.Sprintf("%.0f", storetest.JSONAt(t, members, "attributes", "price", want.currency, "amount")))
 	require.Equal(t, want.includesTax, storetest.JSONAt(t, members, "attributes", "price", want.currency, "includes_tax"))
 	require.Equal(t, want.pricebook, storetest.JSONAt(t, members, "meta", "pricebook_id"))

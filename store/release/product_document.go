@@ -23,7 +23,6 @@ type productDocument struct {
 		Tags                []string                     `json:"tags"`
 		PriceModifiers      []string                     `json:"price_modifiers"`
 		BaseProduct         bool                         `json:"base_product"`
-		BaseProductID       string                       `json:"base_product_id"`
 		CreatedAt           catalog.BareTimestamp        `json:"created_at"`
 		UpdatedAt           catalog.BareTimestamp        `json:"updated_at"`
 		Components          map[string]catalog.Component `json:"components"`
@@ -92,7 +91,7 @@ func (d *productDocument) scanAttributes(s *catalog.DocumentScanner) {
 	s.Skip(`,"base_product":`)
 	a.BaseProduct = s.Boolean()
 	if s.TrySkip(`,"base_product_id":"`) {
-		a.BaseProductID = s.Text()
+		s.Text()
 	}
 	a.CreatedAt = s.Time(`,"created_at":`)
 	a.UpdatedAt = s.Time(`,"updated_at":`)

@@ -46,7 +46,6 @@ func (p *storedProduct) ExternalRef() string           { return p.read().Attribu
 func (p *storedProduct) Tags() []string                { return p.read().Attributes.Tags }
 func (p *storedProduct) PriceModifiers() []string      { return p.read().Attributes.PriceModifiers }
 func (p *storedProduct) BaseProduct() bool             { return p.read().Attributes.BaseProduct }
-func (p *storedProduct) BaseProductID() *string        { return nilIfEmpty(p.read().Attributes.BaseProductID) }
 func (p *storedProduct) CreatedAt() time.Time          { return time.Time(p.read().Attributes.CreatedAt) }
 func (p *storedProduct) UpdatedAt() time.Time          { return time.Time(p.read().Attributes.UpdatedAt) }
 func (p *storedProduct) PublishedAt() time.Time        { return store.FromMicros(p.since) }
@@ -83,8 +82,6 @@ func (p *storedProduct) BundleConfiguration() BundleConfiguration {
 
 func (p *storedProduct) Variations() []catalog.Variation      { return p.read().Meta.Variations }
 func (p *storedProduct) ChildVariations() []catalog.Variation { return p.read().Meta.ChildVariations }
-func (p *storedProduct) VariationMatrix() json.RawMessage     { return p.read().Meta.VariationMatrix }
-func (p *storedProduct) ChildOptionIDs() [][]string           { return p.read().Meta.ChildOptionIDs }
 
 // Components returns the parts of a bundle by sort order, then key. Do not change them.
 func (p *storedProduct) Components() []ProductComponent { return p.read().components }
@@ -143,7 +140,7 @@ type VariantOptions struct {
 // VariantOptions returns the children that have an option of each variation, in the order of their options.
 func (p *storedProduct) VariantOptions() []VariantOptions {
 	list, matrix, seen := []VariantOptions{}, p.matrix(), map[string]bool{}
-	for _, options := range p.ChildOptionIDs() {
+	for _, options := range p.read().Meta.ChildOptionIDs {
 		if child := childAt(matrix, options); child != "" && !seen[child] {
 			seen[child] = true
 			list = append(list, VariantOptions{child, options})

@@ -104,7 +104,7 @@ func amountOf(price *price.Price) string {
 	if price == nil {
 		return ""
 	}
-	return price.Amount()
+	return strconv.FormatInt(price.Minor, 10)
 }
 
 func bundleRefused(s *shop.Store) func(*testing.T) {

@@ -669,13 +669,55 @@ func (v *ShopBundleQueryProduct) __premarshalJSON() (*__premarshalShopBundleQuer
 //
 // A choice of options for a bundle.
 type ShopBundleQueryProductBundleConfiguration struct {
-	// Quantities by option id, by component key: `{"drink": {"prod-latte": 1}}`.
-	SelectedOptions json.RawMessage `json:"selectedOptions"`
+	// The choice for each component, by key. Empty for other products.
+	Choices []ShopBundleQueryProductBundleConfigurationChoicesBundleChoice `json:"choices"`
 }
 
-// GetSelectedOptions returns ShopBundleQueryProductBundleConfiguration.SelectedOptions, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfiguration) GetSelectedOptions() json.RawMessage {
-	return v.SelectedOptions
+// GetChoices returns ShopBundleQueryProductBundleConfiguration.Choices, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfiguration) GetChoices() []ShopBundleQueryProductBundleConfigurationChoicesBundleChoice {
+	return v.Choices
+}
+
+// ShopBundleQueryProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
+// The GraphQL type's documentation follows.
+//
+// The options chosen for a component of a bundle, as in `BundleChoiceInput`.
+type ShopBundleQueryProductBundleConfigurationChoicesBundleChoice struct {
+	// The component's key: `drink`.
+	Component string `json:"component"`
+	// The chosen options, by id.
+	Options []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption `json:"options"`
+}
+
+// GetComponent returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetComponent() string {
+	return v.Component
+}
+
+// GetOptions returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption {
+	return v.Options
+}
+
+// ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption includes the requested fields of the GraphQL type ChosenOption.
+// The GraphQL type's documentation follows.
+//
+// A chosen option of a bundle.
+type ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption struct {
+	// The product's own id, as in `ComponentOption`.
+	Uuid string `json:"uuid"`
+	// Units of it.
+	Quantity int `json:"quantity"`
+}
+
+// GetUuid returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetUuid() string {
+	return v.Uuid
+}
+
+// GetQuantity returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetQuantity() int {
+	return v.Quantity
 }
 
 // ShopBundleQueryProductComponentProductsProduct includes the requested fields of the GraphQL type Product.
@@ -1066,22 +1108,34 @@ func (v *ShopCardOriginalDisplayPriceWithoutTaxMoney) GetFormatted() string { re
 //
 // A price in a price book, or the amount of a price modifier.
 type ShopCardPrice struct {
-	// Minor units, in digits: `129900` is 1,299.00 USD.
-	Amount string `json:"amount"`
-	// ISO 4217: `USD`.
-	Currency string `json:"currency"`
+	// The amount, formatted for the shopper.
+	Money ShopCardPriceMoney `json:"money"`
 	// Whether the amount includes tax.
 	IncludesTax bool `json:"includesTax"`
 }
 
-// GetAmount returns ShopCardPrice.Amount, and is useful for accessing the field via an interface.
-func (v *ShopCardPrice) GetAmount() string { return v.Amount }
-
-// GetCurrency returns ShopCardPrice.Currency, and is useful for accessing the field via an interface.
-func (v *ShopCardPrice) GetCurrency() string { return v.Currency }
+// GetMoney returns ShopCardPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopCardPrice) GetMoney() ShopCardPriceMoney { return v.Money }
 
 // GetIncludesTax returns ShopCardPrice.IncludesTax, and is useful for accessing the field via an interface.
 func (v *ShopCardPrice) GetIncludesTax() bool { return v.IncludesTax }
+
+// ShopCardPriceMoney includes the requested fields of the GraphQL type Money.
+// The GraphQL type's documentation follows.
+//
+// An amount of money.
+type ShopCardPriceMoney struct {
+	// Minor units, in digits: `129900` is 1,299.00 USD.
+	Amount string `json:"amount"`
+	// ISO 4217: `USD`.
+	Currency string `json:"currency"`
+}
+
+// GetAmount returns ShopCardPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopCardPriceMoney) GetAmount() string { return v.Amount }
+
+// GetCurrency returns ShopCardPriceMoney.Currency, and is useful for accessing the field via an interface.
+func (v *ShopCardPriceMoney) GetCurrency() string { return v.Currency }
 
 // ShopCardStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
@@ -2035,7 +2089,7 @@ type ShopCatalogQueryCatalogResolution struct {
 	// Why this catalog was chosen.
 	Reason CatalogResolutionReason `json:"reason"`
 	// The catalog's own id. Null if nothing is published.
-	CatalogId *string `json:"catalogId"`
+	CatalogUuid *string `json:"catalogUuid"`
 	// The catalog's name. Null if nothing is published.
 	CatalogName *string `json:"catalogName"`
 	// All rules: eligible ones first, the best first, then dropped ones, the oldest first.
@@ -2045,8 +2099,8 @@ type ShopCatalogQueryCatalogResolution struct {
 // GetReason returns ShopCatalogQueryCatalogResolution.Reason, and is useful for accessing the field via an interface.
 func (v *ShopCatalogQueryCatalogResolution) GetReason() CatalogResolutionReason { return v.Reason }
 
-// GetCatalogId returns ShopCatalogQueryCatalogResolution.CatalogId, and is useful for accessing the field via an interface.
-func (v *ShopCatalogQueryCatalogResolution) GetCatalogId() *string { return v.CatalogId }
+// GetCatalogUuid returns ShopCatalogQueryCatalogResolution.CatalogUuid, and is useful for accessing the field via an interface.
+func (v *ShopCatalogQueryCatalogResolution) GetCatalogUuid() *string { return v.CatalogUuid }
 
 // GetCatalogName returns ShopCatalogQueryCatalogResolution.CatalogName, and is useful for accessing the field via an interface.
 func (v *ShopCatalogQueryCatalogResolution) GetCatalogName() *string { return v.CatalogName }
@@ -2634,10 +2688,8 @@ func (v *ShopCategoryQueryResponse) GetCatalogNode() *ShopCategoryQueryCatalogNo
 type ShopChildQueryProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Child ids by option ids, nested by variation. An empty object unless this is a parent.
-	VariationMatrix json.RawMessage `json:"variationMatrix"`
-	// Own ids of the options of each child that has one for every variation, in the order of `children`.
-	ChildOptionIds [][]string `json:"childOptionIds"`
+	// The options of each child that has one for every variation, in the order of `children`. Empty unless this is a parent.
+	VariantOptions []ShopChildQueryProductVariantOptions `json:"variantOptions"`
 	// The child with the chosen options, one for each variation. Null if there is none.
 	// Example: `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }`.
 	ChildByOptions *ShopChildQueryProductChildByOptionsProduct `json:"childByOptions"`
@@ -2646,11 +2698,10 @@ type ShopChildQueryProduct struct {
 // GetId returns ShopChildQueryProduct.Id, and is useful for accessing the field via an interface.
 func (v *ShopChildQueryProduct) GetId() string { return v.Id }
 
-// GetVariationMatrix returns ShopChildQueryProduct.VariationMatrix, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProduct) GetVariationMatrix() json.RawMessage { return v.VariationMatrix }
-
-// GetChildOptionIds returns ShopChildQueryProduct.ChildOptionIds, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProduct) GetChildOptionIds() [][]string { return v.ChildOptionIds }
+// GetVariantOptions returns ShopChildQueryProduct.VariantOptions, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProduct) GetVariantOptions() []ShopChildQueryProductVariantOptions {
+	return v.VariantOptions
+}
 
 // GetChildByOptions returns ShopChildQueryProduct.ChildByOptions, and is useful for accessing the field via an interface.
 func (v *ShopChildQueryProduct) GetChildByOptions() *ShopChildQueryProductChildByOptionsProduct {
@@ -2819,6 +2870,23 @@ func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetId() string
 // GetName returns ShopChildQueryProductChildByOptionsProductParentProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() string { return v.Name }
 
+// ShopChildQueryProductVariantOptions includes the requested fields of the GraphQL type VariantOptions.
+// The GraphQL type's documentation follows.
+//
+// Which options a child has.
+type ShopChildQueryProductVariantOptions struct {
+	// The child's own id.
+	Uuid string `json:"uuid"`
+	// Own ids of its options, one for each variation.
+	OptionUuids []string `json:"optionUuids"`
+}
+
+// GetUuid returns ShopChildQueryProductVariantOptions.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductVariantOptions) GetUuid() string { return v.Uuid }
+
+// GetOptionUuids returns ShopChildQueryProductVariantOptions.OptionUuids, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductVariantOptions) GetOptionUuids() []string { return v.OptionUuids }
+
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
@@ -2869,13 +2937,55 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetDisplayPrice() *S
 //
 // A choice of options for a bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration struct {
-	// Quantities by option id, by component key: `{"drink": {"prod-latte": 1}}`.
-	SelectedOptions json.RawMessage `json:"selectedOptions"`
+	// The choice for each component, by key. Empty for other products.
+	Choices []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice `json:"choices"`
 }
 
-// GetSelectedOptions returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration.SelectedOptions, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration) GetSelectedOptions() json.RawMessage {
-	return v.SelectedOptions
+// GetChoices returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration.Choices, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration) GetChoices() []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice {
+	return v.Choices
+}
+
+// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
+// The GraphQL type's documentation follows.
+//
+// The options chosen for a component of a bundle, as in `BundleChoiceInput`.
+type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice struct {
+	// The component's key: `drink`.
+	Component string `json:"component"`
+	// The chosen options, by id.
+	Options []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption `json:"options"`
+}
+
+// GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice) GetComponent() string {
+	return v.Component
+}
+
+// GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption {
+	return v.Options
+}
+
+// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption includes the requested fields of the GraphQL type ChosenOption.
+// The GraphQL type's documentation follows.
+//
+// A chosen option of a bundle.
+type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption struct {
+	// The product's own id, as in `ComponentOption`.
+	Uuid string `json:"uuid"`
+	// Units of it.
+	Quantity int `json:"quantity"`
+}
+
+// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetUuid() string {
+	return v.Uuid
+}
+
+// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetQuantity() int {
+	return v.Quantity
 }
 
 // ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
@@ -2932,17 +3042,33 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTax
 //
 // A price in a price book, or the amount of a price modifier.
 type ShopChoiceQueryProductConfiguredConfiguredProductPrice struct {
+	// The amount, formatted for the shopper.
+	Money ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney `json:"money"`
+}
+
+// GetMoney returns ShopChoiceQueryProductConfiguredConfiguredProductPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductPrice) GetMoney() ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney {
+	return v.Money
+}
+
+// ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney includes the requested fields of the GraphQL type Money.
+// The GraphQL type's documentation follows.
+//
+// An amount of money.
+type ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
 }
 
-// GetAmount returns ShopChoiceQueryProductConfiguredConfiguredProductPrice.Amount, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductPrice) GetAmount() string { return v.Amount }
+// GetAmount returns ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetAmount() string {
+	return v.Amount
+}
 
-// GetCurrency returns ShopChoiceQueryProductConfiguredConfiguredProductPrice.Currency, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductPrice) GetCurrency() string {
+// GetCurrency returns ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney.Currency, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetCurrency() string {
 	return v.Currency
 }
 
@@ -2991,13 +3117,55 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetBundleConf
 //
 // A choice of options for a bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration struct {
-	// Quantities by option id, by component key: `{"drink": {"prod-latte": 1}}`.
-	SelectedOptions json.RawMessage `json:"selectedOptions"`
+	// The choice for each component, by key. Empty for other products.
+	Choices []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice `json:"choices"`
 }
 
-// GetSelectedOptions returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration.SelectedOptions, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration) GetSelectedOptions() json.RawMessage {
-	return v.SelectedOptions
+// GetChoices returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration.Choices, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration) GetChoices() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice {
+	return v.Choices
+}
+
+// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice includes the requested fields of the GraphQL type BundleChoice.
+// The GraphQL type's documentation follows.
+//
+// The options chosen for a component of a bundle, as in `BundleChoiceInput`.
+type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice struct {
+	// The component's key: `drink`.
+	Component string `json:"component"`
+	// The chosen options, by id.
+	Options []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption `json:"options"`
+}
+
+// GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice) GetComponent() string {
+	return v.Component
+}
+
+// GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption {
+	return v.Options
+}
+
+// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption includes the requested fields of the GraphQL type ChosenOption.
+// The GraphQL type's documentation follows.
+//
+// A chosen option of a bundle.
+type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption struct {
+	// The product's own id, as in `ComponentOption`.
+	Uuid string `json:"uuid"`
+	// Units of it.
+	Quantity int `json:"quantity"`
+}
+
+// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetUuid() string {
+	return v.Uuid
+}
+
+// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetQuantity() int {
+	return v.Quantity
 }
 
 // ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
@@ -3033,12 +3201,26 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWit
 //
 // A price in a price book, or the amount of a price modifier.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductPrice struct {
+	// The amount, formatted for the shopper.
+	Money ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney `json:"money"`
+}
+
+// GetMoney returns ShopChoiceQueryProductConfiguredConfiguredProductProductPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice) GetMoney() ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney {
+	return v.Money
+}
+
+// ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney includes the requested fields of the GraphQL type Money.
+// The GraphQL type's documentation follows.
+//
+// An amount of money.
+type ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 }
 
-// GetAmount returns ShopChoiceQueryProductConfiguredConfiguredProductProductPrice.Amount, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice) GetAmount() string {
+// GetAmount returns ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney) GetAmount() string {
 	return v.Amount
 }
 
@@ -4020,19 +4202,33 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProduct) GetTiers() []Shop
 //
 // A price in a price book, or the amount of a price modifier.
 type ShopPricesQueryProductsProductConnectionNodesProductPrice struct {
+	// The amount, formatted for the shopper.
+	Money ShopPricesQueryProductsProductConnectionNodesProductPriceMoney `json:"money"`
+}
+
+// GetMoney returns ShopPricesQueryProductsProductConnectionNodesProductPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopPricesQueryProductsProductConnectionNodesProductPrice) GetMoney() ShopPricesQueryProductsProductConnectionNodesProductPriceMoney {
+	return v.Money
+}
+
+// ShopPricesQueryProductsProductConnectionNodesProductPriceMoney includes the requested fields of the GraphQL type Money.
+// The GraphQL type's documentation follows.
+//
+// An amount of money.
+type ShopPricesQueryProductsProductConnectionNodesProductPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
 }
 
-// GetAmount returns ShopPricesQueryProductsProductConnectionNodesProductPrice.Amount, and is useful for accessing the field via an interface.
-func (v *ShopPricesQueryProductsProductConnectionNodesProductPrice) GetAmount() string {
+// GetAmount returns ShopPricesQueryProductsProductConnectionNodesProductPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopPricesQueryProductsProductConnectionNodesProductPriceMoney) GetAmount() string {
 	return v.Amount
 }
 
-// GetCurrency returns ShopPricesQueryProductsProductConnectionNodesProductPrice.Currency, and is useful for accessing the field via an interface.
-func (v *ShopPricesQueryProductsProductConnectionNodesProductPrice) GetCurrency() string {
+// GetCurrency returns ShopPricesQueryProductsProductConnectionNodesProductPriceMoney.Currency, and is useful for accessing the field via an interface.
+func (v *ShopPricesQueryProductsProductConnectionNodesProductPriceMoney) GetCurrency() string {
 	return v.Currency
 }
 
@@ -4069,12 +4265,26 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier) Get
 //
 // A price in a price book, or the amount of a price modifier.
 type ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice struct {
+	// The amount, formatted for the shopper.
+	Money ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney `json:"money"`
+}
+
+// GetMoney returns ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice) GetMoney() ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney {
+	return v.Money
+}
+
+// ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney includes the requested fields of the GraphQL type Money.
+// The GraphQL type's documentation follows.
+//
+// An amount of money.
+type ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 }
 
-// GetAmount returns ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice.Amount, and is useful for accessing the field via an interface.
-func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice) GetAmount() string {
+// GetAmount returns ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney) GetAmount() string {
 	return v.Amount
 }
 
@@ -4393,14 +4603,16 @@ func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode) GetNa
 // stock and price. Text fields are empty strings if not set.
 type ShopProductQueryProductChildrenProduct struct {
 	ShopCard `json:"-"`
-	// The parent's own id. Null unless this is a child.
-	BaseProductId *string `json:"baseProductId"`
+	// The parent of this child. Null for other products.
+	Parent *ShopProductQueryProductChildrenProductParentProduct `json:"parent"`
 	// The options of this child, one for each variation. Empty for other products.
 	ChildVariations []ShopProductQueryProductChildrenProductChildVariationsVariation `json:"childVariations"`
 }
 
-// GetBaseProductId returns ShopProductQueryProductChildrenProduct.BaseProductId, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductChildrenProduct) GetBaseProductId() *string { return v.BaseProductId }
+// GetParent returns ShopProductQueryProductChildrenProduct.Parent, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductChildrenProduct) GetParent() *ShopProductQueryProductChildrenProductParentProduct {
+	return v.Parent
+}
 
 // GetChildVariations returns ShopProductQueryProductChildrenProduct.ChildVariations, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductChildrenProduct) GetChildVariations() []ShopProductQueryProductChildrenProductChildVariationsVariation {
@@ -4477,7 +4689,7 @@ func (v *ShopProductQueryProductChildrenProduct) UnmarshalJSON(b []byte) error {
 }
 
 type __premarshalShopProductQueryProductChildrenProduct struct {
-	BaseProductId *string `json:"baseProductId"`
+	Parent *ShopProductQueryProductChildrenProductParentProduct `json:"parent"`
 
 	ChildVariations []ShopProductQueryProductChildrenProductChildVariationsVariation `json:"childVariations"`
 
@@ -4517,7 +4729,7 @@ func (v *ShopProductQueryProductChildrenProduct) MarshalJSON() ([]byte, error) {
 func (v *ShopProductQueryProductChildrenProduct) __premarshalJSON() (*__premarshalShopProductQueryProductChildrenProduct, error) {
 	var retval __premarshalShopProductQueryProductChildrenProduct
 
-	retval.BaseProductId = v.BaseProductId
+	retval.Parent = v.Parent
 	retval.ChildVariations = v.ChildVariations
 	retval.Id = v.ShopCard.Id
 	retval.Uuid = v.ShopCard.Uuid
@@ -4582,6 +4794,19 @@ func (v *ShopProductQueryProductChildrenProductChildVariationsVariationOption) G
 func (v *ShopProductQueryProductChildrenProductChildVariationsVariationOption) GetName() string {
 	return v.Name
 }
+
+// ShopProductQueryProductChildrenProductParentProduct includes the requested fields of the GraphQL type Product.
+// The GraphQL type's documentation follows.
+//
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
+type ShopProductQueryProductChildrenProductParentProduct struct {
+	// The service's own id.
+	Uuid string `json:"uuid"`
+}
+
+// GetUuid returns ShopProductQueryProductChildrenProductParentProduct.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductChildrenProductParentProduct) GetUuid() string { return v.Uuid }
 
 // ShopProductQueryProductFilesProductFile includes the requested fields of the GraphQL type ProductFile.
 // The GraphQL type's documentation follows.
@@ -4715,17 +4940,31 @@ func (v *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney) GetFo
 //
 // A price in a price book, or the amount of a price modifier.
 type ShopProductQueryProductTiersPriceTierPrice struct {
+	// The amount, formatted for the shopper.
+	Money ShopProductQueryProductTiersPriceTierPriceMoney `json:"money"`
+}
+
+// GetMoney returns ShopProductQueryProductTiersPriceTierPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductTiersPriceTierPrice) GetMoney() ShopProductQueryProductTiersPriceTierPriceMoney {
+	return v.Money
+}
+
+// ShopProductQueryProductTiersPriceTierPriceMoney includes the requested fields of the GraphQL type Money.
+// The GraphQL type's documentation follows.
+//
+// An amount of money.
+type ShopProductQueryProductTiersPriceTierPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
 }
 
-// GetAmount returns ShopProductQueryProductTiersPriceTierPrice.Amount, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductTiersPriceTierPrice) GetAmount() string { return v.Amount }
+// GetAmount returns ShopProductQueryProductTiersPriceTierPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductTiersPriceTierPriceMoney) GetAmount() string { return v.Amount }
 
-// GetCurrency returns ShopProductQueryProductTiersPriceTierPrice.Currency, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductTiersPriceTierPrice) GetCurrency() string { return v.Currency }
+// GetCurrency returns ShopProductQueryProductTiersPriceTierPriceMoney.Currency, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductTiersPriceTierPriceMoney) GetCurrency() string { return v.Currency }
 
 // ShopProductQueryProductVariationsVariation includes the requested fields of the GraphQL type Variation.
 // The GraphQL type's documentation follows.
@@ -6701,7 +6940,7 @@ func (v *__ShopTranslationsQueryInput) GetId() string { return v.Id }
 // The query executed by ShopBundleQuery.
 const ShopBundleQuery_Operation = `
 query ShopBundleQuery ($id: ID!) {
-	product(id: $id) {
+	product(by: {id:$id}) {
 		... ShopCard
 		components {
 			key
@@ -6719,7 +6958,13 @@ query ShopBundleQuery ($id: ID!) {
 			... ShopCard
 		}
 		bundleConfiguration {
-			selectedOptions
+			choices {
+				component
+				options {
+					uuid
+					quantity
+				}
+			}
 		}
 	}
 }
@@ -6731,8 +6976,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -6822,8 +7069,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -6921,7 +7170,7 @@ const ShopCatalogQuery_Operation = `
 query ShopCatalogQuery ($channel: String!) {
 	catalogResolution(context: {channel:$channel}) {
 		reason
-		catalogId
+		catalogUuid
 		catalogName
 		candidates {
 			ruleName
@@ -6962,7 +7211,7 @@ func ShopCatalogQuery(
 // The query executed by ShopCategoryQuery.
 const ShopCategoryQuery_Operation = `
 query ShopCategoryQuery ($id: ID!, $first: Int!, $after: String, $filter: ProductFilter, $orderBy: ProductOrder) {
-	catalogNode(id: $id) {
+	catalogNode(by: {id:$id}) {
 		id
 		name
 		description
@@ -7026,8 +7275,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -7094,10 +7345,12 @@ func ShopCategoryQuery(
 // The query executed by ShopChildQuery.
 const ShopChildQuery_Operation = `
 query ShopChildQuery ($slug: String!, $options: [ID!]!) {
-	product(slug: $slug) {
+	product(by: {slug:$slug}) {
 		id
-		variationMatrix
-		childOptionIds
+		variantOptions {
+			uuid
+			optionUuids
+		}
 		childByOptions(optionIds: $options) {
 			... ShopCard
 			parent {
@@ -7115,8 +7368,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -7182,7 +7437,9 @@ query ShopChoiceQuery ($id: ID!, $choice: [BundleChoiceInput!]!) {
 			id
 			name
 			price {
-				amount
+				money {
+					amount
+				}
 			}
 			displayPrice {
 				withoutTax {
@@ -7190,15 +7447,29 @@ query ShopChoiceQuery ($id: ID!, $choice: [BundleChoiceInput!]!) {
 				}
 			}
 			bundleConfiguration {
-				selectedOptions
+				choices {
+					component
+					options {
+						uuid
+						quantity
+					}
+				}
 			}
 		}
 		bundleConfiguration {
-			selectedOptions
+			choices {
+				component
+				options {
+					uuid
+					quantity
+				}
+			}
 		}
 		price {
-			amount
-			currency
+			money {
+				amount
+				currency
+			}
 		}
 		displayPrice {
 			withTax {
@@ -7334,7 +7605,7 @@ query ShopHomeQuery ($first: Int!) {
 			... ShopCard
 		}
 	}
-	drinks: catalogNode(id: "node-drinks") {
+	drinks: catalogNode(by: {id:"node-drinks"}) {
 		id
 		name
 		slug
@@ -7342,7 +7613,7 @@ query ShopHomeQuery ($first: Int!) {
 			... ShopCard
 		}
 	}
-	bakery: catalogNode(id: "node-bakery") {
+	bakery: catalogNode(by: {id:"node-bakery"}) {
 		id
 		name
 		slug
@@ -7359,8 +7630,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -7470,7 +7743,7 @@ func ShopMenuQuery(
 // The query executed by ShopPageQuery.
 const ShopPageQuery_Operation = `
 query ShopPageQuery ($id: ID!, $first: Int!, $offset: Int!) {
-	catalogNode(id: $id) {
+	catalogNode(by: {id:$id}) {
 		id
 		products(first: $first, offset: $offset, orderBy: {field:NAME}) {
 			totalCount
@@ -7521,14 +7794,18 @@ query ShopPricesQuery ($skus: [String!]!) {
 			id
 			sku
 			price {
-				amount
-				currency
+				money {
+					amount
+					currency
+				}
 			}
 			tiers {
 				name
 				minimumQuantity
 				price {
-					amount
+					money {
+						amount
+					}
 				}
 			}
 		}
@@ -7564,7 +7841,7 @@ func ShopPricesQuery(
 // The query executed by ShopProductQuery.
 const ShopProductQuery_Operation = `
 query ShopProductQuery ($slug: String!) {
-	product(slug: $slug) {
+	product(by: {slug:$slug}) {
 		... ShopCard
 		description
 		language
@@ -7592,7 +7869,9 @@ query ShopProductQuery ($slug: String!) {
 		}
 		children {
 			... ShopCard
-			baseProductId
+			parent {
+				uuid
+			}
 			childVariations {
 				uuid
 				name
@@ -7622,8 +7901,10 @@ query ShopProductQuery ($slug: String!) {
 			name
 			minimumQuantity
 			price {
-				amount
-				currency
+				money {
+					amount
+					currency
+				}
 			}
 			displayPrice {
 				withoutTax {
@@ -7641,8 +7922,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -7783,8 +8066,10 @@ fragment ShopCard on Product {
 	name
 	tags
 	price {
-		amount
-		currency
+		money {
+			amount
+			currency
+		}
 		includesTax
 	}
 	displayPrice {
@@ -8080,7 +8365,7 @@ func ShopThingQuery(
 // The query executed by ShopTranslationsQuery.
 const ShopTranslationsQuery_Operation = `
 query ShopTranslationsQuery ($id: ID!) {
-	product(id: $id) {
+	product(by: {id:$id}) {
 		id
 		name
 		translations {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"portico/store"
@@ -60,15 +59,6 @@ type PromotionCurrency struct {
 	Currency   string
 	Minor      *int64       // minor units
 	Percentage *json.Number // as given
-}
-
-// Amount returns the minor units as digits; nil for a percentage.
-func (c PromotionCurrency) Amount() *string {
-	if c.Minor == nil {
-		return nil
-	}
-	text := strconv.FormatInt(*c.Minor, 10)
-	return &text
 }
 
 // Percent returns the percentage as digits; nil for an amount.

@@ -18,9 +18,6 @@ type Price struct {
 	PricebookID string
 }
 
-// Amount returns the minor units as digits, which every client reads exactly.
-func (p *Price) Amount() string { return strconv.FormatInt(p.Minor, 10) }
-
 // AppendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
 func (p *Price) appendJSON(dst []byte) []byte {
 	if p == nil {

@@ -12,7 +12,7 @@ export const BundleOf = graphql(`
     id
     components { key name min max options { uuid quantity } }
     componentProducts { id uuid name }
-    bundleConfiguration { selectedOptions }
+    bundleConfiguration { choices { component options { uuid } } }
   }
 `)
 
@@ -31,8 +31,7 @@ type Chosen = Readonly<Record<string, string[]>> // options by component
 export function useBundle(of: FragmentOf<typeof BundleOf>) {
   const bundle = readFragment(BundleOf, of)
   const [chosen, setChosen] = useState<Chosen>(() => Object.fromEntries(
-    Object.entries(bundle.bundleConfiguration.selectedOptions as Record<string, Record<string, number>>)
-      .map(([component, options]) => [component, Object.keys(options)])
+    bundle.bundleConfiguration.choices.map(({ component, options }) => [component, options.map(({ uuid }) => uuid)])
   ))
   const whole = bundle.components.every(({ key, min, max }) => {
     const count = chosen[key]?.length ?? 0

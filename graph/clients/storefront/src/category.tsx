@@ -13,7 +13,7 @@ import { Missing, Trouble, WaitingPage } from './trouble'
 
 const Category = graphql(`
   query Category($path: String!, $first: Int!, $offset: Int!, $filter: ProductFilter, $orderBy: ProductOrder) {
-    catalogNode(path: $path) {
+    catalogNode(by: {path: $path}) {
       id
       name
       slug

@@ -20,7 +20,7 @@ import { useVariant, Variants } from './variants'
 
 const Product = graphql(`
   query Product($slug: String!) {
-    product(slug: $slug) {
+    product(by: {slug: $slug}) {
       id
       uuid
       sku
