@@ -21,6 +21,7 @@ func TestResetEmptiesDatabase(t *testing.T) {
 	}{
 		{"nothing written", nil, nil},
 		{"rows", []string{`INSERT INTO counter (name, value) VALUES ('x', 1)`, `UPDATE store_meta SET value = '99'`, `ANALYZE`}, nil},
+		{"statistics of few rows", []string{`INSERT INTO code_claim (code, promotion_number, epoch) VALUES ('a', 1, 1), ('b', 1, 1)`, `ANALYZE`}, nil},
 		{"all rows of a table deleted", []string{`DELETE FROM store_meta`}, nil},
 		{"a column", []string{`ALTER TABLE stock ADD COLUMN more INT`}, errSchemaChanged},
 		{"a column added and dropped", []string{`ALTER TABLE stock ADD COLUMN more INT`, `ALTER TABLE stock DROP COLUMN more`}, errSchemaChanged},
@@ -42,6 +43,10 @@ func TestResetEmptiesDatabase(t *testing.T) {
 			dirty, err := queryTexts(backend.SQLAt(t, sharedPostgres.urlOf(name)), sharedPostgres.contents.differenceQuery(false))
 			require.NoError(t, err)
 			require.Empty(t, dirty)
+			known, err := queryTexts(backend.SQLAt(t, sharedPostgres.urlOf(name)), `SELECT tablename FROM pg_stats WHERE schemaname = 'public'
+				UNION ALL SELECT relname FROM pg_class WHERE relname = 'code_claim' AND relpages > 0`)
+			require.NoError(t, err)
+			require.Empty(t, known, "no plan goes by what is gone")
 		})
 	}
 }
