@@ -24,37 +24,38 @@ var databaseCommands = map[string]struct {
 	args            string
 	creates, writes bool // creates implies writes
 	anyVersion      bool // neither reads nor changes the schema
+	plans           bool // works without a shop, and creates none
 }{
-	"serve":             {"serve --addr 127.0.0.1:0 --database-url DB", true, true, false},
-	"import":            {"import --generate 1 --database-url DB", true, true, false},
-	"import --dry-run":  {"import --dry-run internal/demo/shop.ndjson --database-url DB", false, false, false},
-	"export":            {"export DIR/out.ndjson --database-url DB", false, false, false},
-	"publish":           {"publish --database-url DB", false, true, false},
-	"publish --dry-run": {"publish --dry-run --database-url DB", false, false, false},
-	"doctor":            {"doctor --database-url DB", false, false, false},
-	"audit":             {"audit --database-url DB", false, false, false},
-	"release list":      {"release list --database-url DB", false, false, false},
-	"release show":      {"release show 1 --database-url DB", false, false, false},
-	"release diff":      {"release diff 1 2 --database-url DB", false, false, false},
-	"release serve":     {"release serve 1 --database-url DB", false, true, false},
-	"release rollback":  {"release rollback c --database-url DB", false, true, false},
-	"release hold":      {"release hold 1 --database-url DB", false, true, false},
-	"release unhold":    {"release unhold 1 --database-url DB", false, true, false},
-	"release label":     {"release label 1 --label x --database-url DB", false, true, false},
-	"codes generate":    {"codes generate --promotion p --count 1 --database-url DB", false, true, false},
-	"codes export":      {"codes export --promotion p DIR/codes.csv --database-url DB", false, false, false},
-	"client create":     {"client create --name x --all-scopes --database-url DB", false, true, false},
-	"client list":       {"client list --database-url DB", false, false, false},
-	"client rotate":     {"client rotate x --database-url DB", false, true, false},
-	"client revoke":     {"client revoke x --database-url DB", false, true, false},
-	"keys list":         {"keys list --database-url DB", false, false, false},
-	"keys rotate":       {"keys rotate --database-url DB", false, true, false},
-	"rekey":             {"rekey --database-url DB", false, true, false},
-	"backup":            {"backup DIR/backup.db --database-url DB", false, false, true},
-	"restore":           {"restore DB_FILE --database-url file:DIR/restored.db", false, true, false},
-	"copy":              {"copy --database-url DB --to file:DIR/copy.db", false, false, false},
-	"copy --to":         {"copy --database-url file:OWN --to DB", true, true, false},
-	"migrate":           {"migrate --database-url DB", true, true, false},
+	"serve":             {"serve --addr 127.0.0.1:0 --database-url DB", true, true, false, false},
+	"import":            {"import --generate 1 --database-url DB", true, true, false, false},
+	"import --dry-run":  {"import --dry-run internal/demo/shop.ndjson --database-url DB", false, false, false, true},
+	"export":            {"export DIR/out.ndjson --database-url DB", false, false, false, false},
+	"publish":           {"publish --database-url DB", false, true, false, false},
+	"publish --dry-run": {"publish --dry-run --database-url DB", false, false, false, false},
+	"doctor":            {"doctor --database-url DB", false, false, false, false},
+	"audit":             {"audit --database-url DB", false, false, false, false},
+	"release list":      {"release list --database-url DB", false, false, false, false},
+	"release show":      {"release show 1 --database-url DB", false, false, false, false},
+	"release diff":      {"release diff 1 2 --database-url DB", false, false, false, false},
+	"release serve":     {"release serve 1 --database-url DB", false, true, false, false},
+	"release rollback":  {"release rollback c --database-url DB", false, true, false, false},
+	"release hold":      {"release hold 1 --database-url DB", false, true, false, false},
+	"release unhold":    {"release unhold 1 --database-url DB", false, true, false, false},
+	"release label":     {"release label 1 --label x --database-url DB", false, true, false, false},
+	"codes generate":    {"codes generate --promotion p --count 1 --database-url DB", false, true, false, false},
+	"codes export":      {"codes export --promotion p DIR/codes.csv --database-url DB", false, false, false, false},
+	"client create":     {"client create --name x --all-scopes --database-url DB", false, true, false, false},
+	"client list":       {"client list --database-url DB", false, false, false, false},
+	"client rotate":     {"client rotate x --database-url DB", false, true, false, false},
+	"client revoke":     {"client revoke x --database-url DB", false, true, false, false},
+	"keys list":         {"keys list --database-url DB", false, false, false, false},
+	"keys rotate":       {"keys rotate --database-url DB", false, true, false, false},
+	"rekey":             {"rekey --database-url DB", false, true, false, false},
+	"backup":            {"backup DIR/backup.db --database-url DB", false, false, true, false},
+	"restore":           {"restore DB_FILE --database-url file:DIR/restored.db", false, true, false, false},
+	"copy":              {"copy --database-url DB --to file:DIR/copy.db", false, false, false, false},
+	"copy --to":         {"copy --database-url file:OWN --to DB", true, true, false, false},
+	"migrate":           {"migrate --database-url DB", true, true, false, false},
 }
 
 // otherCommands open no database.
@@ -112,8 +113,8 @@ func TestCommandsSpareOtherDatabases(t *testing.T) {
 			says          string
 		}{
 			{"foreign", foreign, false, true, "has tables that Portico did not create, such as invoice. Nothing was changed"},
-			{"empty", "", false, !command.creates, "is empty: there is no shop in it"},
-			{"missing", "", true, !command.creates, "does not exist"},
+			{"empty", "", false, !command.creates && !command.plans, "is empty: there is no shop in it"},
+			{"missing", "", true, !command.creates && !command.plans, "does not exist"},
 			{"older", older, false, !command.writes && !command.anyVersion, "Run portico migrate"},
 		} {
 			if !test.refused {
@@ -135,6 +136,27 @@ func TestCommandsSpareOtherDatabases(t *testing.T) {
 				require.Empty(t, folderContents(t, out))
 			})
 		}
+	}
+}
+
+// TestImportPlansWithoutShop compares a file with the shop that an import would create.
+func TestImportPlansWithoutShop(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]*string{"missing": nil, "empty": new("")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := t.TempDir()
+			path := filepath.Join(at, "shop.db")
+			if content != nil {
+				require.NoError(t, os.WriteFile(path, []byte(*content), 0o600))
+			}
+			before := folderContents(t, at)
+			var stdout, stderr bytes.Buffer
+			require.Zero(t, run(t.Context(), []string{"import", "--dry-run", "internal/demo/shop.ndjson", "--database-url", "file:" + path}, cli.Streams{Out: &stdout, Err: &stderr}), "%s", &stderr)
+			require.Contains(t, stderr.String(), "there is no shop in "+path+" yet: an import would create it\n")
+			require.Regexp(t, `25 product\b`, stdout.String())
+			require.Equal(t, before, folderContents(t, at))
+		})
 	}
 }
 

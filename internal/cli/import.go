@@ -167,7 +167,11 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		}
 	}
 	result := importResult{Resources: report.Resources, Changed: report.Changed, Deleted: report.Deleted, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Skipped: report.Left, Ignored: report.IgnoredCount, Published: publications{}}
-	if !c.NoPublish {
+	switch {
+	case c.NoPublish:
+	case sum(report.Resources)+sum(report.Deleted) == 0 && !c.Publish: // an interrupted import may have left half a shop
+		c.printLine(streams, "nothing was published, since the files hold nothing")
+	default:
 		p := &publisher{Output: c.Output, store: s, actor: importActor, streams: streams, evenIfHeld: c.Publish}
 		if result.Published, err = p.publish(ctx, nil); err != nil {
 			return err
@@ -182,11 +186,14 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 
 // checkDatabase opens the database once, before a fetch that may take hours.
 func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
-	open := c.Open
 	if c.DryRun {
-		open = c.OpenToRead
+		_, end, err := c.openToPlan(ctx, streams)
+		if err == nil {
+			end()
+		}
+		return err
 	}
-	s, err := open(ctx, c.Log(streams))
+	s, err := c.Open(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}

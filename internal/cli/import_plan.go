@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"portico/internal/remote"
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/shop"
 )
 
 // importPlan is the result of import --dry-run.
@@ -39,11 +42,11 @@ type plannedChange struct {
 
 // plan prints what the import would do.
 func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
-	s, err := c.OpenToRead(ctx, c.Log(streams))
+	s, end, err := c.openToPlan(ctx, streams)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer end()
 	if err := c.readSheets(ctx, streams, s, in); err != nil {
 		return err
 	}
@@ -76,6 +79,29 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	}
 	result.NotTold = printGaps(c.Output, streams, in)
 	return c.printJSON(streams, result)
+}
+
+// openToPlan opens the database to compare with. If there is none, it opens an empty one in a temporary folder.
+func (c *Import) openToPlan(ctx context.Context, streams Streams) (s *shop.Store, end func(), err error) {
+	s, err = c.OpenToRead(ctx, c.Log(streams))
+	if err == nil {
+		return s, func() { s.Close() }, nil
+	}
+	missing := new(shop.OpenError)
+	if !errors.Is(err, shop.ErrNoShop) || !errors.As(err, &missing) {
+		return nil, nil, err
+	}
+	folder, err := os.MkdirTemp("", "portico-")
+	if err != nil {
+		return nil, nil, err
+	}
+	empty := c.StoreFlags
+	empty.DatabaseURL = "file:" + filepath.Join(folder, "empty.db")
+	if s, err = empty.Open(ctx, c.Log(streams)); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	fmt.Fprintf(streams.Err, "there is no shop in %s yet: an import would create it\n", missing.Database)
+	return s, func() { s.Close(); os.RemoveAll(folder) }, nil
 }
 
 func newPlannedChange(change exchange.PlannedChange, in input) plannedChange {

@@ -332,6 +332,22 @@ func TestImportFromStandardInput(t *testing.T) {
 	require.Contains(t, stderr, "-:2: type must be one of")
 }
 
+// TestImportOfNothingPublishesNothing imports a shop without publishing it, as an interrupted import leaves it, and then
+// a file without a resource.
+func TestImportOfNothingPublishesNothing(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	code, _, stderr := portico(t, append([]string{"import", "--no-publish", demoShop}, flags...)...)
+	require.Zero(t, code, stderr)
+	importNothing := func(more ...string) string {
+		code, out, stderr := porticoReading(t, strings.NewReader("\n"), append(append([]string{"import", "-"}, more...), flags...)...)
+		require.Zero(t, code, stderr)
+		return out
+	}
+	require.Equal(t, "imported 0 resources, 0 changes\nnothing was published, since the files hold nothing\n", importNothing())
+	require.Contains(t, importNothing("--publish"), "release 1, 24 products")
+}
+
 func TestClientCreate(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)

@@ -32,7 +32,7 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	require.Contains(t, answer, "published catalog-coffee: release 2,")
 	_, err = writer.ServeRelease(t.Context(), "test", "1")
 	require.NoError(t, err)
-	answer = mustRun(t, with("import", os.DevNull)...)
+	answer = mustRun(t, with("import", renamed)...)
 	require.Contains(t, answer, "held catalog-coffee: release 1, rolled back from release 2; publish it with: portico publish catalog-coffee\n")
 	require.NotContains(t, answer, "published")
 	answer = mustRun(t, with("import", "--publish", os.DevNull)...)

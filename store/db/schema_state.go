@@ -11,8 +11,11 @@ import (
 
 // Why Open refuses a database, which it leaves as it was.
 var (
-	errNoFile   = errors.New("the file does not exist")
-	errNoSchema = errors.New("the database is empty")
+	// ErrNoShop means that there is no database, or an empty one.
+	ErrNoShop = errors.New("there is no shop")
+
+	errNoFile   = fmt.Errorf("%w: the file does not exist", ErrNoShop)
+	errNoSchema = fmt.Errorf("%w: the database is empty", ErrNoShop)
 	errOlder    = errors.New("the schema is older than this version of portico needs; run portico migrate")
 )
 
@@ -40,12 +43,10 @@ var migratorTables = []string{"goose_db_version", "goose_db_version_id_seq", "go
 // readSchema reads the schema of a database, and changes nothing. The error is a foreignError if the database has
 // tables without the mark of Portico, which is the row min_binary of store_meta.
 func readSchema(ctx context.Context, in Session, engine dialect) (state schemaState, err error) {
-	tables, err := Collect(ctx, in, Scalar[string], engine.tables())
+	migrator, tables, err := readTables(ctx, in, engine)
 	if err != nil {
-		return state, fmt.Errorf("look for the schema: %w", err)
+		return state, err
 	}
-	migrator := slices.Contains(tables, migratorTables[0]) // may be that of another application
-	tables = slices.DeleteFunc(tables, func(name string) bool { return slices.Contains(migratorTables, name) })
 	foreign := func(table string, cause error) (schemaState, error) {
 		if kind := engine.classify(cause); kind != kindOther && kind != kindMissing {
 			return schemaState{}, fmt.Errorf("read the schema's version: %w", cause)
@@ -57,10 +58,9 @@ func readSchema(ctx context.Context, in Session, engine dialect) (state schemaSt
 			return foreign(migratorTables[0], err)
 		}
 		if state.applied > 0 && !slices.Contains(tables, "store_meta") { // another process may have migrated between both reads
-			if tables, err = Collect(ctx, in, Scalar[string], engine.tables()); err != nil {
-				return state, fmt.Errorf("look for the schema: %w", err)
+			if _, tables, err = readTables(ctx, in, engine); err != nil {
+				return state, err
 			}
-			tables = slices.DeleteFunc(tables, func(name string) bool { return slices.Contains(migratorTables, name) })
 		}
 	}
 	if !slices.Contains(tables, "store_meta") {
@@ -78,6 +78,16 @@ func readSchema(ctx context.Context, in Session, engine dialect) (state schemaSt
 		return foreign("store_meta", err)
 	}
 	return state, nil
+}
+
+// readTables returns the tables but those of the migrator, which may be another application's.
+func readTables(ctx context.Context, in Session, engine dialect) (migrator bool, tables []string, err error) {
+	tables, err = Collect(ctx, in, Scalar[string], engine.tables())
+	if err != nil {
+		return false, nil, fmt.Errorf("look for the schema: %w", err)
+	}
+	migrator = slices.Contains(tables, migratorTables[0])
+	return migrator, slices.DeleteFunc(tables, func(name string) bool { return slices.Contains(migratorTables, name) }), nil
 }
 
 // check returns an error if a binary with so many migrations must not open a database with this schema.

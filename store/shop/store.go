@@ -209,6 +209,9 @@ const (
 	KeepSchema    = db.KeepSchema    // change nothing; an older schema is an error too
 )
 
+// ErrNoShop means that there is no database, or an empty one.
+var ErrNoShop = db.ErrNoShop
+
 // OpenError says which database could not be opened.
 type OpenError = db.OpenError
 
