@@ -52,11 +52,13 @@ func (s *ExchangeService) SheetIDs(ctx context.Context, keys []sheet.Key) (map[s
 	return ids, err
 }
 
-// derivedID returns the id of a new resource.
+// derivedID returns the id of a new resource, which no other key has: one that could be made of another key too, such as
+// list-a-b of the price books list and list-a, is a UUID.
 func derivedID(key sheet.Key) string {
 	id := strings.TrimPrefix(key.In+"-"+key.Value, "-")
+	ambiguous := strings.Contains(key.In, "-") || key.Kind == "synonym" && key.In == "" && strings.Contains(id, "-")
 	f := &authoring.Validator{}
-	if f.ID("id", &id); len(f.Errors) > 0 {
+	if f.ID("id", &id); ambiguous || len(f.Errors) > 0 {
 		return derivedUUID(key)
 	}
 	return id

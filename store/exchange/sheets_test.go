@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/exchange"
 	"portico/store/exchange/sheet"
 	"portico/store/shop"
@@ -163,5 +164,16 @@ func idsOfNewResources(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, "list-B-1", ids[price])
 		require.Equal(t, []string{"c", "ten-MORE", "r", "s"}, []string{ids[code("SAVE")], ids[code("MORE")], ids[sheet.RedirectKey("old")], ids[sheet.SynonymKey("", "", []string{"sofa", "couch"})]})
 		require.Len(t, ids[sheet.SynonymKey("de", "", []string{"sofa", "couch"})], 36)
+
+		// No two keys have one id, whatever their texts contain.
+		alike := []sheet.Key{
+			{Kind: "product-price", In: "list", Value: "a-b"}, {Kind: "product-price", In: "list-a", Value: "b"},
+			{Kind: "promotion_code", In: "ten", Value: "A-B"}, {Kind: "promotion_code", In: "ten-A", Value: "B"},
+			sheet.SynonymKey("de", "x", nil), sheet.SynonymKey("", "de-x", nil), sheet.SynonymKey("", "", []string{"a|b"}),
+			sheet.SynonymKey("", "", []string{"a", "b"}), sheet.SynonymKey("", "=a|b", nil), sheet.SynonymKey("", "a", nil),
+		}
+		ids, err = s.SheetIDs(t.Context(), alike)
+		require.NoError(t, err)
+		require.Len(t, store.SetOf(slices.Collect(maps.Values(ids))), len(alike), "%v", ids)
 	}
 }

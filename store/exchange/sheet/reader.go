@@ -29,7 +29,7 @@ func RedirectKey(from string) Key { return Key{"redirect", "", strings.Trim(from
 // SynonymKey returns the key of the synonym of a term, or of terms that find each other, in any order.
 func SynonymKey(locale, term string, terms []string) Key {
 	if term == "" && len(terms) > 0 {
-		term = "=" + strings.Join(slices.Sorted(slices.Values(terms)), "|")
+		term = "=" + string(store.Encode(slices.Sorted(slices.Values(terms))))
 	}
 	return Key{"synonym", locale, term}
 }
