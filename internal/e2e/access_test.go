@@ -75,8 +75,9 @@ func minimalDocuments(t *testing.T) map[string]string {
 			return definition.EnumValues[0].Name
 		case definition.Kind == ast.InputObject:
 			var members []string
-			for _, field := range definition.Fields {
-				if field.Type.NonNull && field.DefaultValue == nil {
+			oneOf := definition.Directives.ForName("oneOf") != nil
+			for i, field := range definition.Fields {
+				if oneOf && i == 0 || field.Type.NonNull && field.DefaultValue == nil {
 					members = append(members, field.Name+": "+value(field.Type))
 				}
 			}
