@@ -7,21 +7,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
+	"portico/rest/resttest"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
 
 var updateGolden = flag.Bool("update", false, "rewrite testdata/*.golden.json with the responses")
-
-// signedCursor finds the cursors of links, which each database signs with a key of its own.
-var signedCursor = regexp.MustCompile(`(page\[(?:after|before)\]=)[A-Za-z0-9_-]+`)
 
 // goldenCase is a documented example. testdata/name.golden.json is its response, byte for byte
 // except for the indentation and for cursors.
@@ -45,7 +42,7 @@ func requireGolden(t *testing.T, name string, body []byte) {
 	var indented bytes.Buffer
 	require.NoError(t, json.Indent(&indented, body, "", "  "))
 	indented.WriteByte('\n')
-	got := signedCursor.ReplaceAllString(indented.String(), "${1}CURSOR")
+	got := resttest.SignedCursor.ReplaceAllString(indented.String(), "${1}CURSOR")
 	path := filepath.Join("testdata", name+".golden.json")
 	if *updateGolden {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))

@@ -1298,7 +1298,7 @@ type Mutation {
   "Creates a promotion. An automatic promotion gets the one code ` + "`" + `auto_` + "`" + ` + its id, and accepts no others."
   promotionCreate("The input." input: PromotionCreateInput!): PromotionCreatePayload
 
-  "Changes a promotion. Moving the end of an ended promotion into the future deletes all its codes: use ` + "`" + `dryRun` + "`" + ` to see how many."
+  "Changes a promotion. Moving the end of an ended promotion into the future deletes all its codes, and so does making it automatic: use ` + "`" + `dryRun` + "`" + ` to see how many."
   promotionUpdate("The input." input: PromotionUpdateInput!): PromotionUpdatePayload
 
   "Deletes a promotion and its codes. Its usages are kept for their retention time, and can be listed and released."
@@ -1465,7 +1465,7 @@ type Subscription {
   product without a stock record is sent once it has one. Needs the scope ` + "`" + `inventory:read` + "`" + `.
   Example: ` + "`" + `subscription { stockChanged(productIds: ["prod-espresso"]) { uuid available } }` + "`" + `.
   """
-  stockChanged("The products' global ids or ` + "`" + `uuid` + "`" + `s, at most 100." productIds: [ID!]!): Stock
+  stockChanged("The products' global ids or ` + "`" + `uuid` + "`" + `s, 1 to 100." productIds: [ID!]!): Stock
 
   """
   A job, now, as it progresses and when it ends, which ends the stream. Null, and the end, if there
@@ -1488,7 +1488,7 @@ type Subscription {
 
 # Scalars
 
-"A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `."
+"A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `. An input has any zone; a date, and a time without a zone, count as UTC."
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 "Any JSON value. The merchant decides its structure."

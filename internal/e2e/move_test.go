@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"portico/rest/resttest"
 	"portico/store/storetest"
 )
 
@@ -101,9 +101,6 @@ func (r shopReader) read(path string, headers ...string) (body map[string]any) {
 	return withoutTimes(body).(map[string]any)
 }
 
-// signedCursor finds the cursors of links, which each database signs with a key of its own.
-var signedCursor = regexp.MustCompile(`(page\[(?:after|before)\]=)[A-Za-z0-9_-]+`)
-
 // withoutTimes removes the number of the release, cursors, and when things were published, attached or changed by the server itself.
 func withoutTimes(value any) any {
 	switch value := value.(type) {
@@ -129,7 +126,7 @@ func withoutTimes(value any) any {
 			value[i] = withoutTimes(value[i])
 		}
 	case string:
-		return signedCursor.ReplaceAllString(value, "$1")
+		return resttest.SignedCursor.ReplaceAllString(value, "$1")
 	}
 	return value
 }
