@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/promotion"
@@ -189,7 +188,7 @@ func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := generated.PromotionDeleteInput{ID: r.PathValue("id"), DryRun: dryRun}
+	input := promotionDeleteInput{ID: r.PathValue("id"), DryRun: dryRun}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), input)
 	if err == nil {

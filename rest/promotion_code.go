@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/internal/web/problem"
 	"portico/store"
 	"portico/store/promotion/code"
 )
@@ -117,7 +117,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := generated.PromotionCodesCreateInput{
+	input := promotionCodesCreateInput{
 		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, code.PerCart)}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
@@ -146,7 +146,7 @@ func nameRows(err error, rows int) error {
 			named := *e
 			switch {
 			case rows > 1:
-				named.Detail += " (" + memberName(e.Path) + ")"
+				named.Detail += " (" + problem.MemberName(e.Path) + ")"
 			case e.Reason == store.DuplicateCode:
 				named.Detail = code.DuplicateDetail
 			}
@@ -281,7 +281,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
-	input := generated.PromotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
+	input := promotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesDelete(r.Context(), input)
 	if err == nil {
