@@ -26,10 +26,11 @@ const largestCircle = 3
 
 // checkedPackage is a package of this module with its syntax and types, without its tests.
 type checkedPackage struct {
-	path  string
-	types *types.Package
-	files map[string]*ast.File // by base name
-	info  *types.Info
+	path   string
+	folder string
+	types  *types.Package
+	files  map[string]*ast.File // by base name
+	info   *types.Info
 }
 
 // checkedPackages parses and type-checks every package that people write of the module in a folder.
@@ -64,7 +65,7 @@ func checkedPackages(t *testing.T, fset *token.FileSet, folder string) []checked
 	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	var checked []checkedPackage
 	for _, p := range own {
-		c := checkedPackage{path: p.ImportPath, files: map[string]*ast.File{},
+		c := checkedPackage{path: p.ImportPath, folder: p.Dir, files: map[string]*ast.File{},
 			info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Instances: map[*ast.Ident]types.Instance{}}}
 		var files []*ast.File
 		for _, name := range p.GoFiles {
@@ -160,9 +161,8 @@ func TestCircles(t *testing.T) {
 		circles(map[string][]string{"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": {"e"}, "e": {"d"}}))
 }
 
-// TestPackagesReadWell checks three rules of CONTRIBUTING: files of one package
-// refer to each other in small circles only, no local has the name of
-// something that its package declares, and no key is joined by hand.
+// TestPackagesReadWell requires that files of one package refer to each other in small circles only, that no local has
+// the name of something that its package declares, and that no key is joined by hand.
 func TestPackagesReadWell(t *testing.T) {
 	t.Parallel()
 	fset := token.NewFileSet()

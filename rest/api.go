@@ -27,7 +27,7 @@ type API struct {
 type Option func(*API)
 
 // LimitResponses limits responses to a number of bytes. A response of more than
-// graph.LargeAnswer bytes first calls acquireExpensive, which waits for a free slot.
+// limits.LargeResponse bytes first calls acquireExpensive, which waits for a free slot.
 func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
 	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
 }

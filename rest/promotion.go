@@ -241,7 +241,7 @@ type promotionResource struct {
 	Meta                   timesMeta              `json:"meta"`
 }
 
-// discountBody is promotion.PromotionCurrency with the member names of REST.
+// discountBody is rule.PromotionCurrency with the member names of REST.
 type discountBody struct {
 	Currency   string       `json:"currency"`
 	Minor      *int64       `json:"amount,omitempty"`

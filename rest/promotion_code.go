@@ -57,7 +57,7 @@ func (b codesBody[Codes]) check() error {
 	return nil
 }
 
-// codeBody is promotion.NewCode with the member names of REST.
+// codeBody is code.NewCode with the member names of REST.
 type codeBody struct {
 	Code        string           `json:"code"`
 	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`

@@ -18,7 +18,7 @@ type Price struct {
 	PricebookID string
 }
 
-// AppendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
+// appendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
 func (p *Price) appendJSON(dst []byte) []byte {
 	if p == nil {
 		return append(dst, "{}"...)
