@@ -128,8 +128,8 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return nameRows(err, len(codes))
 	}
 	made := make([]codeResource, len(payload.Codes))
-	for i, code := range payload.Codes {
-		made[i] = newCodeResource(code)
+	for i, created := range payload.Codes {
+		made[i] = newCodeResource(created)
 	}
 	return writeData(w, http.StatusCreated, struct {
 		promotionResource
@@ -260,19 +260,19 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 	codes := make([]string, 0, len(b.Codes))
 	var errs store.Errors
 	for i, row := range b.Codes {
-		var code string
+		var codeText string
 		var object struct {
 			codeBody
 			Code *string `json:"code"`
 		}
-		if json.Unmarshal(row, &code) != nil {
+		if json.Unmarshal(row, &codeText) != nil {
 			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
 				errs = append(errs, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a string or an object with a code member"})
 				continue
 			}
-			code = *object.Code
+			codeText = *object.Code
 		}
-		codes = append(codes, code)
+		codes = append(codes, codeText)
 	}
 	if len(errs) > 0 {
 		return errs.Truncated()
