@@ -16,7 +16,7 @@ import (
 const arrows = `
 portico: graph graph/audience graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/status internal/tracing
-	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
+	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/problem internal/web/server rest store store/seal
 	store/shop
 graph: internal/cachekey graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
@@ -38,7 +38,7 @@ graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx inter
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
 graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
-	internal/reqctx internal/responsecache store
+	internal/reqctx internal/responsecache internal/web/problem store
 graph/executor: internal/cachekey graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
@@ -69,9 +69,10 @@ internal/web/frontcache: internal/cachekey internal/auth internal/reqctx interna
 internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
+internal/web/problem: internal/auth internal/web store
 internal/web/server: internal/auth internal/reqctx internal/web internal/web/accesslog store
-rest: internal/cachekey graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
-	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
+rest: internal/cachekey graph graph/generated graph/limits graph/model graph/opctx graph/playground
+	internal/auth internal/reqctx internal/responsecache internal/web internal/web/problem store store/access store/catalog
 	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/release/routing
 	store/release/segment store/settings store/stock
 rest/resttest: internal/web internal/web/middleware rest store/storetest

@@ -44,6 +44,7 @@ import (
 	"portico/internal/web/frontcache"
 	"portico/internal/web/metrics"
 	"portico/internal/web/middleware"
+	"portico/internal/web/problem"
 	"portico/internal/web/server"
 	"portico/rest"
 	"portico/store"
@@ -346,22 +347,23 @@ func (a *app) handler() http.Handler {
 		playgroundOptions = append(playgroundOptions, playground.WithVisitor(a.demoClient.Token, a.demoClient.ClientID))
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.responses), rest.WithCachePolicy(policy),
+	writeError := problem.Writer(a.log)
+	api := rest.New(resolver, writeError, rest.WithResponseCache(a.responses), rest.WithCachePolicy(policy),
 		rest.LimitResponses(a.Documents.OrDefaults().ResponseBytes, a.limiter.AcquireExpensive))
-	page, graphiql := playground.NewHandler(api.WriteError, playgroundOptions...), playground.NewGraphiQL(api.WriteError, playgroundOptions...)
-	docs := rest.Docs(api.WriteError, playgroundOptions...)
+	page, graphiql := playground.NewHandler(writeError, playgroundOptions...), playground.NewGraphiQL(writeError, playgroundOptions...)
+	docs := rest.Docs(writeError, playgroundOptions...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", transport.NewHandler(resolver, a.log, options...))
-	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
-	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
+	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(writeError))
+	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(writeError))
 	middleware.HandlePages(mux, map[string]http.Handler{
-		"/{$}": page, playground.Path + "/{part}": page, audience.Path: audience.New(document.Schema()).Handler(schema, api.WriteError),
+		"/{$}": page, playground.Path + "/{part}": page, audience.Path: audience.New(document.Schema()).Handler(schema, writeError),
 		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.WriteTrouble),
-	}, api.WriteError)
-	routes := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux))
+	}, writeError)
+	routes := middleware.NormalizePath(writeError, opctx.TextHeaders()...)(middleware.RecordRoute(mux))
 	return web.Chain(routes,
 		middleware.NoSniff,
 		middleware.OnRequest(a.store.CountRequest), // polls and background jobs depend on whether there are requests
@@ -369,16 +371,16 @@ func (a *app) handler() http.Handler {
 		a.slowLog.Middleware,
 		a.traces.Middleware,
 		middleware.ClientAddress(proxies),
-		middleware.Recover(a.log, api.WriteError),
+		middleware.Recover(a.log, writeError),
 		a.tokens.Middleware,
 		a.accessLog.Middleware,
 		a.metrics.Middleware,
 		middleware.CORS(a.CORSOrigins, a.log),
 		middleware.Compress,
-		server.RejectOverLimit(api.WriteError),
+		server.RejectOverLimit(writeError),
 		middleware.LimitBody(a.BodyBytes),
-		a.limiter.Middleware(api.WriteError),
-		middleware.AwaitConsistency(a.store.Await, api.WriteError),
+		a.limiter.Middleware(writeError),
+		middleware.AwaitConsistency(a.store.Await, writeError),
 		opctx.Middleware,
 	)
 }
@@ -410,15 +412,15 @@ func (a *app) streamConfig() transport.StreamConfig {
 
 // adminHandler returns the handler of the admin listener: metrics, status, health and profiles.
 func (a *app) adminHandler() http.Handler {
-	mux, api := http.NewServeMux(), rest.New(nil, a.log)
+	mux, writeError := http.NewServeMux(), problem.Writer(a.log)
 	middleware.HandlePages(mux, map[string]http.Handler{
 		metrics.Path: a.metrics.Handler(), status.Path: status.Page(a.metrics.Gather, time.Now), web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.WriteTrouble),
-	}, api.WriteError)
+	}, writeError)
 	middleware.HandleProfiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		api.WriteError(w, r, &store.Error{Code: store.NotFound,
+		writeError(w, r, &store.Error{Code: store.NotFound,
 			Detail: "Unknown path. The admin listener serves " + metrics.Path + ", " + status.Path + ", " + web.HealthPath + ", " + web.ReadyPath +
 				" and /debug/pprof/."})
 	})
-	return web.Chain(mux, middleware.NoSniff, server.RejectOverLimit(api.WriteError), middleware.NormalizePath(api.WriteError))
+	return web.Chain(mux, middleware.NoSniff, server.RejectOverLimit(writeError), middleware.NormalizePath(writeError))
 }

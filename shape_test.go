@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,10 +27,11 @@ const largestCircle = 3
 
 // checkedPackage is a package of this module with its syntax and types, without its tests.
 type checkedPackage struct {
-	path  string
-	types *types.Package
-	files map[string]*ast.File // by base name
-	info  *types.Info
+	path   string
+	folder string
+	types  *types.Package
+	files  map[string]*ast.File // by base name
+	info   *types.Info
 }
 
 // checkedPackages parses and type-checks every package that people write of the module in a folder.
@@ -64,7 +66,7 @@ func checkedPackages(t *testing.T, fset *token.FileSet, folder string) []checked
 	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	var checked []checkedPackage
 	for _, p := range own {
-		c := checkedPackage{path: p.ImportPath, files: map[string]*ast.File{},
+		c := checkedPackage{path: p.ImportPath, folder: p.Dir, files: map[string]*ast.File{},
 			info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Instances: map[*ast.Ident]types.Instance{}}}
 		var files []*ast.File
 		for _, name := range p.GoFiles {
@@ -160,9 +162,8 @@ func TestCircles(t *testing.T) {
 		circles(map[string][]string{"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": {"e"}, "e": {"d"}}))
 }
 
-// TestPackagesReadWell checks three rules of CONTRIBUTING: files of one package
-// refer to each other in small circles only, no local has the name of
-// something that its package declares, and no key is joined by hand.
+// TestPackagesReadWell requires that files of one package refer to each other in small circles only, that no local has
+// the name of something that its package declares or its file imports, and that no key is joined by hand.
 func TestPackagesReadWell(t *testing.T) {
 	t.Parallel()
 	fset := token.NewFileSet()
@@ -268,17 +269,41 @@ func (c checkedPackage) joins(part ast.Expr) (found bool) {
 	return found
 }
 
-// shadows lists the variables inside functions that hide a package-level name.
+// mayHideImports are packages whose locals are not compared with imports yet.
+var mayHideImports = map[string]bool{"portico/graph/executor": true, "portico/graph/transport": true}
+
+// shadows lists the variables inside functions that hide a name of the package, or an import of their file.
 func (c checkedPackage) shadows(fset *token.FileSet) []string {
+	packages := map[string]string{} // names by path
+	for _, imported := range c.types.Imports() {
+		packages[imported.Path()] = imported.Name()
+	}
+	imports := map[string]map[string]bool{} // names by file
+	for _, file := range c.files {
+		names := map[string]bool{}
+		for _, spec := range file.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value) // the file compiles
+			if spec.Name != nil {
+				names[spec.Name.Name] = true
+			} else {
+				names[packages[path]] = true
+			}
+		}
+		imports[fset.Position(file.Pos()).Filename] = names
+	}
 	var found []string
 	for identifier, object := range c.info.Defs {
 		variable, ok := object.(*types.Var)
 		if !ok || variable.IsField() || variable.Parent() == c.types.Scope() {
 			continue
 		}
+		at := fset.Position(identifier.Pos())
 		if hidden := c.types.Scope().Lookup(identifier.Name); hidden != nil {
 			found = append(found, fmt.Sprintf("%s: the local %s hides the %s of %s; rename one of them",
-				fset.Position(identifier.Pos()), identifier.Name, identifier.Name, filepath.Base(fset.Position(hidden.Pos()).Filename)))
+				at, identifier.Name, identifier.Name, filepath.Base(fset.Position(hidden.Pos()).Filename)))
+		}
+		if imports[at.Filename][identifier.Name] && identifier.Name != "_" && !mayHideImports[c.path] {
+			found = append(found, fmt.Sprintf("%s: the local %s hides the package; rename it", at, identifier.Name))
 		}
 	}
 	slices.Sort(found)

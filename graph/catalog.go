@@ -39,10 +39,10 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.CreateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
+	created, err := r.store.CreateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
-	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: userErrs}, err
+	return &generated.CatalogCreatePayload{Catalog: created, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
@@ -50,10 +50,10 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.UpdateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
+	updated, err := r.store.UpdateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
-	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: userErrs}, err
+	return &generated.CatalogUpdatePayload{Catalog: updated, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {

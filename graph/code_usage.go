@@ -14,7 +14,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, codeText string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
@@ -25,18 +25,18 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if amountErr != nil {
 		return nil, amountErr.At("cart_value")
 	}
-	use := redeem.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth}
+	use := redeem.CodeUse{Code: codeText, User: deref(user), Units: units, CartValue: worth}
 	if lines != nil {
 		return r.checkCodeInCart(ctx, use, lines)
 	}
 	return r.store.CheckCode(ctx, use)
 }
 
-func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
+func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *string, codeText *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeUsages"); err != nil {
 		return nil, err
 	}
-	of := redeem.UsageFilter{PromotionID: localID(promotionID), Code: code, Reference: reference}
+	of := redeem.UsageFilter{PromotionID: localID(promotionID), Code: codeText, Reference: reference}
 	slice, err := r.store.CodeUsages(ctx, of,
 		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {

@@ -14,8 +14,8 @@ func (r queryResolver) Gateway(ctx context.Context, slug gateway.GatewaySlug) (*
 	if err := auth.Require(ctx, "Query.gateway"); err != nil {
 		return nil, err
 	}
-	gateway, err := r.store.Gateway(ctx, string(slug))
-	return orNull(gatewayOf(gateway), err)
+	found, err := r.store.Gateway(ctx, string(slug))
+	return orNull(gatewayOf(found), err)
 }
 
 func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
@@ -24,8 +24,8 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 	}
 	gateways, err := r.store.Gateways(ctx)
 	list := make([]*model.Gateway, len(gateways))
-	for i, gateway := range gateways {
-		list[i] = gatewayOf(gateway)
+	for i, g := range gateways {
+		list[i] = gatewayOf(g)
 	}
 	return list, err
 }
@@ -44,9 +44,9 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: userErrs}, err
 }
 
-func gatewayOf(gateway *gateway.Gateway) *model.Gateway {
-	if gateway == nil {
+func gatewayOf(g *gateway.Gateway) *model.Gateway {
+	if g == nil {
 		return nil
 	}
-	return &model.Gateway{Gateway: gateway}
+	return &model.Gateway{Gateway: g}
 }

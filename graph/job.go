@@ -13,8 +13,8 @@ import (
 )
 
 func (r queryResolver) Job(ctx context.Context, id string) (*model.Job, error) {
-	job, err := r.jobFor(ctx, "Query.job", id)
-	return orNull(jobOf(job), err)
+	j, err := r.jobFor(ctx, "Query.job", id)
+	return orNull(jobOf(j), err)
 }
 
 func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error) {
@@ -29,8 +29,8 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 
 func jobsOf(jobs []*job.Job) []*model.Job {
 	list := make([]*model.Job, len(jobs))
-	for i, job := range jobs {
-		list[i] = jobOf(job)
+	for i, j := range jobs {
+		list[i] = jobOf(j)
 	}
 	return list
 }
@@ -53,9 +53,9 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 		return nil, err
 	}
 	ctx = opctx.WithKey(ctx, coordinate, input.IdempotencyKey, input)
-	job, err := r.store.CancelJob(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
+	j, err := r.store.CancelJob(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
 	userErrs, err := userErrors(err)
-	return &generated.JobCancelPayload{Job: jobOf(job), UserErrors: userErrs}, err
+	return &generated.JobCancelPayload{Job: jobOf(j), UserErrors: userErrs}, err
 }
 
 // coordinateOf returns the coordinate whose scope allows to see and cancel jobs of a kind.
@@ -67,23 +67,23 @@ func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job,
 	if required != nil && !slices.ContainsFunc(job.JobKinds(), func(kind job.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
 		return nil, required
 	}
-	job, err := r.store.Job(ctx, store.LocalID(id))
+	j, err := r.store.Job(ctx, store.LocalID(id))
 	switch {
 	case store.HasCode(err, store.NotFound) && required != nil:
 		return nil, required
 	case err != nil:
 		return nil, err
 	}
-	if err := auth.Require(ctx, coordinateOf(job.Kind)); err != nil {
+	if err := auth.Require(ctx, coordinateOf(j.Kind)); err != nil {
 		return nil, err
 	}
-	return job, nil
+	return j, nil
 }
 
 // jobOf returns a job for the schema. nil stays nil.
-func jobOf(job *job.Job) *model.Job {
-	if job == nil {
+func jobOf(j *job.Job) *model.Job {
+	if j == nil {
 		return nil
 	}
-	return &model.Job{Job: job}
+	return &model.Job{Job: j}
 }

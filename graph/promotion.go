@@ -120,13 +120,13 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 		return nil, err
 	}
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
-	promotion, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
+	created, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	userErrs, err := userErrors(err)
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := r.skuWarnings(ctx, promotion)
-	return &generated.PromotionCreatePayload{Promotion: promotionRow(promotion), Warnings: warnings, UserErrors: userErrs}, err
+	warnings, err := r.skuWarnings(ctx, created)
+	return &generated.PromotionCreatePayload{Promotion: promotionRow(created), Warnings: warnings, UserErrors: userErrs}, err
 }
 
 // skuWarnings returns a warning for each list of SKUs in a promotion that has some that no product has.

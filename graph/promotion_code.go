@@ -11,11 +11,11 @@ import (
 	"portico/store/promotion/code"
 )
 
-func (r queryResolver) PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error) {
+func (r queryResolver) PromotionCode(ctx context.Context, codeText string) (*code.PromotionCode, error) {
 	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
 		return nil, err
 	}
-	return orNull(r.store.PromotionCode(ctx, code))
+	return orNull(r.store.PromotionCode(ctx, codeText))
 }
 
 func (codeResolver) Promotion(_ context.Context, obj *code.PromotionCode) (*model.Promotion, error) {

@@ -12,11 +12,11 @@ import (
 )
 
 // CatalogResolution explains which catalog this or another shopper sees, and why.
-func (r queryResolver) CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error) {
-	if err := requireResolution(ctx, context, at); err != nil {
+func (r queryResolver) CatalogResolution(ctx context.Context, shopperContext *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error) {
+	if err := requireResolution(ctx, shopperContext, at); err != nil {
 		return nil, err
 	}
-	resolution, err := r.resolution(ctx, context, at)
+	resolution, err := r.resolution(ctx, shopperContext, at)
 	if err != nil {
 		return nil, err
 	}
@@ -24,18 +24,18 @@ func (r queryResolver) CatalogResolution(ctx context.Context, context *model.Sho
 }
 
 // requireResolution requires the scopes of the given arguments.
-func requireResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) error {
+func requireResolution(ctx context.Context, shopperContext *model.ShopperContextInput, at *time.Time) error {
 	needed := []string{"Query.catalogResolution"}
 	if at != nil {
 		needed = append(needed, "Query.catalogResolution(at:)")
 	}
-	if context != nil && context.AccountID != nil {
+	if shopperContext != nil && shopperContext.AccountID != nil {
 		needed = append(needed, "ShopperContextInput.accountId")
 	}
-	if context != nil && context.AccountTags != nil {
+	if shopperContext != nil && shopperContext.AccountTags != nil {
 		needed = append(needed, "ShopperContextInput.accountTags")
 	}
-	if context != nil && context.CustomerID != nil {
+	if shopperContext != nil && shopperContext.CustomerID != nil {
 		needed = append(needed, "ShopperContextInput.customerId")
 	}
 	for _, coordinate := range needed {
@@ -47,9 +47,9 @@ func requireResolution(ctx context.Context, context *model.ShopperContextInput, 
 }
 
 // resolution returns the resolution of the operation's view, or of other arguments.
-func (r *Resolver) resolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*routing.CatalogResolution, error) {
-	if context != nil {
-		shopper, err := context.Shopper()
+func (r *Resolver) resolution(ctx context.Context, shopperContext *model.ShopperContextInput, at *time.Time) (*routing.CatalogResolution, error) {
+	if shopperContext != nil {
+		shopper, err := shopperContext.Shopper()
 		if err != nil {
 			return nil, err
 		}

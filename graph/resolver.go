@@ -119,11 +119,15 @@ func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 // Promotion implements generated.ResolverRoot.
 func (r *Resolver) Promotion() generated.PromotionResolver { return promotionResolver{r} }
 
-// PromotionPreview implements generated.ResolverRoot.
+// Price implements generated.ResolverRoot.
 func (r *Resolver) Price() generated.PriceResolver { return priceResolver{r} }
+
+// PromotionCurrency implements generated.ResolverRoot.
 func (r *Resolver) PromotionCurrency() generated.PromotionCurrencyResolver {
 	return promotionCurrencyResolver{r}
 }
+
+// PromotionPreview implements generated.ResolverRoot.
 func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return previewResolver{r} }
 
 // PromotionCode implements generated.ResolverRoot.

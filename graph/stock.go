@@ -16,8 +16,8 @@ func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stoc
 	if err := auth.Require(ctx, "Query.stock"); err != nil {
 		return nil, err
 	}
-	stock, err := r.store.Stock(ctx, store.LocalID(productID))
-	return orNull(singleRow[model.Stock](stock, err))
+	record, err := r.store.Stock(ctx, store.LocalID(productID))
+	return orNull(singleRow[model.Stock](record, err))
 }
 
 func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error) {

@@ -60,8 +60,8 @@ func transactionRows(entries []*stock.StockTransaction) []*model.StockTransactio
 	}
 	ids := idsOf(entries, func(l *stock.StockTransaction) []string { return one(l.ProductID) })
 	stocks := map[string]*model.Stock{}
-	for _, stock := range model.NewBatch[model.Stock](valuesByID(ids, last)) {
-		stocks[stock.ProductID] = stock
+	for _, record := range model.NewBatch[model.Stock](valuesByID(ids, last)) {
+		stocks[record.ProductID] = record
 	}
 	rows := model.NewBatch[model.StockTransaction](entries)
 	for _, row := range rows {

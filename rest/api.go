@@ -5,19 +5,19 @@ package rest
 
 import (
 	"context"
-	"log/slog"
 
 	"portico/graph"
 	"portico/graph/opctx"
+	"portico/internal/auth"
 	"portico/internal/responsecache"
 )
 
 // API serves REST by calling the GraphQL resolvers.
 type API struct {
-	resolver  *graph.Resolver
-	log       *slog.Logger
-	responses *responsecache.Cache // cached
-	caching   opctx.CachePolicy
+	resolver   *graph.Resolver
+	writeError auth.WriteError
+	responses  *responsecache.Cache // cached
+	caching    opctx.CachePolicy
 
 	maxResponseBytes int // 0 means unlimited
 	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
@@ -27,14 +27,14 @@ type API struct {
 type Option func(*API)
 
 // LimitResponses limits responses to a number of bytes. A response of more than
-// graph.LargeAnswer bytes first calls acquireExpensive, which waits for a free slot.
+// limits.LargeResponse bytes first calls acquireExpensive, which waits for a free slot.
 func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
 	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
 }
 
-// New returns an API. Without WithResponseCache it caches nothing.
-func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
-	a := &API{resolver: resolver, log: log, responses: responsecache.NewCache(0)}
+// New returns an API that writes errors with writeError. Without WithResponseCache it caches nothing.
+func New(resolver *graph.Resolver, writeError auth.WriteError, options ...Option) *API {
+	a := &API{resolver: resolver, writeError: writeError, responses: responsecache.NewCache(0)}
 	for _, option := range options {
 		option(a)
 	}

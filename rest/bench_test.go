@@ -16,6 +16,7 @@ import (
 	"portico/graph"
 	"portico/graph/transport"
 	"portico/internal/datagen"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/store"
 	"portico/store/exchange"
@@ -54,7 +55,7 @@ func benchShop(b *testing.B) *testServer {
 	resolver := graph.NewResolver(s)
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", transport.NewHandler(resolver, log))
-	mux.Handle("/", rest.New(resolver, log).Handler())
+	mux.Handle("/", rest.New(resolver, problem.Writer(log)).Handler())
 	return &testServer{store: s, handler: mux}
 }
 

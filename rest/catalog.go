@@ -76,14 +76,14 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release := resolution.Release
-	at := catalogTime(release.PublishedAt)
+	served := resolution.Release
+	at := catalogTime(served.PublishedAt)
 	body := releaseBody{
-		ID: release.UUID(), Type: "catalog-release",
-		Attributes: releaseAttributes{Name: resolution.Catalog.Name, CatalogID: release.CatalogID, PublishedAt: at, Hierarchies: make([]releaseHierarchy, len(hierarchies.Nodes))},
+		ID: served.UUID(), Type: "catalog-release",
+		Attributes: releaseAttributes{Name: resolution.Catalog.Name, CatalogID: served.CatalogID, PublishedAt: at, Hierarchies: make([]releaseHierarchy, len(hierarchies.Nodes))},
 		Relationships: releaseRelationships{listLink{relatedLink("/catalog/hierarchies")}, listLink{relatedLink("/catalog/products")},
 			listLink{map[string]any{"related": nil}}},
-		Meta: releaseMeta{Language: release.Locale, ReleaseStatus: "PUBLISHED", IsFullPublish: true, PercentComplete: 100, Owner: "store", CreatedAt: at, StartedAt: at, UpdatedAt: at},
+		Meta: releaseMeta{Language: served.Locale, ReleaseStatus: "PUBLISHED", IsFullPublish: true, PercentComplete: 100, Owner: "store", CreatedAt: at, StartedAt: at, UpdatedAt: at},
 	}
 	for i, h := range hierarchies.Nodes {
 		body.Attributes.Hierarchies[i] = releaseHierarchy{h.ID, h.Name, h.Name}
@@ -94,7 +94,7 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	if body.Meta.TotalProducts, err = products.TotalCount(ctx); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Language", release.Locale)
+	w.Header().Set("Content-Language", served.Locale)
 	writeJSON(w, http.StatusOK, singleBody(r, body))
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -23,7 +24,7 @@ func BenchmarkNewCodes(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 		importLines(b, s, promotion)
-		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
+		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), problem.Writer(slog.New(slog.DiscardHandler))).Handler()}).as(admin())
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {

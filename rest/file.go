@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"portico/graph/generated"
 	"portico/store"
 	"portico/store/catalog"
 )
@@ -48,7 +47,7 @@ func (a *API) file(w http.ResponseWriter, r *http.Request) error {
 
 // fileFilter reads in(id,…), the only condition on files. It returns nil for an empty
 // filter.
-func fileFilter(text string) (*generated.FileFilter, error) {
+func fileFilter(text string) (*fileFilterInput, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -65,5 +64,5 @@ func fileFilter(text string) (*generated.FileFilter, error) {
 	case only.operator == "eq" && len(only.values) != 1:
 		return nil, invalidFilter("has eq(id,…) with %d values; use one, or in(id,…) for several", len(only.values))
 	}
-	return &generated.FileFilter{Ids: only.values}, nil
+	return &fileFilterInput{Ids: only.values}, nil
 }

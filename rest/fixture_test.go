@@ -18,6 +18,7 @@ import (
 	"portico/internal/responsecache"
 	"portico/internal/web"
 	"portico/internal/web/middleware"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/access"
@@ -73,13 +74,14 @@ func serveWith(t testing.TB, s *shop.Store, room *responsecache.Cache, policy op
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room), transport.WithCachePolicy(policy)))
-	api := rest.New(resolver, log, rest.WithResponseCache(room), rest.WithCachePolicy(policy))
+	writeError := problem.Writer(log)
+	api := rest.New(resolver, writeError, rest.WithResponseCache(room), rest.WithCachePolicy(policy))
 	mux.Handle("/", api.Handler())
-	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
-	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
+	mux.Handle("/oauth/access_token", tokens.TokenHandler(writeError))
+	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(writeError))
 	mux.Handle(web.HealthPath, middleware.Health())
 	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.WriteTrouble))
-	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux)), room}
+	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(writeError, opctx.TextHeaders()...)(mux)), room}
 }
 
 // newTokens returns a service for the tokens of a store.

@@ -15,6 +15,7 @@ import (
 	"portico/graph"
 	"portico/graph/opctx"
 	"portico/internal/auth"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/store/seal"
 	"portico/store/storetest"
@@ -60,10 +61,11 @@ func TestHostileBodiesCostLittle(t *testing.T) {
 		require.NoError(t, err)
 		tokens, err := auth.New(t.Context(), s, sealer, auth.Options{})
 		require.NoError(t, err)
-		api := rest.New(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler))
+		writeError := problem.Writer(slog.New(slog.DiscardHandler))
+		api := rest.New(graph.NewResolver(s, graph.WithTokens(tokens)), writeError)
 		mux := http.NewServeMux()
 		mux.Handle("/", api.Handler())
-		mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
+		mux.Handle("/oauth/access_token", tokens.TokenHandler(writeError))
 		anyone := &auth.Principal{ClientID: "shop front", Grant: "implicit", Scopes: []string{"catalog:read", "inventory:read"}}
 		for _, route := range []string{
 			"POST /v2/promotions", "PUT /v2/promotions/x", "POST /v2/promotions/x/codes", "DELETE /v2/promotions/x/codes",

@@ -15,6 +15,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/web/middleware"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/store/exchange"
 	"portico/store/storetest"
@@ -33,11 +34,12 @@ var hostileSegments = []string{
 func TestHostilePathSegments(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
+		writeError := problem.Writer(slog.New(slog.DiscardHandler))
+		api := rest.New(graph.NewResolver(s.store), writeError)
 		mux := api.Handler()
 		var pattern string
 		var values func(string) string
-		handler := middleware.NormalizePath(api.WriteError,
+		handler := middleware.NormalizePath(writeError,
 			opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue

@@ -18,6 +18,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/web"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -394,7 +395,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 func TestDocsLoadNothingExternal(t *testing.T) {
 	t.Parallel()
 	served := func(path string) string {
-		w := sendRequest(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, path)
+		w := sendRequest(rest.Docs(problem.Writer(slog.New(slog.DiscardHandler))), http.MethodGet, path)
 		require.Equal(t, http.StatusOK, w.Code, path)
 		require.NotZero(t, w.Body.Len(), path)
 		return w.Body.String()

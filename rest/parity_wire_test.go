@@ -228,7 +228,7 @@ func orNull(value any, shape func(map[string]any) any) any {
 	return shape(value.(map[string]any))
 }
 
-// orZero returns a text, or "" for null, as REST does under /catalog.
+// orEmpty returns a text, or "" for null, as REST does under /catalog.
 func orEmpty(text any) any {
 	if text == nil {
 		return ""

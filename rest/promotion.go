@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/promotion"
@@ -189,7 +188,7 @@ func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := generated.PromotionDeleteInput{ID: r.PathValue("id"), DryRun: dryRun}
+	input := promotionDeleteInput{ID: r.PathValue("id"), DryRun: dryRun}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), input)
 	if err == nil {
@@ -242,7 +241,7 @@ type promotionResource struct {
 	Meta                   timesMeta              `json:"meta"`
 }
 
-// discountBody is promotion.PromotionCurrency with the member names of REST.
+// discountBody is rule.PromotionCurrency with the member names of REST.
 type discountBody struct {
 	Currency   string       `json:"currency"`
 	Minor      *int64       `json:"amount,omitempty"`

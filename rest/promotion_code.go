@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/internal/web/problem"
 	"portico/store"
 	"portico/store/promotion/code"
 )
@@ -57,7 +57,7 @@ func (b codesBody[Codes]) check() error {
 	return nil
 }
 
-// codeBody is promotion.NewCode with the member names of REST.
+// codeBody is code.NewCode with the member names of REST.
 type codeBody struct {
 	Code        string           `json:"code"`
 	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
@@ -117,7 +117,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := generated.PromotionCodesCreateInput{
+	input := promotionCodesCreateInput{
 		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, code.PerCart)}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
@@ -128,8 +128,8 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return nameRows(err, len(codes))
 	}
 	made := make([]codeResource, len(payload.Codes))
-	for i, code := range payload.Codes {
-		made[i] = newCodeResource(code)
+	for i, created := range payload.Codes {
+		made[i] = newCodeResource(created)
 	}
 	return writeData(w, http.StatusCreated, struct {
 		promotionResource
@@ -146,7 +146,7 @@ func nameRows(err error, rows int) error {
 			named := *e
 			switch {
 			case rows > 1:
-				named.Detail += " (" + memberName(e.Path) + ")"
+				named.Detail += " (" + problem.MemberName(e.Path) + ")"
 			case e.Reason == store.DuplicateCode:
 				named.Detail = code.DuplicateDetail
 			}
@@ -260,19 +260,19 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 	codes := make([]string, 0, len(b.Codes))
 	var errs store.Errors
 	for i, row := range b.Codes {
-		var code string
+		var codeText string
 		var object struct {
 			codeBody
 			Code *string `json:"code"`
 		}
-		if json.Unmarshal(row, &code) != nil {
+		if json.Unmarshal(row, &codeText) != nil {
 			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
 				errs = append(errs, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a string or an object with a code member"})
 				continue
 			}
-			code = *object.Code
+			codeText = *object.Code
 		}
-		codes = append(codes, code)
+		codes = append(codes, codeText)
 	}
 	if len(errs) > 0 {
 		return errs.Truncated()
@@ -281,7 +281,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
-	input := generated.PromotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
+	input := promotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesDelete(r.Context(), input)
 	if err == nil {

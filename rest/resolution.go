@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/graph/model"
+	"portico/internal/web"
 	"portico/store"
 	"portico/store/release/routing"
 )
@@ -41,7 +42,7 @@ type resolutionCandidate struct {
 // explain sets the header Store-Catalog-Resolution if the request has Prefer: explain.
 // Error responses have it too.
 func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
-	if !isCatalogPath(r) || !prefers(r, "explain") {
+	if web.FirstSegment(r.URL) != "catalog" || !prefers(r, "explain") {
 		return nil
 	}
 	x, err := a.resolver.Query().CatalogResolution(r.Context(), nil, nil)

@@ -15,6 +15,7 @@ import (
 	"portico/graph"
 	"portico/graph/opctx"
 	"portico/internal/web/middleware"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -55,8 +56,9 @@ func allowedMethods() map[string]string {
 
 // restOnlyHandler serves only REST, without the mux of other handlers.
 func restOnlyHandler(t testing.TB, s *testServer) *testServer {
-	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &testServer{store: s.store, handler: resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
+	writeError := problem.Writer(slog.New(slog.DiscardHandler))
+	api := rest.New(graph.NewResolver(s.store), writeError)
+	return &testServer{store: s.store, handler: resttest.CheckHandler(t, middleware.NormalizePath(writeError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
 // TestPaths requires that no response is a redirect, which clients would have to follow.

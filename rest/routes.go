@@ -106,7 +106,7 @@ func (a *API) Handler() http.Handler {
 		mux.Handle(pattern(address), a.methods(methods))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + ". REST paths begin with /catalog/ and /v2/."})
+		a.writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + ". REST paths begin with /catalog/ and /v2/."})
 	})
 	return mux
 }
@@ -141,7 +141,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			return
 		case !ok:
 			w.Header().Set("Allow", allow)
-			a.WriteError(w, r, &auth.StatusError{Status: http.StatusMethodNotAllowed,
+			a.writeError(w, r, &auth.StatusError{Status: http.StatusMethodNotAllowed,
 				Err: &store.Error{Code: store.Invalid, Detail: "This path supports " + allow + ", not " + r.Method + "."}})
 			return
 		}
@@ -171,7 +171,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			err = a.serve(w, withOperation(r, found.operation), found)
 		}
 		if err != nil {
-			a.WriteError(w, r, err)
+			a.writeError(w, r, err)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/stock"
@@ -192,7 +191,7 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := generated.StockCreateInput{ProductID: cmp.Or(r.PathValue("id"), b.ID), Quantity: quantity}
+	input := stockCreateInput{ProductID: cmp.Or(r.PathValue("id"), b.ID), Quantity: quantity}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockCreate(r.Context(), input)
 	if err == nil {
@@ -206,7 +205,7 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 
 // deleteStock deletes the stock record of a product.
 func (a *API) deleteStock(w http.ResponseWriter, r *http.Request) error {
-	input := generated.StockDeleteInput{ProductID: r.PathValue("id")}
+	input := stockDeleteInput{ProductID: r.PathValue("id")}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockDelete(r.Context(), input)
 	if err == nil {

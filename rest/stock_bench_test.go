@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"portico/graph"
+	"portico/internal/web/problem"
 	"portico/rest"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -40,7 +41,7 @@ func BenchmarkStockRows(b *testing.B) {
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		log := slog.New(slog.DiscardHandler)
 		s := e.WithStockCache().Open(b)
-		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), log).Handler()}).as(admin())
+		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), problem.Writer(log)).Handler()}).as(admin())
 		for _, n := range []int{25, 100} {
 			b.Run(fmt.Sprint(n), func(b *testing.B) {
 				b.ReportAllocs()
@@ -67,7 +68,7 @@ func BenchmarkAllocate(b *testing.B) {
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		s := e.WithStockCache().Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
-		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
+		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), problem.Writer(slog.New(slog.DiscardHandler))).Handler()}).as(admin())
 		var sold atomic.Int64
 		var group sync.WaitGroup
 		b.ReportAllocs()

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/stock"
@@ -95,7 +94,7 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 	if err := checkLocation(b.Location); err != nil {
 		return err
 	}
-	input := generated.StockTransactInput{Changes: []*stock.StockChange{
+	input := stockTransactInput{Changes: []*stock.StockChange{
 		{ProductID: id, Action: b.Action, Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)

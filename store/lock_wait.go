@@ -9,7 +9,7 @@ type LockWaitListener interface{ OnLockWait() }
 // LockWaitFunc is a function that implements LockWaitListener.
 type LockWaitFunc func()
 
-// NotifyLockWait implements LockWaitListener.
+// OnLockWait implements LockWaitListener.
 func (f LockWaitFunc) OnLockWait() { f() }
 
 type lockWaitListenerKey struct{}

@@ -78,7 +78,7 @@ func (e *QueryStats) Statement(_ context.Context, _ string, began time.Time, _ i
 	e.duration.Add(int64(time.Since(began)))
 }
 
-// writeStats is the Effort inside a write, whose time is counted as a whole.
+// writeStats is the QueryStats inside a write, whose time is counted as a whole.
 type writeStats struct{ *QueryStats }
 
 // Statement implements Observer.

@@ -25,7 +25,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &
 // reallocate while it grows. The slots of AcquireExpensive bound how many are in use.
 var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer); return &b }}
 
-// largeBuffer is their size: the default of Limits.ResponseBytes, and some for the last value.
+// largeBuffer is their size: the default of limits.Config.ResponseBytes, and some for the last value.
 const largeBuffer = 8<<20 + 64<<10
 
 // GetBuffer returns a buffer for one response.

@@ -20,7 +20,7 @@ import (
 // The size of a response is limited while it is written: plans use plan.Limit, gqlgen's executor a
 // limitedBuffer. Both stop with a *plan.Stopped, and the operation fails as a whole.
 
-// expensivePart: an operation that costs more than Limits.Cost/expensivePart needs an expensive slot.
+// expensivePart: an operation that costs more than limits.Config.Cost/expensivePart needs an expensive slot.
 const expensivePart = 10
 
 // limit returns the limit of every run of a plan.

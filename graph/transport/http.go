@@ -160,7 +160,7 @@ func (h *handler) runCached(w http.ResponseWriter, r *http.Request, sent []byte)
 	return false
 }
 
-// execute runs an opCtx and writes the response. sent is the request's key in the document cache.
+// execute runs an operation and writes the response. sent is the request's key in the document cache.
 func (h *handler) execute(w http.ResponseWriter, r *http.Request, request *clientRequest, sent []byte) {
 	params, modern := request.params(r), writeHead(w, r)
 	_, endStep := store.StartStep(r.Context(), executor.StepPrepare)
@@ -313,7 +313,7 @@ func (h *handler) setCandidate(ctx context.Context, builder *graph.CandidateBuil
 	builder.Set(ctx, candidate)
 }
 
-// refuse writes the response to an opCtx that failed as a whole.
+// refuse writes the response to an operation that failed as a whole.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, operation *document.Operation, params *graphql.RawParams, err *store.Error) {
 	h.exec.RecordOperation(r.Context(), operation, executor.CodeError(err.Code))
 	if err.Code == store.Unavailable {

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
+	"portico/internal/web/problem"
 	"portico/store"
 )
 
@@ -37,13 +37,7 @@ func (e *httpError) write(w http.ResponseWriter) {
 
 // WriteErrors writes the response to a request that has no operation to run.
 func WriteErrors(w http.ResponseWriter, status int, list store.Errors) {
-	response := &graphql.Response{}
-	for _, e := range list {
-		response.Errors = append(response.Errors, &gqlerror.Error{Message: e.Error(), Extensions: map[string]any{"code": e.Code}})
-	}
-	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(status)
-	writeResponse(w, response)
+	problem.WriteGraphQL(w, status, list)
 }
 
 // checkRequest rejects other methods, and content types that a page of another origin can send without

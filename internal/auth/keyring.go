@@ -37,7 +37,7 @@ type keyring struct {
 
 // keySet is the result of one load of the signing keys.
 type keySet struct {
-	version int64 // store.SigningKeysVersion before the reading
+	version int64 // of the topic of signing keys, before the reading
 	public  map[string]ed25519.PublicKey
 	signers []signer // the newest first; at least one
 	jwks    []byte

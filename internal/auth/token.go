@@ -19,7 +19,7 @@ type Grant struct {
 	Type     string // one of the grants above
 	ClientID string
 	Scopes   []string
-	Lifetime time.Duration // whole seconds, at most store.MaxTokenLifetime; 0 means the service's
+	Lifetime time.Duration // whole seconds, at most access.MaxTokenLifetime; 0 means the service's
 }
 
 // Token is an issued token.

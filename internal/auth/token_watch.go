@@ -16,7 +16,7 @@ type TokenWatch struct {
 	expires time.Time
 
 	mu      sync.Mutex
-	version int64 // store.TokensVersion at the last check
+	version int64 // of the topics of keys and clients, at the last check
 	checked time.Time
 }
 

@@ -26,14 +26,14 @@ import (
 func Main(ctx context.Context, grammar any, args []string, streams Streams, given ...any) int {
 	out := &outputWriter{Writer: streams.Out}
 	streams.Out = out
-	code := runCommand(ctx, grammar, args, streams, given)
-	if code == ExitOK {
-		code = printError(streams.Err, nil, out.check())
+	exitCode := runCommand(ctx, grammar, args, streams, given)
+	if exitCode == ExitOK {
+		exitCode = printError(streams.Err, nil, out.check())
 	}
-	return code
+	return exitCode
 }
 
-func runCommand(ctx context.Context, grammar any, args []string, streams Streams, given []any) (code int) {
+func runCommand(ctx context.Context, grammar any, args []string, streams Streams, given []any) (exitCode int) {
 	parser, err := Parser(grammar, streams)
 	if err != nil {
 		fmt.Fprintln(streams.Err, "portico:", err)
@@ -43,7 +43,7 @@ func runCommand(ctx context.Context, grammar any, args []string, streams Streams
 		switch stop := recover().(type) {
 		case nil:
 		case exit:
-			code = int(stop)
+			exitCode = int(stop)
 		default:
 			panic(stop)
 		}
@@ -86,7 +86,7 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 		kong.ValueFormatter(flagHelp),
-		kong.Exit(func(code int) { panic(exit(code)) }), // ends Parse after --help and --version
+		kong.Exit(func(exitCode int) { panic(exit(exitCode)) }), // ends Parse after --help and --version
 	)
 }
 

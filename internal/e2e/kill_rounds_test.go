@@ -123,7 +123,7 @@ func graphQL(query string) string {
 // TestAcknowledgedWritesSurviveKills repeatedly kills a server and a command at random moments. All
 // acknowledged writes must be stored, none partially, and the command must complete when run again.
 //
-//	PORTICO_TEST_ROUNDS=100 go test -timeout 30m ./internal/e2e -run AcknowledgedWritesSurvive -v
+//	PORTICO_TEST_ROUNDS=100 go test -timeout 30m ./internal/e2e -run TestAcknowledgedWritesSurviveKills -v
 func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t)

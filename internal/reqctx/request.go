@@ -30,9 +30,9 @@ type Request struct {
 	Streaming      bool        // graph: the response is a stream, so that its duration means nothing
 	OperationName  string      // graph: name of the operation, once it is parsed; empty for none
 
-	LockWaiter store.LockWaitListener // web.Turns: who learns that a write waits for a lock; nil for nobody
-	Observer   store.Observer         // accesslog.Slow, tracing: observes database statements; nil for none
-	Effort     store.QueryStats       // web.Slow: what it asked of the database
+	LockWaiter store.LockWaitListener // server.ConcurrencyLimiter: is told that a write waits for a lock; nil for none
+	Observer   store.Observer         // accesslog.SlowLog, tracing: observes database statements; nil for none
+	QueryStats store.QueryStats       // accesslog.SlowLog: statements of the request and their time
 	TraceID    string                 // tracing; empty for none
 
 	Counted        bool // frontcache: middleware.OnRequest must not count it again

@@ -26,7 +26,7 @@ func NewSnapshot(at time.Time, families []*dto.MetricFamily) *Snapshot {
 	return s
 }
 
-// labels returns a metric's label.
+// label returns the value of a metric's label.
 func label(m *dto.Metric, name string) string {
 	for _, pair := range m.GetLabel() {
 		if pair.GetName() == name {

@@ -102,7 +102,7 @@ func (a *AttributeSource) Value(raw json.RawMessage) (v AttributeValue, ok bool)
 	return AttributeValue{[]string{text}, order}, ok
 }
 
-// Fits reports whether values of a shape, as AttributeShape returns it, are of the attribute's type.
+// Fits reports whether values of a shape, as attributeShape returns it, are of the attribute's type.
 // A date is a text too.
 func (a *AttributeSource) Fits(shape AttributeType) bool {
 	return shape == a.Attributes.AttributeType || shape == AttributeDate && a.Attributes.AttributeType == AttributeText

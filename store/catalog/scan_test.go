@@ -11,8 +11,8 @@ import (
 	"portico/store/catalog"
 )
 
-// TestDocumentScannerText holds Scan.Text against encoding/json, for every
-// escape and for what is no string at all.
+// TestDocumentScannerText compares DocumentScanner.Text with encoding/json, for every
+// escape and for texts that are no string.
 func TestDocumentScannerText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -33,7 +33,7 @@ func TestDocumentScannerText(t *testing.T) {
 	}
 }
 
-// TestDocumentScannerVariations holds Scan.Variations against encoding/json.
+// TestDocumentScannerVariations compares DocumentScanner.Variations with encoding/json.
 func TestDocumentScannerVariations(t *testing.T) {
 	t.Parallel()
 	option := catalog.VariationOption{ID: "l", Name: `Large ["L"]`, Description: "For 1\n<all>", SortOrder: -3}

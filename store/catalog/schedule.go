@@ -8,15 +8,17 @@ import (
 )
 
 // scheduleSource is the time in which a price, sale or rule applies, as in import files: from ValidFrom
-// until just before ValidTo. An empty time is open; from and to return 0 for it.
+// until just before ValidTo. An empty time is open; From and To return 0 for it.
 type scheduleSource struct {
 	ValidFrom string `json:"valid_from,omitempty"`
 	ValidTo   string `json:"valid_to,omitempty"`
 }
 
-func (s *scheduleSource) from() int64 { return scheduleMicros(s.ValidFrom) }
+// From returns when it begins, in microseconds.
+func (s *scheduleSource) From() int64 { return scheduleMicros(s.ValidFrom) }
 
-func (s *scheduleSource) to() int64 { return scheduleMicros(s.ValidTo) }
+// To returns when it ends, in microseconds.
+func (s *scheduleSource) To() int64 { return scheduleMicros(s.ValidTo) }
 
 // timeOrNil returns a stored time; nil if it is empty.
 func timeOrNil(text string) *time.Time {

@@ -122,11 +122,11 @@ func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.Li
 			rows[of(row)] = append(rows[of(row)], row)
 		}
 	}
-	slices, totals := make([]*store.Slice[T], len(lists)), totalsOf(s, lists, query.Ranges)
+	pages, totals := make([]*store.Slice[T], len(lists)), totalsOf(s, lists, query.Ranges)
 	for i, l := range lists {
-		slices[i] = l.slice(rows[i], p, totals(i))
+		pages[i] = l.slice(rows[i], p, totals(i))
 	}
-	return slices, nil
+	return pages, nil
 }
 
 // listPage is a checked query.

@@ -8,7 +8,7 @@ import (
 
 // On PostgreSQL a write waits up to firstLockTimeout for a row lock. Then it rolls back, frees
 // its connection and its place in the queue, and retries with shortLockTimeout until
-// store.Patience.Lock is over. At most half of the connections retry at once. While
+// store.Timeouts.Lock is over. At most half of the connections retry at once. While
 // any write waits like this, the first attempt of every write uses shortLockTimeout too.
 // So writes that wait for one row never block the others.
 const (

@@ -183,7 +183,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	}
 	graph, attributes := newReferenceChecker("the file"), newAttributeChecker()
 	numbers, redirects := numberChecker{}, redirectChecker{}
-	known, err := newKeyStore(ctx, s.db.Reader)
+	known, err := newStoredKeys(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}

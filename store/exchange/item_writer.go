@@ -404,7 +404,7 @@ func (w *itemWrite) names(id string, path []string) bool {
 
 // likelyMistakes returns those of lines, but for unchanged ones.
 func (w *itemWrite) likelyMistakes(ctx context.Context, batch []decodedLine, unchanged func(line int) bool) (list []ImportError, err error) {
-	known, err := newKeyStore(ctx, w.Session)
+	known, err := newStoredKeys(ctx, w.Session)
 	if err != nil {
 		return nil, err
 	}

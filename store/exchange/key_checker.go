@@ -19,7 +19,7 @@ import (
 type keyChecker struct {
 	lines    string // what holds the lines: files or items
 	seed     maphash.Seed
-	store    *keyStore
+	store    *storedKeys
 	defined  map[uint64]struct{} // in the files
 	repeated map[uint64]struct{} // defined by several lines
 	missing  map[uint64]struct{} // used, not in the store, and not in the files so far
@@ -30,7 +30,7 @@ type keyChecker struct {
 	warnings int                 // of single lines
 }
 
-func newKeyChecker(s *keyStore, lines string) *keyChecker {
+func newKeyChecker(s *storedKeys, lines string) *keyChecker {
 	return &keyChecker{lines: lines, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
 		missing: map[uint64]struct{}{}, owners: map[uint64]keyOwner{}, options: map[uint64]uint64{}, variants: map[uint64][]uint64{}, clashing: map[uint64]struct{}{}}
 }

@@ -16,6 +16,6 @@ type ExchangeService struct {
 
 // NewExchangeService returns the service of a database. Imports of stock notify the
 // watchers of stock.
-func NewExchangeService(d *db.DB, stock *stock.StockService) *ExchangeService {
-	return &ExchangeService{db: d, stock: stock}
+func NewExchangeService(d *db.DB, stockService *stock.StockService) *ExchangeService {
+	return &ExchangeService{db: d, stock: stockService}
 }

@@ -4,124 +4,325 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 )
 
-// rankScratch is memory to sort by scores.
-type rankScratch struct {
-	byOrdinal []uint32 // all zero between uses
-	scores    []uint32 // by position in a list
-	top       []rankedEntry
+// The weights of the ways in which a word matches, of 256.
+const (
+	WeightExact       = 256
+	WeightTranscribed = 252 // Käse as kaese
+	WeightJoined      = 250 // tooth paste as toothpaste
+	WeightStem        = 246
+	WeightSplit       = 220 // icecream as ice cream
+	WeightCompound    = 190 // Futter in Hundefutter
+	WeightTypo        = 150 // lessLikely less if another is likelier
+	WeightSynonym     = 120
+	WeightPrefix      = 30 // below all others, in the description too
+	lessLikely        = 30
+	// onlyPrefixFactor raises the weight of WeightPrefix for a word that no text has whole.
+	onlyPrefixFactor = 6
+)
+
+// WeightedList is a list of the products that have a token, and how well that answers a word.
+type WeightedList struct {
+	OccurrenceList
+	Weight    uint32
+	Prefix    bool       // the token is the beginning of the words that products have
+	Language  uint8      // a number for the language of the texts: nearness counts within a name
+	Dead      OrdinalSet // products that do not count; nil for none
+	DeadCount int
+	// Products is how many products have the token by this and the lists after it, by LiveProducts; 0 for those
+	// lists.
+	Products int
 }
 
-var rankScratches = sync.Pool{New: func() any { return &rankScratch{} }}
-
-// rankedEntry is a product with its score and its position in a list.
-type rankedEntry struct {
-	ordinal, score uint32
-	position       int
+// WordMatches is where a word of a search matches.
+type WordMatches struct {
+	Lists []WeightedList
+	// Sets are further products, such as those of a word without spaces.
+	Sets []WeightedSet
+	// Required is whether the word may not be missing.
+	Required bool
+	// Position is that of the word in the search.
+	Position int
+	// Head is whether it counts what role the word has in names.
+	Head bool
 }
 
-// compareRanked compares entries, the better first: by score, then by position.
-func compareRanked(a, b rankedEntry) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.position, b.position))
+// WeightedSet is a set of products that match, and those that do so by their name or SKU.
+type WeightedSet struct {
+	All, Named OrdinalSet
+	Weight     uint32
 }
 
-// BestByScore returns the first products, at most limit, of those that SortByScore would sort.
-func BestByScore(list Ordinals, limit, ordinals int, matches ...*Matches) Ordinals {
-	s := rankScratches.Get().(*rankScratch)
-	defer rankScratches.Put(s)
-	top := s.top[:0] // a heap with the worst entry at 0, once there are limit entries
-	for i, score := range s.scoresOf(list, ordinals, matches) {
-		switch {
-		case len(top) < limit:
-			if top = append(top, rankedEntry{list[i], score, i}); len(top) == limit {
-				slices.SortFunc(top, func(a, b rankedEntry) int { return compareRanked(b, a) })
+// Bytes is the work of reading the matches, in bytes.
+func (w WordMatches) Bytes() (n int) {
+	for _, list := range w.Lists {
+		n += len(list.Body)
+	}
+	for _, set := range w.Sets {
+		n += 8 * len(set.All)
+	}
+	return n
+}
+
+// Any reports whether some product matches.
+func (w WordMatches) Any() bool { return w.Count(1) > 0 }
+
+// Count counts matches. From limit on it may return fewer than there are. A product that matches in
+// several ways counts repeatedly.
+func (w WordMatches) Count(limit int) (n int) {
+	for _, list := range w.Lists {
+		if n >= limit {
+			return n
+		}
+		if live := len(list.Body)/maxOccurrenceBytes - list.DeadCount; live >= limit {
+			return live
+		}
+		if list.Dead == nil {
+			n += list.OccurrenceList.Count()
+			continue
+		}
+		list.each(func(uint32, occurrenceCode) { n++ })
+	}
+	for _, set := range w.Sets {
+		n += set.All.Len()
+	}
+	return n
+}
+
+// Products counts about the products that have the word in some way of at least a weight: the sum over tokens. It does
+// not depend on how the products are spread over lists.
+func (w WordMatches) Products(leastWeight uint32) (n int) {
+	for _, list := range w.Lists {
+		if !list.Prefix && list.Weight >= leastWeight {
+			n += list.Products
+		}
+	}
+	return n
+}
+
+// whole reports whether products have the word in another way than by its beginning.
+func (w WordMatches) whole() bool { return len(w.Sets) > 0 || w.Products(0) > 0 }
+
+// frequency is about the number of products that match, of all. Those that have only the beginning of a word count if
+// none has it whole.
+func (w WordMatches) frequency(products int) int {
+	n := w.Products(0)
+	for _, list := range w.Lists {
+		if list.Prefix && !w.whole() {
+			n += list.Products
+		}
+	}
+	for _, set := range w.Sets {
+		n += set.All.Len()
+	}
+	return max(1, min(n, products))
+}
+
+// LiveProducts counts the products of some lists that are not dead, each once. ordinals bounds the ordinals.
+func LiveProducts(lists []OccurrenceList, dead Ordinals, ordinals int) (n int) {
+	if len(lists) == 1 {
+		return lists[0].Count() - lists[0].countOf(dead)
+	}
+	set := NewOrdinalSet(ordinals)
+	for _, list := range lists {
+		list.Each(func(ordinal uint32, _ occurrenceCode) { set.Add(ordinal) })
+	}
+	return set.Len() - set.LenOf(dead)
+}
+
+// rarity is how much a word counts. One that few products have counts more.
+func (w WordMatches) rarity(products int) uint32 {
+	return uint32(8 * math.Log2(2+float64(products)/float64(w.frequency(products))))
+}
+
+// maxOccurrenceBytes is the length of the longest encoded occurrence.
+const maxOccurrenceBytes = 7
+
+// each is Each without what is dead.
+func (l WeightedList) each(found func(ordinal uint32, code occurrenceCode)) {
+	if l.Dead == nil {
+		l.Each(found)
+		return
+	}
+	l.Each(func(ordinal uint32, code occurrenceCode) {
+		if !l.Dead.Has(ordinal) {
+			found(ordinal, code)
+		}
+	})
+}
+
+// AddTo adds the products of the list to sets: all, and those that have the token in their name or SKU.
+func (l WeightedList) AddTo(all, named OrdinalSet) {
+	l.each(func(ordinal uint32, code occurrenceCode) {
+		all.Add(ordinal)
+		if code.name > 0 {
+			named.Add(ordinal)
+		}
+	})
+}
+
+// Strengths of products in a WeightedSet.
+const (
+	namedSetStrength = 215
+	setStrength      = 130
+)
+
+// value returns what a product of the set counts.
+func (s WeightedSet) value(ordinal uint32) uint16 {
+	if s.Named.Has(ordinal) {
+		return uint16(namedSetStrength * s.Weight)
+	}
+	return uint16(setStrength * s.Weight)
+}
+
+// Matches are the products that a search finds, by ordinal, with their scores.
+type Matches struct {
+	Found  Ordinals
+	Scores []uint32 // by position in Found: higher is better
+	// full is the score of a product that has all words as well as possible.
+	full uint32
+}
+
+// Size is about the memory in bytes.
+func (m *Matches) Size() int { return 64 + 4*len(m.Found) + 4*len(m.Scores) }
+
+// LiftMembers raises the products of a category whose name is the search.
+func (m *Matches) LiftMembers(members OrdinalSet) {
+	for i, ordinal := range m.Found {
+		if members.Has(ordinal) {
+			m.Scores[i] += m.full / 2
+		}
+	}
+}
+
+// LiftNamed raises products whose name is the search above all but those whose SKU it is.
+func (m *Matches) LiftNamed(named Ordinals) {
+	for _, ordinal := range named {
+		if at, found := slices.BinarySearch(m.Found, ordinal); found && m.Scores[at] < 2*completeScore {
+			m.Scores[at] += completeScore
+		}
+	}
+}
+
+// With adds products that others find, as parentOf returns them, with the best score of those.
+func (m *Matches) With(parentOf func(ordinal uint32) (parent uint32, found bool)) *Matches {
+	all := make([]uint64, 0, len(m.Found)+len(m.Found)/2)
+	for i, ordinal := range m.Found {
+		all = append(all, uint64(ordinal)<<32|uint64(^m.Scores[i]))
+		if parent, found := parentOf(ordinal); found {
+			all = append(all, uint64(parent)<<32|uint64(^m.Scores[i]))
+		}
+	}
+	slices.Sort(all) // the best of each product first
+	with := &Matches{}
+	for i, match := range all {
+		if ordinal := uint32(match >> 32); i == 0 || ordinal != uint32(all[i-1]>>32) {
+			with.Found, with.Scores = append(with.Found, ordinal), append(with.Scores, ^uint32(match))
+		}
+	}
+	return with
+}
+
+// completeScore is added to the score of a product that has all words. It is above all sums of values.
+const completeScore = 1 << 24
+
+// fewMatches is how many products must have all words so that none with a word missing is found.
+const fewMatches = 3
+
+// Match finds the products that match all words; if those are fewer than three, also those that match all
+// but one, which must not be Required, unless what is left is too weak. A product that matches all words ranks above those, and one that has
+// neighboring words of the search near each other in its name above one that has them apart. skus are lists of the whole search as a
+// token: the products whose SKU it is come first, and if there are any, no word may be missing. ordinals bounds the ordinals, and products
+// is the number of products in the release, by which rare words count more.
+func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Matches {
+	c := candidatePool.Get().(*candidates)
+	defer candidatePool.Put(c)
+	c.begin(ordinals, products, words)
+	named := wholeSKUs(skus)
+	c.matchAll()
+	if len(c.found) < fewMatches && len(words) > 1 && len(named) == 0 {
+		c.matchAllButOne()
+		c.dropWeak()
+	}
+	c.addNearness()
+	m := &Matches{Found: slices.Clone(c.found), Scores: slices.Clone(c.scores)}
+	for _, word := range c.words {
+		m.full += scoreOf(fullValue, word.rarity)
+	}
+	for i, lack := range c.lacks {
+		if lack == 0 {
+			m.Scores[i] += completeScore
+		}
+	}
+	for _, ordinal := range named {
+		at, found := slices.BinarySearch(m.Found, ordinal)
+		if !found {
+			m.Found, m.Scores = slices.Insert(m.Found, at, ordinal), slices.Insert(m.Scores, at, 0)
+		}
+		m.Scores[at] = 3 * completeScore
+	}
+	return m
+}
+
+// PlacedWord is a word of a search, as it is typed, with the lists of that token.
+type PlacedWord struct {
+	Position int // in the search
+	Lists    []WeightedList
+}
+
+// Named returns the products whose name has so many words, and some at their positions.
+func Named(words []PlacedWord, length int) (found Ordinals) {
+	if len(words) == 0 || length > maxNameWords {
+		return nil
+	}
+	class := nameLengthClass(uint8(length))
+	at := func(word PlacedWord, code occurrenceCode) bool {
+		o := &namePlaces[code.name]
+		return int(o.Position) == word.Position+1 && nameLengthClass(o.NameWords) == class
+	}
+	bytes := func(word PlacedWord) int { return WordMatches{Lists: word.Lists}.Bytes() }
+	rarest := slices.MinFunc(words, func(a, b PlacedWord) int { return cmp.Compare(bytes(a), bytes(b)) })
+	for _, list := range rarest.Lists {
+		var own Ordinals
+		list.each(func(ordinal uint32, code occurrenceCode) {
+			if at(rarest, code) {
+				own = append(own, ordinal)
 			}
-		case limit > 0 && score > top[0].score: // the position is worse
-			top[0] = rankedEntry{list[i], score, i}
-			sink(top)
-		}
-	}
-	slices.SortFunc(top, compareRanked)
-	best := make(Ordinals, len(top))
-	for i, entry := range top {
-		best[i] = entry.ordinal
-	}
-	s.top = top
-	return best
-}
-
-// sink restores a heap whose first entry is too good for its place.
-func sink(heap []rankedEntry) {
-	for at := 0; ; {
-		worst := at
-		for child := 2*at + 1; child <= 2*at+2 && child < len(heap); child++ {
-			if compareRanked(heap[child], heap[worst]) > 0 {
-				worst = child
+		})
+		for _, word := range words {
+			var left Ordinals
+			for _, other := range word.Lists {
+				if other.Language != list.Language || len(own) == 0 {
+					continue
+				}
+				var cursor occurrenceCursor
+				cursor.reset(other.OccurrenceList)
+				for _, ordinal := range own {
+					if code, has := cursor.find(ordinal); has && at(word, code) {
+						left = append(left, ordinal)
+					}
+				}
 			}
+			own = left
 		}
-		if worst == at {
-			return
-		}
-		heap[at], heap[worst] = heap[worst], heap[at]
-		at = worst
+		found = append(found, own...)
 	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
-// scoresOf returns the sums of scores of the products of a list, by position, until the scratch is used again.
-func (s *rankScratch) scoresOf(list Ordinals, ordinals int, matches []*Matches) []uint32 {
-	if len(matches) == 1 && slices.Equal(list, matches[0].Found) {
-		return matches[0].Scores
+// wholeSKUs returns the products whose SKU is a token, given its lists.
+func wholeSKUs(skus []WeightedList) (found []uint32) {
+	for _, list := range skus {
+		list.each(func(ordinal uint32, code occurrenceCode) {
+			if namePlaces[code.name].WholeSKU {
+				found = append(found, ordinal)
+			}
+		})
 	}
-	if len(s.byOrdinal) < ordinals {
-		s.byOrdinal = make([]uint32, ordinals)
-	}
-	for _, m := range matches {
-		for i, ordinal := range m.Found {
-			s.byOrdinal[ordinal] += m.Scores[i]
-		}
-	}
-	s.scores = s.scores[:0]
-	for _, ordinal := range list {
-		s.scores = append(s.scores, s.byOrdinal[ordinal])
-	}
-	for _, m := range matches {
-		for _, ordinal := range m.Found {
-			s.byOrdinal[ordinal] = 0
-		}
-	}
-	return s.scores
+	return found
 }
 
-// SortByScore sorts products by the sum of their scores, the highest first. Equal ones keep their order.
-func SortByScore(list Ordinals, ordinals int, matches ...*Matches) {
-	s := rankScratches.Get().(*rankScratch)
-	defer rankScratches.Put(s)
-	entries := make([]rankedEntry, len(list))
-	highest, lowest := uint32(0), uint32(math.MaxUint32)
-	for i, score := range s.scoresOf(list, ordinals, matches) {
-		entries[i] = rankedEntry{list[i], score, i}
-		highest, lowest = max(highest, score), min(lowest, score)
-	}
-	const bits, mask = 11, 1<<11 - 1
-	from, to := entries, make([]rankedEntry, len(entries))
-	for shift := 0; len(list) > 1 && shift < 32 && (highest-lowest)>>shift > 0; shift += bits { // a radix sort, which is stable
-		var starts [mask + 2]int
-		for _, entry := range from {
-			starts[(highest-entry.score)>>shift&mask+1]++
-		}
-		for i := range mask {
-			starts[i+1] += starts[i]
-		}
-		for _, entry := range from {
-			at := &starts[(highest-entry.score)>>shift&mask]
-			to[*at] = entry
-			*at++
-		}
-		from, to = to, from
-	}
-	for i, entry := range from {
-		list[i] = entry.ordinal
-	}
-}
+// IsSKU reports whether a token, given by its lists, is the SKU of some product.
+func IsSKU(lists []WeightedList) bool { return len(wholeSKUs(lists)) > 0 }

@@ -73,7 +73,7 @@ func unspacedTokens(run string, yield func(token string) bool) {
 // alone, except a Chinese character and the end of the input: these may, if the text contains a piece.
 type SearchWord struct {
 	Whole       SearchToken     // empty for a run of several syllables
-	Transcribed string          // Whole.Text with ä written as ae, and so on; empty if it is the same
+	Transcribed string          // the text of Whole with ä written as ae, and so on; empty if it is the same
 	Position    int             // of the word in the search
 	Head        bool            // it is a noun that stands before no other
 	Pairs       []SearchToken   // neighboring syllables

@@ -17,10 +17,10 @@ func (s *JobService) SetWork(kind JobKind, work func(ctx context.Context, job *J
 	s.works[kind] = work
 }
 
-// SetTurn is how long a job has its worker while others wait.
+// SetTurn sets how long a job has its worker while others wait.
 func (s *JobService) SetTurn(turn time.Duration) { s.maxTurn = turn }
 
-// CheckTurn is the function of that name.
+// TurnOver calls CheckTurn.
 func (s *JobService) TurnOver(ctx context.Context, since time.Time) error {
 	return CheckTurn(ctx, s, since)
 }

@@ -14,6 +14,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/price"
 	"portico/store/release/segment"
 )
 
@@ -47,8 +48,8 @@ type builtProduct struct {
 	ordinal  int
 	source   *catalog.ProductSource
 	stored   *segment.BlockProduct
-	version  int64                     // by BlockProduct.Version
-	offers   map[string]*catalog.Offer // by currency
+	version  int64                   // by BlockProduct.Version
+	offers   map[string]*price.Offer // by currency
 	words    []index.ProductTokens
 	nameKey  []byte   // collates the base name
 	fileIDs  []string // of its files that exist
@@ -240,15 +241,15 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 
 // offers returns a product's offers by currency. A child without an offer in a
 // currency has its parent's, changed by the child's modifiers.
-func (p *publicationPlan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, prices map[string]map[string]*catalog.PriceSource) map[string]*catalog.Offer {
+func (p *publicationPlan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, prices map[string]map[string]*catalog.PriceSource) map[string]*price.Offer {
 	own := sources[handle].Attributes
-	found := catalog.Offers(p.ranked, prices[own.SKU])
+	found := price.Offers(p.ranked, prices[own.SKU])
 	parent := p.parents[handle]
 	if parent < 0 {
 		return found
 	}
 	modifiers := p.modifiersOf(own.PriceModifiers)
-	for code, o := range catalog.Offers(p.ranked, prices[sources[uint32(parent)].Attributes.SKU]) {
+	for code, o := range price.Offers(p.ranked, prices[sources[uint32(parent)].Attributes.SKU]) {
 		if found[code] == nil {
 			found[code] = o.WithModifiers(code, modifiers)
 		}

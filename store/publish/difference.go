@@ -158,7 +158,7 @@ func (c *comparison) describeProducts(ctx context.Context, list []*Difference) e
 // described is the JSON of a resource and its name.
 type described struct{ name, body string }
 
-// differing lists the resources in which two sides differ.
+// differingIn lists the resources in which two sides differ.
 func differingIn(kind func(id string) ResourceKind, before, now map[string]described) (list []*Difference) {
 	for id, is := range now {
 		was, known := before[id]

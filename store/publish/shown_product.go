@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/release/price"
 )
 
@@ -67,7 +66,7 @@ type productTexts struct {
 // shownPrice is a price in one currency.
 type shownPrice struct {
 	PricebookID string               `json:"pricebook_id"`
-	Price       *catalog.TieredPrice `json:"price,omitempty"` // in minor units
+	Price       *price.TieredPrice   `json:"price,omitempty"` // in minor units
 	Sales       map[string]shownSale `json:"sales,omitempty"` // by name
 }
 
@@ -75,10 +74,10 @@ type shownPrice struct {
 type shownSale struct {
 	ValidFrom string `json:"valid_from,omitempty"`
 	ValidTo   string `json:"valid_to,omitempty"`
-	catalog.TieredPrice
+	price.TieredPrice
 }
 
-func showSales(sales []catalog.Sale) map[string]shownSale {
+func showSales(sales []price.Sale) map[string]shownSale {
 	shown := make(map[string]shownSale, len(sales))
 	for _, sale := range sales {
 		s := shownSale{TieredPrice: sale.TieredPrice}

@@ -8,8 +8,8 @@ import (
 )
 
 // positioned reads a page of a list of total rows, whose positions are fixed in
-// the view's release, or since row.Release. row is the template of the rows'
-// cursors.
+// the view's release, or since the release of row, which is the template of the
+// rows' cursors.
 func positioned[T any](ctx context.Context, v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
 	b, err := page.Check(v.settings.PageLength)
 	if err != nil {

@@ -55,15 +55,15 @@ func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQu
 			return nil, err
 		}
 	}
-	slices := make(map[string]*store.Slice[*Product], len(ids))
+	pages := make(map[string]*store.Slice[*Product], len(ids))
 	for _, query.Of = range ids {
 		slice, err := v.Products(ctx, query)
 		if err != nil {
 			return nil, err
 		}
-		slices[query.Of] = slice
+		pages[query.Of] = slice
 	}
-	return slices, nil
+	return pages, nil
 }
 
 // fetchEdge caches what a page of each product's edge needs.

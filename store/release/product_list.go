@@ -74,16 +74,16 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 			return nil, err
 		}
 	}
-	slices := make(map[string]*store.Slice[*Product], len(nodeIDs))
+	pages := make(map[string]*store.Slice[*Product], len(nodeIDs))
 	for _, id := range nodeIDs {
 		query.NodeID = id
 		slice, err := v.Products(ctx, query)
 		if err != nil {
 			return nil, err
 		}
-		slices[id] = slice
+		pages[id] = slice
 	}
-	return slices, nil
+	return pages, nil
 }
 
 // CuratedByNode returns the live curated products of several nodes in the

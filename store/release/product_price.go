@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release/price"
 	"portico/store/release/segment"
@@ -63,7 +62,7 @@ func (v *View) PricesOf(ctx context.Context, products []*Product) ([]*ProductPri
 	formatter := v.formatter()
 	for _, i := range missing {
 		p := products[i]
-		var own []*catalog.Offer
+		var own []*price.Offer
 		for _, id := range p.ChildIDs() {
 			if offer := offers[id]; offer != nil {
 				own = append(own, offer)
@@ -78,7 +77,7 @@ func (v *View) PricesOf(ctx context.Context, products []*Product) ([]*ProductPri
 }
 
 // offersOf returns what products cost, by id. It leaves out unknown ids.
-func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*catalog.Offer, error) {
+func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*price.Offer, error) {
 	places := make(map[string]segment.Place, len(ids))
 	if err := store.Chunked(ids, 512, func(ids []string) error {
 		some, err := v.PlacesByID(ctx, ids, nil)
@@ -87,7 +86,7 @@ func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*catalog.
 	}); err != nil {
 		return nil, err
 	}
-	offers := make(map[string]*catalog.Offer, len(places))
+	offers := make(map[string]*price.Offer, len(places))
 	return offers, store.Chunked(slices.Sorted(maps.Keys(places)), 512, func(ids []string) error {
 		at := make([]uint32, len(ids))
 		for i, id := range ids {
@@ -113,7 +112,7 @@ func ownRange(q *price.Quote) *ProductPrices {
 }
 
 // rangeOf returns the range of some offers at a moment, in microseconds.
-func rangeOf(offers []*catalog.Offer, at int64, formatter price.Formatter) *ProductPrices {
+func rangeOf(offers []*price.Offer, at int64, formatter price.Formatter) *ProductPrices {
 	r := &ProductPrices{}
 	var current, original priceBounds
 	for _, o := range offers {
@@ -138,10 +137,10 @@ func rangeOf(offers []*catalog.Offer, at int64, formatter price.Formatter) *Prod
 }
 
 // priceBounds are the lowest and the highest of some prices; nil for none.
-type priceBounds struct{ lowest, highest *catalog.TieredPrice }
+type priceBounds struct{ lowest, highest *price.TieredPrice }
 
 // extend extends the bounds to a price, unless it is nil.
-func (b *priceBounds) extend(p *catalog.TieredPrice) {
+func (b *priceBounds) extend(p *price.TieredPrice) {
 	if p == nil {
 		return
 	}

@@ -184,7 +184,7 @@ func gradedLines(products []gradedProduct) string {
 	return storetest.JoinLines(lines...)
 }
 
-// grades returns the grades of products for a query.
+// of returns the grades of products for a query.
 func (q gradedQuery) of(products []gradedProduct) map[string]float64 {
 	grades := map[string]float64{}
 	for field := range strings.FieldsSeq(q.grades) {

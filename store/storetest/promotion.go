@@ -42,8 +42,8 @@ func PromotionLine(id, members string) string {
 
 // CodeLine returns the import line of a promotion code. members are more members, each after a
 // comma.
-func CodeLine(promotionID, code, members string) string {
-	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotionID + `","code":"` + code + `"` + members + `}`
+func CodeLine(promotionID, codeText, members string) string {
+	return `{"type":"promotion_code","id":"id-` + codeText + `","promotion_id":"` + promotionID + `","code":"` + codeText + `"` + members + `}`
 }
 
 // TenPercentOff is a promotion that is active for a day from now.
@@ -71,8 +71,8 @@ func DeletePromotion(ctx context.Context, s interface {
 // NewCodes returns codes without other members.
 func NewCodes(codes ...string) []code.NewCode {
 	list := make([]code.NewCode, len(codes))
-	for i, code := range codes {
-		list[i].Code = code
+	for i, codeText := range codes {
+		list[i].Code = codeText
 	}
 	return list
 }
@@ -113,8 +113,8 @@ func CodesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id strin
 }
 
 // UsagesTotal returns the total of a promotion's usage list, or of one code's.
-func UsagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, code *string) int {
-	page, err := s.CodeUsages(ctx, redeem.UsageFilter{PromotionID: new(id), Code: code}, store.ListQuery{})
+func UsagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codeText *string) int {
+	page, err := s.CodeUsages(ctx, redeem.UsageFilter{PromotionID: new(id), Code: codeText}, store.ListQuery{})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)

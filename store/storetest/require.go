@@ -28,8 +28,8 @@ func RequireError(t require.TestingT, err error, code store.Code, member string,
 }
 
 // RequireTotals checks the stored totals against the rows, as portico doctor does.
-func RequireTotals(t require.TestingT, db *sql.DB) {
-	requireChecks(t, db, slices.Concat(promotion.Checks, stock.Checks), func(rule string) bool { return strings.HasSuffix(rule, "counted right.") })
+func RequireTotals(t require.TestingT, database *sql.DB) {
+	requireChecks(t, database, slices.Concat(promotion.Checks, stock.Checks), func(rule string) bool { return strings.HasSuffix(rule, "counted right.") })
 }
 
 // requireChecks runs the checks whose rule is wanted.
@@ -44,17 +44,17 @@ func requireChecks(t require.TestingT, from *sql.DB, checks []db.Check, wanted f
 }
 
 // RequireLedger checks that each balance is the sum of its ledger.
-func RequireLedger(t require.TestingT, db *sql.DB) {
-	requireChecks(t, db, stock.Checks[:1], func(string) bool { return true })
+func RequireLedger(t require.TestingT, database *sql.DB) {
+	requireChecks(t, database, stock.Checks[:1], func(string) bool { return true })
 }
 
 // RequireStockConsistent checks stock, its ledger, and all stored totals.
-func RequireStockConsistent(t require.TestingT, db *sql.DB) {
-	requireChecks(t, db, stock.Checks, func(string) bool { return true })
-	RequireTotals(t, db)
+func RequireStockConsistent(t require.TestingT, database *sql.DB) {
+	requireChecks(t, database, stock.Checks, func(string) bool { return true })
+	RequireTotals(t, database)
 }
 
 // RequireNoOrphans checks that all parts of releases belong to a release.
-func RequireNoOrphans(t require.TestingT, db *sql.DB) {
-	requireChecks(t, db, release.Checks(), func(rule string) bool { return strings.HasSuffix(rule, "belongs to a release.") })
+func RequireNoOrphans(t require.TestingT, database *sql.DB) {
+	requireChecks(t, database, release.Checks(), func(rule string) bool { return strings.HasSuffix(rule, "belongs to a release.") })
 }

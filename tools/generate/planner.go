@@ -42,19 +42,19 @@ func (planner) GenerateCode(data *codegen.Data) error {
 	})
 }
 
-// dynamicFields change while all that surrounds them stays the same, so that a
-// kept answer leaves holes for them.
+// dynamicFields change while what surrounds them stays the same, so that a
+// cached response has holes for them.
 var dynamicFields = []string{"Product.availability", "Product.availableForSale", "Product.promotions", "Product.stock"}
 
-// build is what the template is filled with.
+// templateData is what the template reads.
 type templateData struct {
 	*codegen.Data
-	Plans codegen.Objects         // object types that a query can come to
-	Kinds []*codegen.Interface    // interfaces, likewise
-	Refs  []*config.TypeReference // what fields answer, and the elements of it
+	Plans codegen.Objects         // object types that a query can reach
+	Kinds []*codegen.Interface    // interfaces and unions that a query can reach
+	Refs  []*config.TypeReference // types of fields, and of their elements
 }
 
-// gather follows the query's fields to all that they can answer.
+// collect finds the types that a query can reach.
 func (d *templateData) collect() {
 	seen := map[string]bool{}
 	var object func(*codegen.Object)
@@ -104,12 +104,12 @@ func (d *templateData) collect() {
 
 func coordinate(f *codegen.Field) string { return f.Object.Name + "." + f.Name }
 
-// OfSchema tells whether a field is one of introspection, __typename aside.
+// IsIntrospection reports whether a field is __schema or __type.
 func (d *templateData) IsIntrospection(f *codegen.Field) bool {
 	return f.IsReserved() && f.Name != "__typename"
 }
 
-// Live tells whether a field is one of those that change by themselves.
+// IsDynamic reports whether a field is one of dynamicFields.
 func (d *templateData) IsDynamic(f *codegen.Field) bool {
 	return slices.Contains(dynamicFields, coordinate(f))
 }
@@ -131,7 +131,7 @@ func (d *templateData) Call(f *codegen.Field) string {
 	panic("a field of a kind that no plan knows: " + f.Object.Name + "." + f.Name)
 }
 
-// Fails tells whether a field's value comes with an error.
+// NeedsResolver reports whether a field's value comes with an error.
 func (d *templateData) NeedsResolver(f *codegen.Field) bool {
 	if f.VOkFunc || f.HasHaser || f.HasDirectives() {
 		panic("a field bound in a way that no plan knows: " + f.Object.Name + "." + f.Name)
@@ -139,14 +139,14 @@ func (d *templateData) NeedsResolver(f *codegen.Field) bool {
 	return f.IsResolver || f.IsMethod() && !f.NoErr
 }
 
-// Deref tells whether values are behind a pointer more than the elements they
-// are written from.
+// Deref reports whether values have one pointer more than the elements that
+// they are written from.
 func (d *templateData) Deref(ref *config.TypeReference) bool {
 	return ref.IsPtrToSlice() || ref.IsPtrToIntf() || (ref.IsPtrToPtr() && ref.Marshaler == nil && !ref.IsMarshaler)
 }
 
-// Leaf is the expression that writes a scalar or an enum called v, and whether
-// it may turn out to be null.
+// Leaf returns the expression that writes a scalar or an enum called v, and
+// whether it may be null.
 func (d *templateData) Leaf(ref *config.TypeReference) leaf {
 	value := "v"
 	switch {
@@ -192,12 +192,12 @@ type leaf struct {
 	Null bool
 }
 
-// IsLeaf tells scalars and enums.
+// IsLeaf reports whether a type is a scalar or an enum.
 func (d *templateData) IsLeaf(ref *config.TypeReference) bool {
 	return ref.Definition.Kind == ast.Scalar || ref.Definition.Kind == ast.Enum
 }
 
-// IsInterface tells types of which there are several kinds.
+// IsInterface reports whether a type is an interface or a union.
 func (d *templateData) IsInterface(ref *config.TypeReference) bool {
 	return ref.Definition.Kind == ast.Interface || ref.Definition.Kind == ast.Union
 }

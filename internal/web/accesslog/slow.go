@@ -31,7 +31,7 @@ func (s *SlowLog) Middleware(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, req := reqctx.Begin(r)
-		req.Observer = &req.Effort
+		req.Observer = &req.QueryStats
 		rec := web.Record(w)
 		defer func() { s.Log(req, r, cmp.Or(rec.Status, http.StatusOK), rec.Bytes) }()
 		next.ServeHTTP(rec, r)
@@ -46,7 +46,7 @@ func (s *SlowLog) Log(req *reqctx.Request, r *http.Request, status int, bytes in
 	}
 	attributes := append(make([]slog.Attr, 0, 9), slog.String("method", web.Truncate(r.Method, 16)), slog.String("route", web.RouteLabel(req.Route)),
 		slog.Int("status", status), slog.Int64("bytes", bytes), slog.Float64("duration_ms", milliseconds(duration)),
-		slog.Int("statements", req.Effort.Statements()), slog.Float64("database_ms", milliseconds(req.Effort.Duration())))
+		slog.Int("statements", req.QueryStats.Statements()), slog.Float64("database_ms", milliseconds(req.QueryStats.Duration())))
 	if req.OperationName != "" {
 		attributes = append(attributes, slog.String("operation", web.Truncate(req.OperationName, maxOperationName)))
 	}

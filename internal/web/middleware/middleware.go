@@ -3,8 +3,9 @@
 //
 // The order that works, outermost first:
 //
-//	NoSniff > RequestID > accesslog.Slow > tracing > ClientAddress > Recover > auth > accesslog > metrics > CORS > Compress >
-//	server.RejectOverLimit > LimitBody > server.ConcurrencyLimiter > AwaitConsistency > NormalizePath > RecordRoute > routes
+//	frontcache > NoSniff > OnRequest > RequestID > accesslog.SlowLog > tracing > ClientAddress > Recover > auth > accesslog >
+//	metrics > CORS > Compress > server.RejectOverLimit > LimitBody > server.ConcurrencyLimiter > AwaitConsistency > opctx >
+//	NormalizePath > RecordRoute > routes
 //
 // Recover runs outside of the access log, which logs a request that panics as 500. The access log runs inside auth, so that it
 // knows the client.
@@ -32,7 +33,7 @@ func OnRequest(f func(context.Context)) web.Middleware {
 
 var noSniff = []string{"nosniff"}
 
-// NoSniff sets X-Content-Type-Options: nosniff, so that browsers rely on Content-Type. It is the outermost layer.
+// NoSniff sets X-Content-Type-Options: nosniff, so that browsers rely on Content-Type.
 func NoSniff(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["X-Content-Type-Options"] = noSniff

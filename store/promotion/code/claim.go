@@ -56,7 +56,7 @@ func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, mat
 }
 
 // claimTexts claims texts, which must be sorted and distinct, and returns those that the promotion now
-// holds. A promotion has ended when both clocks say so (db.SafeNow).
+// holds. A promotion has ended when both clocks say so (Tx.SafeNow).
 func claimTexts(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
 	err = store.InBlocks(codes, 512, func(codes []string) error {

@@ -104,10 +104,10 @@ const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // newCode returns an unguessable code: 12 characters of 5 bits in groups of four.
 func newCode() string {
-	var random [12]byte
-	_, _ = rand.Read(random[:]) // never fails
+	var drawn [12]byte
+	_, _ = rand.Read(drawn[:]) // never fails
 	code := make([]byte, 0, len("XXXX-XXXX-XXXX"))
-	for i, b := range random {
+	for i, b := range drawn {
 		if i > 0 && i%4 == 0 {
 			code = append(code, '-')
 		}

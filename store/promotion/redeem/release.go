@@ -31,7 +31,7 @@ func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, refe
 		}
 		if text != nil && len(redeemed) > 0 {
 			unknown = store.NotFoundf([]string{"code"}, "was not redeemed under the reference %q: %q", store.Abbreviate(reference), store.Abbreviate(*text))
-			redeemed = slices.DeleteFunc(redeemed, func(code string) bool { return m.Key(code) != m.Key(*text) })
+			redeemed = slices.DeleteFunc(redeemed, func(redeemedCode string) bool { return m.Key(redeemedCode) != m.Key(*text) })
 		}
 		if len(redeemed) == 0 {
 			return nil, unknown

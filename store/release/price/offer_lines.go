@@ -10,7 +10,6 @@ import (
 	"unique"
 
 	"portico/store"
-	"portico/store/catalog"
 )
 
 // The first bytes of the lines for a base price, and for sales.
@@ -20,7 +19,7 @@ const (
 )
 
 // OfferLines encodes a product's offers by currency, as OfferIn reads them.
-func OfferLines(offers map[string]*catalog.Offer) string {
+func OfferLines(offers map[string]*Offer) string {
 	var lines []byte
 	for _, code := range slices.Sorted(maps.Keys(offers)) {
 		o := offers[code]
@@ -52,10 +51,10 @@ func OfferCurrencies(lines string) (codes []string) {
 }
 
 // OfferIn decodes the offer in one currency; an empty offer for any other.
-func OfferIn(lines, currency string) (*catalog.Offer, error) {
+func OfferIn(lines, currency string) (*Offer, error) {
 	var memory struct { // one piece for both
-		catalog.Offer
-		base catalog.TieredPrice
+		Offer
+		base TieredPrice
 	}
 	o := &memory.Offer
 	for line := range strings.SplitSeq(lines, "\n") {
@@ -77,7 +76,7 @@ func OfferIn(lines, currency string) (*catalog.Offer, error) {
 		if err != nil {
 			return nil, err
 		}
-		memory.base = catalog.TieredPrice{Minor: minor, IncludesTax: tax == "1"}
+		memory.base = TieredPrice{Minor: minor, IncludesTax: tax == "1"}
 		o.Base = &memory.base
 		if tiers == "" {
 			continue

@@ -1,6 +1,7 @@
-// Package price computes and writes what products cost. A Quote holds a product's
-// prices at a moment, a Formatter writes amounts, and OfferLines encodes the offers
-// that a release stores. It must not import segment, routing or release.
+// Package price computes and writes what products cost. An Offer has a base price and
+// sales, of which SaleAt chooses the one that wins. A Quote holds a product's prices at a
+// moment, a Formatter writes amounts, and OfferLines encodes the offers that a release
+// stores. It must not import segment, routing or release.
 package price
 
 import (
@@ -18,7 +19,7 @@ type Price struct {
 	PricebookID string
 }
 
-// AppendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
+// appendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
 func (p *Price) appendJSON(dst []byte) []byte {
 	if p == nil {
 		return append(dst, "{}"...)

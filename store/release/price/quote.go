@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/catalog"
 )
 
 // Quote is what a product costs in one currency until a sale begins or ends:
@@ -23,9 +22,9 @@ type Quote struct {
 func (q *Quote) Holds(at int64) bool { return at >= q.From && (q.Until == 0 || at < q.Until) }
 
 // QuoteAt returns the prices of an offer at a moment, in microseconds.
-func QuoteAt(o *catalog.Offer, at int64, format Formatter) *Quote {
+func QuoteAt(o *Offer, at int64, format Formatter) *Quote {
 	q := &Quote{}
-	var sale *catalog.Sale
+	var sale *Sale
 	sale, q.From, q.Until = o.SaleAt(at)
 	current := o.Base
 	if sale != nil {

@@ -67,7 +67,7 @@ type BlockProduct struct {
 }
 
 // SetOffers sets what the product costs, by currency.
-func (p *BlockProduct) SetOffers(offers map[string]*catalog.Offer) {
+func (p *BlockProduct) SetOffers(offers map[string]*price.Offer) {
 	p.Offers = price.OfferLines(offers)
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"portico/internal/heapsize"
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release/price"
@@ -285,8 +284,8 @@ func (f *Families) connect() {
 }
 
 // OffersAt reads what the products at some ordinals cost in a currency, in their order.
-func (r *Reader) OffersAt(ctx context.Context, places []uint32, currency string) ([]*catalog.Offer, error) {
-	offers, found := make([]*catalog.Offer, len(places)), &StoredProducts{}
+func (r *Reader) OffersAt(ctx context.Context, places []uint32, currency string) ([]*price.Offer, error) {
+	offers, found := make([]*price.Offer, len(places)), &StoredProducts{}
 	defer found.Release()
 	return offers, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
 		var p StoredProduct

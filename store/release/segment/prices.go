@@ -10,9 +10,9 @@ import (
 
 	"portico/internal/cachekey"
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/price"
 )
 
 // Unpriced is the sort key of a product without a price.
@@ -34,7 +34,7 @@ type Prices struct {
 
 type saleOffer struct {
 	ordinal uint32
-	catalog.Offer
+	price.Offer
 }
 
 func (p *Prices) Size() int {
@@ -193,7 +193,7 @@ func (r *Reader) saleOffers(ctx context.Context, currency string, base []int64) 
 			return s, err
 		}
 		if int(s.ordinal) < len(base) && base[s.ordinal] != Unpriced {
-			s.Base = &catalog.TieredPrice{Minor: base[s.ordinal]}
+			s.Base = &price.TieredPrice{Minor: base[s.ordinal]}
 		}
 		return s, json.Unmarshal(text, &s.Sales)
 	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN (`+of+`) AND currency = $1 ORDER BY ordinal`, args...)

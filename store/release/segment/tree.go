@@ -204,12 +204,12 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 
 // Localized returns a node in the best of the reader's languages that it has, else as it is.
 func (r *Reader) Localized(n *CatalogNode) *CatalogNode {
-	text, language := r.textOf(n)
-	if language == n.Language {
+	text, shown := r.textOf(n)
+	if shown == n.Language {
 		return n
 	}
 	own := *n
-	own.NodeText, own.Language = text, language
+	own.NodeText, own.Language = text, shown
 	return &own
 }
 
@@ -219,11 +219,11 @@ func (r *Reader) NodeName(n *CatalogNode) string {
 	return text.Name
 }
 
-func (r *Reader) textOf(n *CatalogNode) (text catalog.NodeText, language string) {
+func (r *Reader) textOf(n *CatalogNode) (text catalog.NodeText, shown string) {
 	if n.Texts != nil {
-		for _, language := range r.languages {
-			if text, ok := n.Texts[language]; ok {
-				return text, language
+		for _, preferred := range r.languages {
+			if text, ok := n.Texts[preferred]; ok {
+				return text, preferred
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"portico/store/db"
 )
 
-// keyStore looks for keys in the store.
-type keyStore struct {
+// storedKeys finds the SKUs, slugs, ids and other unique keys that resources in the store have.
+type storedKeys struct {
 	empty map[string]bool     // tables without rows at the start of the import
 	nodes map[string]keyOwner // of the hierarchies that were read, by KeyNodeSlug
 	trees map[string]bool     // these hierarchies
@@ -30,8 +30,8 @@ var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyChild:   {"product", `SELECT DISTINCT parent_id FROM product WHERE parent_id IN ($in)`},
 }
 
-func newKeyStore(ctx context.Context, in db.Session) (*keyStore, error) {
-	s := &keyStore{empty: map[string]bool{}, nodes: map[string]keyOwner{}, trees: map[string]bool{}}
+func newStoredKeys(ctx context.Context, in db.Session) (*storedKeys, error) {
+	s := &storedKeys{empty: map[string]bool{}, nodes: map[string]keyOwner{}, trees: map[string]bool{}}
 	for _, table := range []string{"product", "file", "node", "price_modifier"} {
 		_, found, err := db.One(ctx, in, db.Scalar[int], `SELECT 1 FROM `+table+` LIMIT 1`)
 		if err != nil {
@@ -43,7 +43,7 @@ func newKeyStore(ctx context.Context, in db.Session) (*keyStore, error) {
 }
 
 // find returns those of values that the store defines. It calls note with those that parents define.
-func (s *keyStore) find(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string, note func(recordedMember)) ([]string, error) {
+func (s *storedKeys) find(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string, note func(recordedMember)) ([]string, error) {
 	switch query := keyQueries[kind]; {
 	case query.sql != "" && !s.empty[query.table]:
 		return db.CollectIn(ctx, in, db.Scalar[string], store.Unique(values), query.sql)
@@ -57,7 +57,7 @@ func (s *keyStore) find(ctx context.Context, in db.Session, kind authoring.KeyKi
 
 // ofParents returns the keys of a kind that the parents in the store define, which are before the first space of
 // keys.
-func (s *keyStore) ofParents(ctx context.Context, in db.Session, kind authoring.KeyKind, keys []string, note func(recordedMember)) (found []string, err error) {
+func (s *storedKeys) ofParents(ctx context.Context, in db.Session, kind authoring.KeyKind, keys []string, note func(recordedMember)) (found []string, err error) {
 	parents := make([]string, len(keys))
 	for i, key := range keys {
 		parents[i], _, _ = strings.Cut(key, " ")
@@ -82,7 +82,7 @@ func (s *keyStore) ofParents(ctx context.Context, in db.Session, kind authoring.
 }
 
 // modifierNames returns the names of all price modifiers, of which a shop has few.
-func (s *keyStore) modifierNames(ctx context.Context, in db.Session) (names []string, err error) {
+func (s *storedKeys) modifierNames(ctx context.Context, in db.Session) (names []string, err error) {
 	bodies, err := db.Collect(ctx, in, db.Scalar[[]byte], `SELECT body FROM price_modifier`)
 	for _, body := range bodies {
 		m := &catalog.ModifierSource{}
@@ -95,7 +95,7 @@ func (s *keyStore) modifierNames(ctx context.Context, in db.Session) (names []st
 }
 
 // owners returns who has one of some SKUs, in any case, or slugs.
-func (s *keyStore) owners(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string) ([]keyOwner, error) {
+func (s *storedKeys) owners(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string) ([]keyOwner, error) {
 	if kind == authoring.KeyNodeSlug {
 		return s.nodeOwners(ctx, in, values)
 	}
@@ -128,7 +128,7 @@ func lowerASCII(text string) string {
 }
 
 // nodeOwners returns the nodes that have one of some slugs in their hierarchies, each of which is read once.
-func (s *keyStore) nodeOwners(ctx context.Context, in db.Session, keys []string) (owners []keyOwner, err error) {
+func (s *storedKeys) nodeOwners(ctx context.Context, in db.Session, keys []string) (owners []keyOwner, err error) {
 	var trees []string
 	for _, key := range keys {
 		if tree, _, _ := strings.Cut(key, " "); !s.empty["node"] && !s.trees[tree] {

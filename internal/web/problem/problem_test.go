@@ -1,4 +1,4 @@
-package rest
+package problem
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ import (
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
 	for _, code := range store.Codes() {
-		m, ok := httpErrors[code]
-		require.True(t, ok, "meanings has no entry for %s", code)
+		m, ok := kinds[code]
+		require.True(t, ok, "kinds has no entry for %s", code)
 		require.GreaterOrEqual(t, m.status, 400, "%s", code)
 		require.NotEmpty(t, m.title, "%s", code)
 	}
-	require.Len(t, httpErrors, len(store.Codes()), "no other entries")
+	require.Len(t, kinds, len(store.Codes()), "no other entries")
 }
 
-// errorResponse is the output of WriteError.
+// errorResponse is the output of Writer.
 type errorResponse struct {
 	*httptest.ResponseRecorder
 	errors []errorBody
@@ -37,9 +37,8 @@ type errorResponse struct {
 func writeTestError(t *testing.T, path string, err error) errorResponse {
 	t.Helper()
 	var log bytes.Buffer
-	api := New(nil, slog.New(slog.NewTextHandler(&log, nil)))
 	w := httptest.NewRecorder()
-	api.WriteError(w, httptest.NewRequest(http.MethodGet, path, nil), err)
+	Writer(slog.New(slog.NewTextHandler(&log, nil)))(w, httptest.NewRequest(http.MethodGet, path, nil), err)
 	var body struct{ Errors []errorBody }
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body), "%s", w.Body)
 	return errorResponse{w, body.Errors, log.String()}
@@ -49,7 +48,7 @@ func TestEveryCodeInBothErrorFormats(t *testing.T) {
 	t.Parallel()
 	for _, code := range store.Codes() {
 		t.Run(string(code), func(t *testing.T) {
-			status := httpErrors[code].status
+			status := kinds[code].status
 			for path, want := range map[string]any{"/catalog/x": fmt.Sprint(status), "/v2/x": float64(status), "/x": float64(status)} {
 				got := writeTestError(t, path, &store.Error{Code: code, Detail: "Something is not as it should be."})
 				require.Equal(t, status, got.Code, "%s", path)
@@ -150,7 +149,7 @@ func TestRetryAfterIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	w.Header().Set("Retry-After", "30")
-	New(nil, slog.New(slog.DiscardHandler)).WriteError(w, httptest.NewRequest(http.MethodGet, "/v2/x", nil),
+	Writer(slog.New(slog.DiscardHandler))(w, httptest.NewRequest(http.MethodGet, "/v2/x", nil),
 		&store.Error{Code: store.RateLimited, Detail: "Later."})
 	require.Equal(t, "30", w.Header().Get("Retry-After"))
 }
