@@ -34,14 +34,12 @@ type releaseWriter struct {
 	rows       map[string][][]any            // to write, by table
 	waiting    int                           // their number
 	size       int64                         // and bytes
-	before     []servedVersion               // of the products, by handle
-	beforeID   map[string]servedVersion      // of the products that may differ, by id; for a delta
-	places     []uint32                      // in the served release, by handle; for a whole release
-	differing  []string                      // ids of products that differ from the served release
+	before     []productVersion              // in the served release, of the products that the release holds itself, by handle
+	others     map[string]productVersion     // likewise of others that may differ, by id
+	compared   *comparison                   // with the served release
+	slugs      int                           // that changed
 	ownFiles   map[string]string             // the texts of the files of a delta, by id
 	found      map[string]foundBy            // by id: what the products of a delta are found by
-	changed    []string                      // ids of those that are in both
-	effects    map[string]PendingEffect      // of all that differ; for a dry run
 	dryRun     bool                          // writes nothing: only compares
 	everything bool                          // so much differs that it is not listed
 	keys       map[store.SortBy]segment.Keys // of the parent, as far as read
