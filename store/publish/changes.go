@@ -52,22 +52,23 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 		for _, id := range ids {
 			w.changes.Add(segment.ProductKey(id))
 		}
-		changes, err := changesOf(w.compared, func(side releaseSide) (map[string]foundBy, error) { return side.foundBy(ctx, ids) },
-			func(was, is foundBy) bool { return false })
+		changes, err := changesOf(w.compared, func(side releaseSide) (map[string]foundBy, error) { return side.foundBy(ctx, ids) }, nil)
 		if w.everything && errors.Is(err, segment.ErrGone) {
 			return nil // the served release was swept meanwhile, or lacks a product
 		}
 		if err != nil {
 			return err
 		}
+		differ := func(by foundBy) { w.changes.Add(segment.SKUKey(by.sku), segment.SlugKey(by.slug)) }
 		for _, change := range changes {
-			if change.effect != PendingAdd {
-				w.changes.Add(segment.SKUKey(change.was.sku), segment.SlugKey(change.was.slug))
-			}
-			if change.effect != PendingRemove {
-				w.changes.Add(segment.SKUKey(change.is.sku), segment.SlugKey(change.is.slug))
-			}
-			if change.effect == PendingChange {
+			switch change.effect {
+			case PendingAdd:
+				differ(change.is)
+			case PendingRemove:
+				differ(change.was)
+			case PendingChange:
+				differ(change.was)
+				differ(change.is)
 				if err := w.slugChange(ctx, catalog.RedirectProduct, change.id, change.was.slug, change.is.slug); err != nil {
 					return err
 				}
@@ -88,16 +89,15 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 		w.changes.Add(segment.AnyNode, segment.NodeKey(node.ID), segment.ChildrenKey(node.ParentID))
 	}
 	for _, change := range changes {
-		if change.is != nil {
-			differ(change.is)
-		}
-		if change.was != nil {
-			differ(change.was)
-		}
 		switch change.effect {
+		case PendingAdd:
+			differ(change.is)
 		case PendingRemove:
+			differ(change.was)
 			w.changes.Add(segment.ListKey(segment.ListOfNode(change.id)), segment.ListKey(change.was.ListOfSubtree()))
 		case PendingChange:
+			differ(change.was)
+			differ(change.is)
 			if err := w.slugChange(ctx, catalog.RedirectNode, change.id, change.was.Slug, change.is.Slug); err != nil {
 				return err
 			}
@@ -122,12 +122,23 @@ func (w *releaseWriter) changedFiles(ctx context.Context) (err error) {
 }
 
 // fileCandidates returns the ids of files that may differ: for a delta those written since the parent and those of the
-// served release's layers above it, else those in the layers above the bases, and those that differ between the bases.
+// served release's layers above it, else those in the layers above the bases, and those that differ between the bases. A
+// dry run has no base, so there these are all.
 func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err error) {
 	in := w.service.db.Reader // the new release's own rows are not in the snapshot
 	if d := w.plan.delta; d != nil {
 		above, err := fileIDsIn(ctx, in, d.above)
 		return store.Unique(append(above, d.changes["file"]...)), err
+	}
+	if w.dryRun {
+		for at := range w.plan.files.Len() {
+			ids = append(ids, w.plan.files.At(uint32(at)))
+		}
+		if w.served == nil {
+			return ids, nil
+		}
+		before, err := fileIDsIn(ctx, in, w.served.Release.Layers())
+		return append(ids, before...), err
 	}
 	if ids, err = fileIDsIn(ctx, in, w.served.Release.Layers()[1:]); err != nil {
 		return nil, err

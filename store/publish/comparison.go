@@ -46,7 +46,8 @@ type change[T any] struct {
 	was, is T
 }
 
-// changesOf reads resources of both sides by id, and returns those that only one side has or that are not the same.
+// changesOf reads resources of both sides by id, and returns those that only one side has or that are not the same. A same
+// of nil returns all.
 func changesOf[T any](c *comparison, read func(releaseSide) (map[string]T, error), same func(was, is T) bool) (list []change[T], err error) {
 	var before map[string]T
 	if c.before != nil {
@@ -59,7 +60,7 @@ func changesOf[T any](c *comparison, read func(releaseSide) (map[string]T, error
 		return nil, err
 	}
 	for id, is := range now {
-		if was, known := before[id]; !known || !same(was, is) {
+		if was, known := before[id]; !known || same == nil || !same(was, is) {
 			list = append(list, change[T]{id, effectOf(true, known), was, is})
 		}
 	}

@@ -102,38 +102,29 @@ func (c *comparison) differences(ctx context.Context, most int) (*Differences, e
 
 // describeProducts adds names and members to the products of a list.
 func (c *comparison) describeProducts(ctx context.Context, list []*Difference) error {
-	var ids []string
+	products := map[string]*Difference{}
 	for _, d := range list {
 		if d.Kind == ResourceProduct {
-			ids = append(ids, d.ID)
+			products[d.ID] = d
 		}
 	}
-	if len(ids) == 0 {
+	if len(products) == 0 {
 		return nil
 	}
-	changes, err := changesOf(c, func(side releaseSide) (map[string]*shownProduct, error) { return side.shown(ctx, ids) },
-		func(was, is *shownProduct) bool { return false })
-	if err != nil {
-		return err
-	}
-	byID := make(map[string]change[*shownProduct], len(changes))
+	ids := sortedIDs(products)
+	changes, err := changesOf(c, func(side releaseSide) (map[string]*shownProduct, error) { return side.shown(ctx, ids) }, nil)
 	for _, change := range changes {
-		byID[change.id] = change
-	}
-	for _, d := range list {
-		if d.Kind != ResourceProduct {
-			continue
-		}
-		switch was, is := byID[d.ID].was, byID[d.ID].is; {
-		case was != nil && is != nil:
-			d.Name, d.Members = is.name, changedMembers(was, is)
-		case is != nil:
-			d.Name = is.name
-		case was != nil:
-			d.Name = was.name
+		d := products[change.id]
+		switch change.effect {
+		case PendingAdd:
+			d.Name = change.is.name
+		case PendingChange:
+			d.Name, d.Members = change.is.name, changedMembers(change.was, change.is)
+		case PendingRemove:
+			d.Name = change.was.name
 		}
 	}
-	return nil
+	return err
 }
 
 // differenceOf describes a change.

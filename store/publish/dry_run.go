@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"database/sql"
 
 	"portico/store"
 	"portico/store/db"
@@ -38,7 +37,10 @@ func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress P
 	if err := w.readServed(ctx); err != nil {
 		return nil, err
 	}
-	if w.compared.fileIDs, err = w.readFiles(ctx); err != nil {
+	if err := w.files(ctx); err != nil {
+		return nil, err
+	}
+	if w.compared.fileIDs, err = w.fileCandidates(ctx); err != nil {
 		return nil, err
 	}
 	if err := store.Chunked(w.plan.order, publishBatch, func(order []uint32) error {
@@ -55,29 +57,4 @@ func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress P
 		return nil, err
 	}
 	return w.compared.differences(ctx, most)
-}
-
-// readFiles gives the plan the files that exist, as a publication does, and returns the ids of those that may differ
-// from the served release: all, or for a delta those of fileCandidates.
-func (w *releaseWriter) readFiles(ctx context.Context) (ids []string, err error) {
-	if w.plan.delta != nil {
-		return w.fileCandidates(ctx)
-	}
-	if w.served != nil {
-		if ids, err = fileIDsIn(ctx, w.plan.in, w.served.Release.Layers()); err != nil {
-			return nil, err
-		}
-	}
-	scan := func(rows *sql.Rows) ([]any, string, error) {
-		var id string
-		err := rows.Scan(&id)
-		return []any{id}, id, err
-	}
-	return ids, db.EachPage(ctx, w.plan.in, "file", "id", []string{"id"}, scan, func(some []string) error {
-		for _, id := range some {
-			w.plan.files.Add(id)
-		}
-		ids = append(ids, some...)
-		return nil
-	})
 }

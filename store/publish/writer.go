@@ -74,8 +74,11 @@ var columns = map[string][]string{
 }
 
 // put adds rows to write, and writes all that wait once there are enough for a transaction. So a delta of a few products
-// takes one transaction, with few statements for each table.
+// takes one transaction, with few statements for each table. A dry run writes nothing.
 func (w *releaseWriter) put(ctx context.Context, table string, rows ...[]any) error {
+	if w.dryRun {
+		return nil
+	}
 	for len(rows) > 0 {
 		if w.rows == nil {
 			w.rows = map[string][][]any{}
