@@ -2,6 +2,8 @@ package publish
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -25,6 +27,16 @@ type releaseSide interface {
 	attributes(context.Context) (segment.Attributes, error)
 }
 
+// productVersion is a hash of what a release shows of a product, since when it shows that, in microseconds, and the
+// product's ordinal. The time is 0 for a product that the served release does not show.
+type productVersion struct {
+	version, published int64
+	place              uint32
+}
+
+// foundBy is what a product is found by.
+type foundBy struct{ sku, slug string }
+
 // comparison compares what was with what is or would be. A publication, a dry run and the difference of two stored releases
 // use it. It finds the products that differ by their versions, and all else by its content.
 type comparison struct {
@@ -39,8 +51,8 @@ type productChange struct {
 	effect PendingEffect
 }
 
-// change is a resource that differs. was and is are zero where a side does not have it.
-type change[T any] struct {
+// resourceChange is a resource that differs. was and is are zero where a side does not have it.
+type resourceChange[T any] struct {
 	id      string
 	effect  PendingEffect
 	was, is T
@@ -48,7 +60,7 @@ type change[T any] struct {
 
 // changesOf reads resources of both sides by id, and returns those that only one side has or that are not the same. A same
 // of nil returns all.
-func changesOf[T any](c *comparison, read func(releaseSide) (map[string]T, error), same func(was, is T) bool) (list []change[T], err error) {
+func changesOf[T any](c *comparison, read func(releaseSide) (map[string]T, error), same func(was, is T) bool) (list []resourceChange[T], err error) {
 	var before map[string]T
 	if c.before != nil {
 		if before, err = read(c.before); err != nil {
@@ -61,12 +73,12 @@ func changesOf[T any](c *comparison, read func(releaseSide) (map[string]T, error
 	}
 	for id, is := range now {
 		if was, known := before[id]; !known || same == nil || !same(was, is) {
-			list = append(list, change[T]{id, effectOf(true, known), was, is})
+			list = append(list, resourceChange[T]{id, effectOf(true, known), was, is})
 		}
 	}
 	for id, was := range before {
 		if _, known := now[id]; !known {
-			list = append(list, change[T]{id: id, effect: PendingRemove, was: was})
+			list = append(list, resourceChange[T]{id: id, effect: PendingRemove, was: was})
 		}
 	}
 	return list, nil
@@ -88,7 +100,7 @@ func (c *comparison) compareProducts(ctx context.Context, ids []string) error {
 }
 
 // changedFiles returns which of fileIDs differ.
-func (c *comparison) changedFiles(ctx context.Context) (list []change[described], err error) {
+func (c *comparison) changedFiles(ctx context.Context) (list []resourceChange[described], err error) {
 	return list, store.Chunked(store.Unique(c.fileIDs), comparedAtOnce, func(ids []string) error {
 		some, err := changesOf(c, func(side releaseSide) (map[string]described, error) {
 			texts, err := side.files(ctx, ids)
@@ -104,7 +116,7 @@ func (c *comparison) changedFiles(ctx context.Context) (list []change[described]
 }
 
 // changedAttributes returns the declarations of attributes that differ, also those that only moved.
-func (c *comparison) changedAttributes(ctx context.Context) ([]change[described], error) {
+func (c *comparison) changedAttributes(ctx context.Context) ([]resourceChange[described], error) {
 	return changesOf(c, func(side releaseSide) (map[string]described, error) {
 		declared, err := side.attributes(ctx)
 		found := make(map[string]described, len(declared))
@@ -119,7 +131,7 @@ func (c *comparison) changedAttributes(ctx context.Context) ([]change[described]
 }
 
 // changedNodes returns the nodes and hierarchies whose content differs. Their curated products are not part of it.
-func (c *comparison) changedNodes(ctx context.Context) ([]change[*segment.CatalogNode], error) {
+func (c *comparison) changedNodes(ctx context.Context) ([]resourceChange[*segment.CatalogNode], error) {
 	return changesOf(c, func(side releaseSide) (map[string]*segment.CatalogNode, error) {
 		tree, err := side.tree(ctx)
 		if err != nil {
@@ -137,3 +149,6 @@ type described struct {
 }
 
 func sameBody(was, is described) bool { return was.body == is.body }
+
+// sortedIDs returns the ids of a set in order.
+func sortedIDs[T any](set map[string]T) []string { return slices.Sorted(maps.Keys(set)) }

@@ -3,7 +3,6 @@ package publish
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"portico/store"
@@ -78,7 +77,7 @@ func (c *comparison) differences(ctx context.Context, most int) (*Differences, e
 	for _, product := range c.products {
 		list = append(list, &Difference{Kind: ResourceProduct, ID: product.id, Effect: product.effect})
 	}
-	for _, find := range []func(context.Context) ([]change[described], error){c.describedNodes, c.changedFiles, c.changedAttributes, c.changedCatalog} {
+	for _, find := range []func(context.Context) ([]resourceChange[described], error){c.describedNodes, c.changedFiles, c.changedAttributes, c.changedCatalog} {
 		changes, err := find(ctx)
 		if err != nil {
 			return nil, err
@@ -128,7 +127,7 @@ func (c *comparison) describeProducts(ctx context.Context, list []*Difference) e
 }
 
 // differenceOf describes a change.
-func differenceOf(c change[described]) *Difference {
+func differenceOf(c resourceChange[described]) *Difference {
 	shown := c.is
 	if c.effect == PendingRemove {
 		shown = c.was
@@ -141,7 +140,7 @@ func differenceOf(c change[described]) *Difference {
 }
 
 // changedCatalog returns what differs in the releases as a whole: the base language, and the format in which they are stored.
-func (c *comparison) changedCatalog(context.Context) ([]change[described], error) {
+func (c *comparison) changedCatalog(context.Context) ([]resourceChange[described], error) {
 	if c.before == nil {
 		return nil, nil
 	}
@@ -172,7 +171,7 @@ type shownNode struct {
 }
 
 // describedNodes returns the nodes and hierarchies of which a member differs.
-func (c *comparison) describedNodes(ctx context.Context) ([]change[described], error) {
+func (c *comparison) describedNodes(ctx context.Context) ([]resourceChange[described], error) {
 	return changesOf(c, func(side releaseSide) (map[string]described, error) {
 		tree, err := side.tree(ctx)
 		if err != nil {
@@ -191,6 +190,3 @@ func (c *comparison) describedNodes(ctx context.Context) ([]change[described], e
 		return found, err
 	}, sameBody)
 }
-
-// sortedIDs returns the ids of a set in order.
-func sortedIDs[T any](set map[string]T) []string { return slices.Sorted(maps.Keys(set)) }

@@ -30,12 +30,6 @@ func (m *madeSide) stored() *storedSide {
 	return &storedSide{m.w.service.db, release.Uncached(m.w.served, m.w.release)} // its cache identity is not known before it is published
 }
 
-// own returns the handle of a product that the release holds itself.
-func (p *publicationPlan) own(id string) (handle uint32, own bool) {
-	handle, live := p.ids.Find(id)
-	return handle, live && int(p.ordinals[handle]) >= p.first
-}
-
 // parted divides products into those that the release holds itself, by handle, and those that a delta has from its parent,
 // with their versions.
 func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, below map[string]productVersion, err error) {

@@ -13,13 +13,6 @@ import (
 	"portico/store/release/segment"
 )
 
-// productVersion is a hash of what a release shows of a product, since when it shows that, in microseconds, and the
-// product's ordinal. The time is 0 for a product that the served release does not show.
-type productVersion struct {
-	version, published int64
-	place              uint32
-}
-
 // servedSide is the served release, of which a publication has read the versions.
 type servedSide struct {
 	*storedSide
@@ -44,7 +37,6 @@ func (s *servedSide) versions(_ context.Context, ids []string) (map[string]produ
 // also finds the products that are gone.
 func (w *releaseWriter) readServed(ctx context.Context) error {
 	w.before, w.others = make([]productVersion, w.plan.ids.Len()), map[string]productVersion{}
-	w.compared = &comparison{now: &madeSide{w}}
 	if w.plan.served == 0 {
 		return nil
 	}

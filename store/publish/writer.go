@@ -161,8 +161,5 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 	return err
 }
 
-// foundBy is what a product is found by.
-type foundBy struct{ sku, slug string }
-
 // ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
 type ordinalLists [][]uint32 // by chunk
