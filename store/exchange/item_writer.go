@@ -168,13 +168,12 @@ func (w *itemWrite) read(ctx context.Context) error {
 	if len(w.faults) > 0 {
 		return itemErrors("items", w.faults)
 	}
-	if err := w.Lock(ctx, w.kind, w.ids); err != nil {
-		return err
-	}
 	size := 0
-	if err := eachStored(ctx, w.Session, w.kind, store.ValidIDs(w.ids), func(d decodedLine, line []byte) {
+	if err := eachLocked(ctx, w.Writer, w.kind, w.ids, func(line []byte) {
 		if size += len(line); size <= maxItemBytes {
-			w.stored[d.source.Key()] = slices.Clone(line)
+			if d := w.decoder.decode(line); d.source != nil {
+				w.stored[d.source.Key()] = slices.Clone(line)
+			}
 		}
 	}); err != nil {
 		return err

@@ -71,11 +71,7 @@ func (m *lineMerger) readCurrent(ctx context.Context, w *authoring.Writer, kind 
 			expected[first.patch.before] = r
 		}
 	}
-	ids := slices.Collect(maps.Keys(resources))
-	if err := w.Lock(ctx, kind, ids); err != nil {
-		return err
-	}
-	err := eachLine(ctx, w.Session, kind, ids, func(line []byte) {
+	err := eachLocked(ctx, w, kind, slices.Collect(maps.Keys(resources)), func(line []byte) {
 		if r := expected[m.hash(line)]; r != nil {
 			r.same = true
 		} else if d := m.decoder.decode(line); d.source != nil && resources[d.source.Key()] != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 
+	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
 )
@@ -17,6 +18,15 @@ func eachStored(ctx context.Context, in db.Session, kind authoring.Kind, only []
 			do(d, line)
 		}
 	})
+}
+
+// eachLocked is eachLine for some resources, which it locks first: the transaction of w merges changes onto these lines, so
+// no other write may come between. Call Sequence before, so that none creates one of the resources.
+func eachLocked(ctx context.Context, w *authoring.Writer, kind authoring.Kind, ids []string, do func(line []byte)) error {
+	if err := w.Lock(ctx, kind, ids); err != nil {
+		return err
+	}
+	return eachLine(ctx, w.Session, kind, store.ValidIDs(ids), do)
 }
 
 // eachLine is eachStored with the lines as they are exported.

@@ -2,60 +2,75 @@ package publish
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"errors"
 
 	"portico/internal/dependency"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
-// findChanges finds what differs between the new release and the served one, for
-// caches of responses, and writes it. It also sets since when lists and nodes are
-// the same.
+// findChanges writes what differs between the new release and the served one, for
+// caches of responses, and the slugs that changed. It also sets since when nodes are the same.
 func (w *releaseWriter) findChanges(ctx context.Context) error {
-	served := w.served
-	if served == nil {
+	if w.served == nil {
 		w.changes.AddEverything()
 		return nil
 	}
+	finds := []func(context.Context) error{w.changedProducts, w.changedNodes}
 	if w.everything {
 		w.changes.AddEverything()
 	} else {
-		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
-			if err := find(ctx); err != nil {
-				return err
-			}
+		finds = append(finds, w.changedFiles, w.changedAttributes, w.changedSynonyms, w.changedRedirects)
+	}
+	for _, find := range finds {
+		if err := find(ctx); err != nil {
+			return err
 		}
 	}
-	if err := w.slugChanges(ctx); err != nil {
-		return err
+	if w.slugs > 0 {
+		if err := w.service.dropSlugChanges(ctx, w.actor, w.release.CatalogID); err != nil {
+			return err
+		}
 	}
-	return w.put(ctx, "release_change", []any{w.release.ID, served.Release.ID, w.changes.Pack()})
+	return w.put(ctx, "release_change", []any{w.release.ID, w.served.Release.ID, w.changes.Pack()})
 }
 
-// changedProducts adds the products that differ, with what they are found by.
+// changedProducts adds the products that differ, with what they are found by, and stores the slugs that changed.
 func (w *releaseWriter) changedProducts(ctx context.Context) error {
-	if len(w.differing) == 0 {
-		return nil
+	var ids []string
+	for _, product := range w.compared.products {
+		if !w.everything || product.effect == PendingChange { // the others have no slugs that changed
+			ids = append(ids, product.id)
+		}
 	}
-	w.changes.Add(segment.AnyProduct)
-	return store.Chunked(w.differing, 512, func(ids []string) error {
-		before, err := foundIn(ctx, w.servedView(), ids)
-		if err != nil {
-			return err
-		}
-		now, err := w.foundNow(ctx, ids)
-		if err != nil {
-			return err
-		}
+	if len(ids) > 0 {
+		w.changes.Add(segment.AnyProduct)
+	}
+	return store.Chunked(ids, comparedAtOnce, func(ids []string) error {
 		for _, id := range ids {
 			w.changes.Add(segment.ProductKey(id))
-			for _, products := range []map[string]foundBy{before, now} {
-				if by, found := products[id]; found {
-					w.changes.Add(segment.SKUKey(by.sku), segment.SlugKey(by.slug))
+		}
+		changes, err := changesOf(w.compared, func(side releaseSide) (map[string]foundBy, error) { return side.foundBy(ctx, ids) }, nil)
+		if w.everything && errors.Is(err, segment.ErrGone) {
+			return nil // the served release was swept meanwhile, or lacks a product
+		}
+		if err != nil {
+			return err
+		}
+		differ := func(by foundBy) { w.changes.Add(segment.SKUKey(by.sku), segment.SlugKey(by.slug)) }
+		for _, change := range changes {
+			switch change.effect {
+			case PendingAdd:
+				differ(change.is)
+			case PendingRemove:
+				differ(change.was)
+			case PendingChange:
+				differ(change.was)
+				differ(change.is)
+				if err := w.slugChange(ctx, catalog.RedirectProduct, change.id, change.was.slug, change.is.slug); err != nil {
+					return err
 				}
 			}
 		}
@@ -63,62 +78,29 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	})
 }
 
-// foundIn returns what products of a release are found by. It leaves out unknown ids.
-func foundIn(ctx context.Context, v *release.View, ids []string) (map[string]foundBy, error) {
-	products, err := v.ProductsByID(ctx, ids)
-	found := make(map[string]foundBy, len(products))
-	for id, product := range products {
-		found[id] = foundBy{product.SKU(), product.Slug()}
-	}
-	return found, err
-}
-
-// foundNow returns what some products of the new release are found by.
-func (w *releaseWriter) foundNow(ctx context.Context, ids []string) (map[string]foundBy, error) {
-	if w.plan.delta == nil {
-		return foundIn(ctx, w.ownView(), ids)
-	}
-	found := make(map[string]foundBy, len(ids))
-	var others []string
-	for _, id := range ids {
-		if by, own := w.found[id]; own {
-			found[id] = by
-		} else {
-			others = append(others, id)
-		}
-	}
-	alive, err := w.inParent(ctx, others)
-	if err != nil {
-		return nil, err
-	}
-	below, err := foundIn(ctx, w.plan.delta.view, sortedIDs(alive))
-	maps.Copy(found, below)
-	return found, err
-}
-
 // changedNodes adds the nodes that differ, and the nodes above them, whose
-// children they are.
+// children they are, and stores the slugs that changed.
 func (w *releaseWriter) changedNodes(ctx context.Context) error {
-	before, err := w.served.Tree(ctx)
+	changes, err := w.compared.changedNodes(ctx)
 	if err != nil {
 		return err
 	}
 	differ := func(node *segment.CatalogNode) {
 		w.changes.Add(segment.AnyNode, segment.NodeKey(node.ID), segment.ChildrenKey(node.ParentID))
 	}
-	for _, node := range w.plan.tree.Nodes {
-		was := before.ByID[node.ID]
-		if was != nil && was.SameContent(node) {
-			continue
-		}
-		if differ(node); was != nil {
-			differ(was)
-		}
-	}
-	for _, was := range before.Nodes {
-		if w.plan.tree.ByID[was.ID] == nil {
-			differ(was)
-			w.changes.Add(segment.ListKey(segment.ListOfNode(was.ID)), segment.ListKey(was.ListOfSubtree()))
+	for _, change := range changes {
+		switch change.effect {
+		case PendingAdd:
+			differ(change.is)
+		case PendingRemove:
+			differ(change.was)
+			w.changes.Add(segment.ListKey(segment.ListOfNode(change.id)), segment.ListKey(change.was.ListOfSubtree()))
+		case PendingChange:
+			differ(change.was)
+			differ(change.is)
+			if err := w.slugChange(ctx, catalog.RedirectNode, change.id, change.was.Slug, change.is.Slug); err != nil {
+				return err
+			}
 		}
 	}
 	if !w.changes.Has(segment.AnyNode) {
@@ -128,43 +110,35 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 }
 
 // changedFiles adds the files that differ.
-func (w *releaseWriter) changedFiles(ctx context.Context) error {
-	candidates, err := w.fileCandidates(ctx)
-	if err != nil {
+func (w *releaseWriter) changedFiles(ctx context.Context) (err error) {
+	if w.compared.fileIDs, err = w.fileCandidates(ctx); err != nil {
 		return err
 	}
-	return store.Chunked(candidates, 512, func(ids []string) error {
-		before, err := filesIn(ctx, w.service.db.Reader, &w.served.Reader, ids)
-		if err != nil {
-			return err
-		}
-		now, err := w.filesNow(ctx, ids)
-		for _, id := range ids {
-			if before[id] != now[id] {
-				w.changes.Add(segment.AnyFile, segment.FileKey(id))
-			}
-		}
-		return err
-	})
-}
-
-// filesNow returns the texts of files of the new release.
-func (w *releaseWriter) filesNow(ctx context.Context, ids []string) (map[string]string, error) {
-	if w.plan.delta == nil {
-		return filesIn(ctx, w.service.db.Reader, &w.ownView().Reader, ids)
+	changes, err := w.compared.changedFiles(ctx)
+	for _, change := range changes {
+		w.changes.Add(segment.AnyFile, segment.FileKey(change.id))
 	}
-	now, err := filesIn(ctx, w.service.db.Reader, &w.plan.delta.view.Reader, ids)
-	maps.Copy(now, w.ownFiles)
-	return now, err
+	return err
 }
 
 // fileCandidates returns the ids of files that may differ: for a delta those written since the parent and those of the
-// served release's layers above it, else those in the layers above the bases, and those that differ between the bases.
+// served release's layers above it, else those in the layers above the bases, and those that differ between the bases. A
+// dry run has no base, so there these are all.
 func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err error) {
 	in := w.service.db.Reader // the new release's own rows are not in the snapshot
 	if d := w.plan.delta; d != nil {
 		above, err := fileIDsIn(ctx, in, d.above)
 		return store.Unique(append(above, d.changes["file"]...)), err
+	}
+	if w.dryRun {
+		for at := range w.plan.files.Len() {
+			ids = append(ids, w.plan.files.At(uint32(at)))
+		}
+		if w.served == nil {
+			return ids, nil
+		}
+		before, err := fileIDsIn(ctx, in, w.served.Release.Layers())
+		return append(ids, before...), err
 	}
 	if ids, err = fileIDsIn(ctx, in, w.served.Release.Layers()[1:]); err != nil {
 		return nil, err
@@ -187,39 +161,14 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 	return store.Unique(ids), nil
 }
 
-// fileIDsIn returns the ids of the files of some layers.
-func fileIDsIn(ctx context.Context, in db.Session, layers []segment.Layer) ([]string, error) {
-	ids := make([]int64, len(layers))
-	for i, layer := range layers {
-		ids[i] = layer.ID
-	}
-	return db.CollectIn(ctx, in, db.Scalar[string], ids, `SELECT file_id FROM release_file WHERE release_id IN ($in)`)
-}
-
-// filesIn returns the texts of files of a release, from the highest layer that has them.
-func filesIn(ctx context.Context, in db.Session, r *segment.Reader, ids []string) (map[string]string, error) {
-	of, args := r.InLayers()
-	list, args := db.InList(args, ids)
-	files, err := db.Collect(ctx, in, db.ScanPair[string, string], `
-		SELECT file_id, body FROM release_file WHERE release_id IN (`+of+`) AND file_id IN (`+list+`) ORDER BY release_id`, args...)
-	texts := make(map[string]string, len(files))
-	for _, f := range files { // the base first, whose number is the lowest
-		texts[f.Key] = f.Value
-	}
-	return texts, err
-}
-
 // changedAttributes adds the declarations of attributes if one differs.
 func (w *releaseWriter) changedAttributes(ctx context.Context) error {
 	if w.plan.delta != nil { // else the release would be whole
 		return nil
 	}
-	before, err := w.servedView().Attributes(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.EqualFunc(before, w.plan.attributes, sameSource) {
+	changes, err := w.compared.changedAttributes(ctx)
+	if len(changes) > 0 {
 		w.changes.Add(segment.AnyAttribute)
 	}
-	return nil
+	return err
 }

@@ -3,7 +3,6 @@ package publish
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"portico/store"
@@ -64,26 +63,6 @@ func (d *Differences) Total() (n int) {
 	return n
 }
 
-// releaseSide is one of two releases that are compared: stored, or planned.
-type releaseSide interface {
-	release() *segment.Release
-	tree(context.Context) (*segment.Tree, error)
-	// curated returns the ids of the products that come first in nodes, by node.
-	curated(context.Context, []*segment.CatalogNode) (map[string][]string, error)
-	// shown returns what the release shows of products, by id.
-	shown(ctx context.Context, ids []string) (map[string]*shownProduct, error)
-	// files returns the JSON of files, by id.
-	files(ctx context.Context, ids []string) (map[string]string, error)
-	attributes(context.Context) (segment.Attributes, error)
-}
-
-// comparison compares two sides. before is nil if there is nothing to compare with.
-type comparison struct {
-	before, now releaseSide
-	products    map[string]PendingEffect // of those that differ
-	fileIDs     []string                 // of files that may differ
-}
-
 // detailsAtOnce is the number of products whose members are compared at once.
 const detailsAtOnce = 200
 
@@ -95,15 +74,17 @@ func (c *comparison) differences(ctx context.Context, most int) (*Differences, e
 		d.From = c.before.release().ID
 	}
 	var list []*Difference
-	for id, effect := range c.products {
-		list = append(list, &Difference{Kind: ResourceProduct, ID: id, Effect: effect})
+	for _, product := range c.products {
+		list = append(list, &Difference{Kind: ResourceProduct, ID: product.id, Effect: product.effect})
 	}
-	for _, compare := range []func(context.Context) ([]*Difference, error){c.nodes, c.files, c.attributes, c.catalog} {
-		some, err := compare(ctx)
+	for _, find := range []func(context.Context) ([]resourceChange[described], error){c.describedNodes, c.changedFiles, c.changedAttributes, c.changedCatalog} {
+		changes, err := find(ctx)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, some...)
+		for _, change := range changes {
+			list = append(list, differenceOf(change))
+		}
 	}
 	kinds := DifferenceKinds()
 	slices.SortFunc(list, func(a, b *Difference) int {
@@ -120,124 +101,56 @@ func (c *comparison) differences(ctx context.Context, most int) (*Differences, e
 
 // describeProducts adds names and members to the products of a list.
 func (c *comparison) describeProducts(ctx context.Context, list []*Difference) error {
-	var ids []string
+	products := map[string]*Difference{}
 	for _, d := range list {
 		if d.Kind == ResourceProduct {
-			ids = append(ids, d.ID)
+			products[d.ID] = d
 		}
 	}
-	if len(ids) == 0 {
+	if len(products) == 0 {
 		return nil
 	}
-	var before map[string]*shownProduct
-	var err error
-	if c.before != nil {
-		if before, err = c.before.shown(ctx, ids); err != nil {
-			return err
+	ids := sortedIDs(products)
+	changes, err := changesOf(c, func(side releaseSide) (map[string]*shownProduct, error) { return side.shown(ctx, ids) }, nil)
+	for _, change := range changes {
+		d := products[change.id]
+		switch change.effect {
+		case PendingAdd:
+			d.Name = change.is.name
+		case PendingChange:
+			d.Name, d.Members = change.is.name, changedMembers(change.was, change.is)
+		case PendingRemove:
+			d.Name = change.was.name
 		}
 	}
-	now, err := c.now.shown(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
-		was, is := before[d.ID], now[d.ID]
-		switch {
-		case d.Kind != ResourceProduct:
-		case was != nil && is != nil:
-			d.Name, d.Members = is.name, changedMembers(was, is)
-		case is != nil:
-			d.Name = is.name
-		case was != nil:
-			d.Name = was.name
-		}
-	}
-	return nil
+	return err
 }
 
-// described is the JSON of a resource and its name.
-type described struct{ name, body string }
-
-// differingIn lists the resources in which two sides differ.
-func differingIn(kind func(id string) ResourceKind, before, now map[string]described) (list []*Difference) {
-	for id, is := range now {
-		was, known := before[id]
-		switch {
-		case !known:
-			list = append(list, &Difference{Kind: kind(id), ID: id, Name: is.name, Effect: PendingAdd})
-		case was.body != is.body:
-			list = append(list, &Difference{Kind: kind(id), ID: id, Name: is.name, Effect: PendingChange, Members: store.ChangedMembers([]byte(was.body), []byte(is.body))})
-		}
+// differenceOf describes a change.
+func differenceOf(c resourceChange[described]) *Difference {
+	shown := c.is
+	if c.effect == PendingRemove {
+		shown = c.was
 	}
-	for id, was := range before {
-		if _, known := now[id]; !known {
-			list = append(list, &Difference{Kind: kind(id), ID: id, Name: was.name, Effect: PendingRemove})
-		}
+	d := &Difference{Kind: shown.kind, ID: c.id, Name: shown.name, Effect: c.effect}
+	if c.effect == PendingChange {
+		d.Members = store.ChangedMembers([]byte(c.was.body), []byte(c.is.body))
 	}
-	return list
+	return d
 }
 
-func always(kind ResourceKind) func(string) ResourceKind {
-	return func(string) ResourceKind { return kind }
-}
-
-// files lists the files that differ.
-func (c *comparison) files(ctx context.Context) (list []*Difference, err error) {
-	return list, store.Chunked(store.Unique(c.fileIDs), 512, func(ids []string) error {
-		var found [2]map[string]described
-		for i, side := range []releaseSide{c.before, c.now} {
-			found[i] = map[string]described{}
-			if side == nil {
-				continue
-			}
-			texts, err := side.files(ctx, ids)
-			if err != nil {
-				return err
-			}
-			for id, text := range texts {
-				found[i][id] = described{body: text}
-			}
-		}
-		list = append(list, differingIn(always(ResourceFile), found[0], found[1])...)
-		return nil
-	})
-}
-
-// attributes lists the declarations of attributes that differ.
-func (c *comparison) attributes(ctx context.Context) ([]*Difference, error) {
-	var found [2]map[string]described
-	for i, side := range []releaseSide{c.before, c.now} {
-		found[i] = map[string]described{}
-		if side == nil {
-			continue
-		}
-		declared, err := side.attributes(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for position, a := range declared {
-			found[i][a.ID] = described{a.Attributes.Label, string(store.Encode(struct {
-				*catalog.AttributeSource
-				Position int `json:"position"`
-			}{a, position}))}
-		}
-	}
-	return differingIn(always(ResourceAttribute), found[0], found[1]), nil
-}
-
-// catalog returns what differs in the releases as a whole: the base language, and the format in which they are stored.
-func (c *comparison) catalog(context.Context) ([]*Difference, error) {
+// changedCatalog returns what differs in the releases as a whole: the base language, and the format in which they are stored.
+func (c *comparison) changedCatalog(context.Context) ([]resourceChange[described], error) {
 	if c.before == nil {
 		return nil, nil
 	}
-	text := func(r *segment.Release) described {
-		return described{body: string(store.Encode(struct {
+	return changesOf(c, func(side releaseSide) (map[string]described, error) {
+		r := side.release()
+		return map[string]described{r.CatalogID: {ResourceCatalog, "", string(store.Encode(struct {
 			Locale string `json:"locale"`
 			Format int    `json:"format"`
-		}{r.Locale, r.Format}))}
-	}
-	id := c.now.release().CatalogID
-	return differingIn(always(ResourceCatalog), map[string]described{id: text(c.before.release())}, map[string]described{id: text(c.now.release())}), nil
+		}{r.Locale, r.Format}))}}, nil
+	}, sameBody)
 }
 
 // shownNode is what a release shows of a node.
@@ -257,34 +170,23 @@ type shownNode struct {
 	Translations map[string]catalog.NodeText `json:"translations,omitempty"`
 }
 
-// nodes lists the nodes and hierarchies that differ.
-func (c *comparison) nodes(ctx context.Context) ([]*Difference, error) {
-	var found [2]map[string]described
-	kinds := map[string]ResourceKind{}
-	for i, side := range []releaseSide{c.before, c.now} {
-		found[i] = map[string]described{}
-		if side == nil {
-			continue
-		}
+// describedNodes returns the nodes and hierarchies of which a member differs.
+func (c *comparison) describedNodes(ctx context.Context) ([]resourceChange[described], error) {
+	return changesOf(c, func(side releaseSide) (map[string]described, error) {
 		tree, err := side.tree(ctx)
 		if err != nil {
 			return nil, err
 		}
 		curated, err := side.curated(ctx, tree.Nodes)
-		if err != nil {
-			return nil, err
-		}
+		found := make(map[string]described, len(tree.Nodes))
 		for _, n := range tree.Nodes {
-			kinds[n.ID] = ResourceNode
+			kind := ResourceNode
 			if n.Kind == segment.KindHierarchy {
-				kinds[n.ID] = ResourceHierarchy
+				kind = ResourceHierarchy
 			}
-			found[i][n.ID] = described{n.Name, string(store.Encode(shownNode{n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, slices.Concat([]string{}, n.Ancestors),
+			found[n.ID] = described{kind, n.Name, string(store.Encode(shownNode{n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, slices.Concat([]string{}, n.Ancestors),
 				n.HasChildren(), n.SEO, store.FormatTime(n.CreatedAt), store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Texts}))}
 		}
-	}
-	return differingIn(func(id string) ResourceKind { return kinds[id] }, found[0], found[1]), nil
+		return found, err
+	}, sameBody)
 }
-
-// sortedIDs returns the ids of a set in order.
-func sortedIDs[T any](set map[string]T) []string { return slices.Sorted(maps.Keys(set)) }

@@ -33,9 +33,9 @@ func (w *releaseWriter) compareLists(ctx context.Context) (*listComparison, erro
 	for i := range handles {
 		handles[i] = math.MaxUint32 // gone
 	}
-	for handle, place := range w.places {
-		if w.before[handle].published != 0 {
-			handles[place] = uint32(handle)
+	for handle, was := range w.before {
+		if was.published != 0 {
+			handles[was.place] = uint32(handle)
 		}
 	}
 	c.was = func(ordinal uint32) uint32 { return handles[ordinal] }

@@ -288,6 +288,12 @@ func (p *publicationPlan) add(live *liveProduct) {
 	p.created, p.updated = append(p.created, live.created), append(p.updated, live.updated)
 }
 
+// own returns the handle of a product that the release holds itself.
+func (p *publicationPlan) own(id string) (handle uint32, own bool) {
+	handle, live := p.ids.Find(id)
+	return handle, live && int(p.ordinals[handle]) >= p.first
+}
+
 // related is the products that a product refers to, live or not.
 type related struct {
 	handle     uint32

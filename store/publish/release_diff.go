@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"portico/store"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -48,8 +47,7 @@ func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most
 		}
 		c.fileIDs = append(c.fileIDs, files...)
 	}
-	var err error
-	if c.products, err = compareVersions(ctx, sides[0].view, sides[1].view, ids); err != nil {
+	if err := c.compareProducts(ctx, sortedIDs(ids)); err != nil {
 		return nil, err
 	}
 	return c.differences(ctx, most)
@@ -77,27 +75,4 @@ func sharedLayers(a, b *segment.Release) (n int) {
 		n++
 	}
 	return n
-}
-
-// compareVersions returns which of some products two releases show differently, and how.
-func compareVersions(ctx context.Context, from, to *release.View, ids map[string]bool) (map[string]PendingEffect, error) {
-	effects := map[string]PendingEffect{}
-	return effects, store.Chunked(sortedIDs(ids), 512, func(ids []string) error {
-		before, err := versions(ctx, from, ids)
-		if err != nil {
-			return err
-		}
-		now, err := versions(ctx, to, ids)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			was, wasThere := before[id]
-			is, isThere := now[id]
-			if wasThere != isThere || was.version != is.version {
-				effects[id] = effectOf(isThere, wasThere)
-			}
-		}
-		return nil
-	})
 }

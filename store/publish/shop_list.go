@@ -12,27 +12,17 @@ import (
 
 // writeSynonyms writes the synonyms.
 func (w *releaseWriter) writeSynonyms(ctx context.Context) error {
-	return writeShopList(ctx, w, "synonym", segment.ListSynonyms, w.plan.synonyms, (*release.View).SynonymSources)
+	return writeShopList(ctx, w, "synonym", segment.ListSynonyms, w.plan.synonyms)
 }
 
 // writeRedirects writes the imported redirects.
 func (w *releaseWriter) writeRedirects(ctx context.Context) error {
-	return writeShopList(ctx, w, "redirect", segment.ListRedirects, w.plan.redirects, (*release.View).RedirectSources)
+	return writeShopList(ctx, w, "redirect", segment.ListRedirects, w.plan.redirects)
 }
 
-// writeShopList writes a list of the shop's sources, of a table. A delta has that of its parent if it is the same.
-func writeShopList[T any](ctx context.Context, w *releaseWriter, table, list string, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
-	var before []*T
-	if d := w.plan.delta; d != nil {
-		if len(d.changes[table]) == 0 {
-			return nil
-		}
-		var err error
-		if before, err = read(d.view, ctx); err != nil {
-			return err
-		}
-	}
-	if slices.EqualFunc(before, now, sameSource) {
+// writeShopList writes a list of the shop's sources, of a table. A delta has that of its parent if none was written since.
+func writeShopList[T any](ctx context.Context, w *releaseWriter, table, list string, now []*T) error {
+	if d := w.plan.delta; d == nil && len(now) == 0 || d != nil && len(d.changes[table]) == 0 {
 		return nil
 	}
 	if now == nil {

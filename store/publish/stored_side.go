@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -23,6 +24,19 @@ func (s *PublishService) storedSide(r *segment.Release) *storedSide {
 
 func (s *storedSide) release() *segment.Release { return s.view.Release }
 
+func (s *storedSide) versions(ctx context.Context, ids []string) (map[string]productVersion, error) {
+	return versionsIn(ctx, s.view, ids)
+}
+
+func (s *storedSide) foundBy(ctx context.Context, ids []string) (map[string]foundBy, error) {
+	products, err := s.view.ProductsByID(ctx, ids)
+	found := make(map[string]foundBy, len(products))
+	for id, product := range products {
+		found[id] = foundBy{product.SKU(), product.Slug()}
+	}
+	return found, err
+}
+
 func (s *storedSide) tree(ctx context.Context) (*segment.Tree, error) { return s.view.Tree(ctx) }
 
 func (s *storedSide) attributes(ctx context.Context) (segment.Attributes, error) {
@@ -30,18 +44,13 @@ func (s *storedSide) attributes(ctx context.Context) (segment.Attributes, error)
 }
 
 func (s *storedSide) curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
-	return curatedIn(ctx, s.view, nodes)
-}
-
-// curatedIn returns the ids of the curated products of nodes in a release, by node.
-func curatedIn(ctx context.Context, view *release.View, nodes []*segment.CatalogNode) (map[string][]string, error) {
 	found := map[string][]string{}
 	return found, store.Chunked(nodes, 512, func(nodes []*segment.CatalogNode) error {
 		names := make([]string, len(nodes))
 		for i, node := range nodes {
 			names[i] = segment.ListOfNode(node.ID)
 		}
-		heads, err := view.ListHeads(ctx, names)
+		heads, err := s.view.ListHeads(ctx, names)
 		if err != nil {
 			return err
 		}
@@ -54,7 +63,7 @@ func curatedIn(ctx context.Context, view *release.View, nodes []*segment.Catalog
 		places = store.Unique(places)
 		ids := make(map[uint32]string, len(places))
 		if err := store.Chunked(places, 512, func(places []uint32) error {
-			some, err := view.ProductIDs(ctx, places)
+			some, err := s.view.ProductIDs(ctx, places)
 			for i, id := range some {
 				ids[places[i]] = id
 			}
@@ -123,4 +132,71 @@ func readTexts(ctx context.Context, r *segment.Reader, language string, places [
 
 func (s *storedSide) files(ctx context.Context, ids []string) (map[string]string, error) {
 	return filesIn(ctx, s.db.Reader, &s.view.Reader, ids)
+}
+
+// versionsIn returns the versions of several products of a release. It leaves out unknown ids.
+func versionsIn(ctx context.Context, v *release.View, ids []string) (map[string]productVersion, error) {
+	found, err := v.PlacesByID(ctx, ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	places := segment.Ordered(found)
+	hashes, err := v.KeysAt(ctx, segment.SortVersion, places)
+	if err != nil {
+		return nil, err
+	}
+	published, err := v.KeysAt(ctx, segment.SortPublished, places)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]productVersion, len(found))
+	for id, place := range found {
+		at, _ := slices.BinarySearch(places, uint32(place))
+		byID[id] = productVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published), uint32(place)}
+	}
+	return byID, nil
+}
+
+// idsIn adds the ids of the products of some layers of a release, and of those of the layers below that they replace or
+// do not have.
+func idsIn(ctx context.Context, v *release.View, layers []segment.Layer, ids map[string]bool) error {
+	if len(layers) == 0 {
+		return nil
+	}
+	all, err := v.AllIDs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, layer := range layers {
+		for ordinal := layer.First; ordinal < layer.End; ordinal++ {
+			ids[all.At(uint32(ordinal))] = true
+		}
+	}
+	dead, err := v.DeadIn(ctx, layers)
+	for _, ordinal := range dead {
+		ids[all.At(ordinal)] = true
+	}
+	return err
+}
+
+// fileIDsIn returns the ids of the files of some layers.
+func fileIDsIn(ctx context.Context, in db.Session, layers []segment.Layer) ([]string, error) {
+	ids := make([]int64, len(layers))
+	for i, layer := range layers {
+		ids[i] = layer.ID
+	}
+	return db.CollectIn(ctx, in, db.Scalar[string], ids, `SELECT file_id FROM release_file WHERE release_id IN ($in)`)
+}
+
+// filesIn returns the texts of files of a release, from the highest layer that has them.
+func filesIn(ctx context.Context, in db.Session, r *segment.Reader, ids []string) (map[string]string, error) {
+	of, args := r.InLayers()
+	list, args := db.InList(args, ids)
+	files, err := db.Collect(ctx, in, db.ScanPair[string, string], `
+		SELECT file_id, body FROM release_file WHERE release_id IN (`+of+`) AND file_id IN (`+list+`) ORDER BY release_id`, args...)
+	texts := make(map[string]string, len(files))
+	for _, f := range files { // the base first, whose number is the lowest
+		texts[f.Key] = f.Value
+	}
+	return texts, err
 }

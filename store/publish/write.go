@@ -16,9 +16,11 @@ import (
 
 // newReleaseWriter returns the writer of a plan.
 func newReleaseWriter(s *PublishService, actor store.Actor, p *publicationPlan, release *segment.Release) *releaseWriter {
-	return &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
+	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
 		index: map[string]*runs{}, facet: map[string]*facetBuilder{},
 		prices: sparseKeys{absent: segment.Unpriced}, orders: sparseKeys{absent: catalog.NoOrder}}
+	w.compared = &comparison{now: &madeSide{w}}
+	return w
 }
 
 // writeAuthored writes what it reads from authored data: the files and products of the plan.

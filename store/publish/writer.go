@@ -34,14 +34,12 @@ type releaseWriter struct {
 	rows       map[string][][]any            // to write, by table
 	waiting    int                           // their number
 	size       int64                         // and bytes
-	before     []servedVersion               // of the products, by handle
-	beforeID   map[string]servedVersion      // of the products that may differ, by id; for a delta
-	places     []uint32                      // in the served release, by handle; for a whole release
-	differing  []string                      // ids of products that differ from the served release
+	before     []productVersion              // in the served release, of the products that the release holds itself, by handle
+	others     map[string]productVersion     // likewise of others that may differ, by id
+	compared   *comparison                   // with the served release
+	slugs      int                           // that changed
 	ownFiles   map[string]string             // the texts of the files of a delta, by id
 	found      map[string]foundBy            // by id: what the products of a delta are found by
-	changed    []string                      // ids of those that are in both
-	effects    map[string]PendingEffect      // of all that differ; for a dry run
 	dryRun     bool                          // writes nothing: only compares
 	everything bool                          // so much differs that it is not listed
 	keys       map[store.SortBy]segment.Keys // of the parent, as far as read
@@ -76,8 +74,11 @@ var columns = map[string][]string{
 }
 
 // put adds rows to write, and writes all that wait once there are enough for a transaction. So a delta of a few products
-// takes one transaction, with few statements for each table.
+// takes one transaction, with few statements for each table. A dry run writes nothing.
 func (w *releaseWriter) put(ctx context.Context, table string, rows ...[]any) error {
+	if w.dryRun {
+		return nil
+	}
 	for len(rows) > 0 {
 		if w.rows == nil {
 			w.rows = map[string][][]any{}
@@ -159,9 +160,6 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 	}
 	return err
 }
-
-// foundBy is what a product is found by.
-type foundBy struct{ sku, slug string }
 
 // ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
 type ordinalLists [][]uint32 // by chunk

@@ -12,7 +12,7 @@ import (
 )
 
 // ListRedirects is the name of the list whose only chunk holds the imported redirects, as JSON. A delta has one
-// only if they differ from those of the layers below, and a whole release if it has any.
+// only if one was written since its parent, and a whole release if it has any.
 const ListRedirects = "redirects"
 
 // AnyRedirect is the key of the imported redirects.

@@ -9,8 +9,8 @@ import (
 	"portico/store/index"
 )
 
-// ListSynonyms is the name of the list whose only chunk holds the synonyms, as JSON. A delta has one only if they
-// differ from those of the layers below, and a whole release if it has any.
+// ListSynonyms is the name of the list whose only chunk holds the synonyms, as JSON. A delta has one only if one
+// was written since its parent, and a whole release if it has any.
 const ListSynonyms = "synonyms"
 
 // SynonymSources reads the synonyms as they were published. Searches depend on them, so they count as AnyProduct.

@@ -1,0 +1,147 @@
+package publish
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"portico/store/db"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// madeSide is the release that a publication makes, or would make: what the plan and the writer have in memory, and beside
+// it what is stored of a whole release, or of the parent of a delta.
+type madeSide struct{ w *releaseWriter }
+
+func (m *madeSide) release() *segment.Release { return m.w.release }
+
+func (m *madeSide) tree(context.Context) (*segment.Tree, error) { return m.w.plan.tree, nil }
+
+func (m *madeSide) attributes(context.Context) (segment.Attributes, error) {
+	return m.w.plan.attributes, nil
+}
+
+// stored is the parent of a delta, or a whole release that is written.
+func (m *madeSide) stored() *storedSide {
+	if d := m.w.plan.delta; d != nil {
+		return &storedSide{m.w.service.db, d.view}
+	}
+	return &storedSide{m.w.service.db, release.Uncached(m.w.served, m.w.release)} // its cache identity is not known before it is published
+}
+
+// parted divides products into those that the release holds itself, by handle, and those that a delta has from its parent,
+// with their versions.
+func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, below map[string]productVersion, err error) {
+	var others []string
+	for _, id := range ids {
+		if handle, isOwn := m.w.plan.own(id); isOwn {
+			own = append(own, handle)
+		} else {
+			others = append(others, id)
+		}
+	}
+	d := m.w.plan.delta
+	if d == nil || len(others) == 0 {
+		return own, nil, nil
+	}
+	below, err = versionsIn(ctx, d.view, others)
+	maps.DeleteFunc(below, func(_ string, v productVersion) bool {
+		_, dead := slices.BinarySearch(d.dead, v.place)
+		return dead
+	})
+	return own, below, err
+}
+
+func (m *madeSide) versions(ctx context.Context, ids []string) (map[string]productVersion, error) {
+	own, below, err := m.parted(ctx, ids)
+	found := make(map[string]productVersion, len(ids))
+	for _, handle := range own {
+		ordinal := int(m.w.plan.ordinals[handle])
+		found[m.w.plan.ids.At(handle)] = productVersion{version: m.w.versions[ordinal-m.w.plan.first]}
+	}
+	maps.Copy(found, below)
+	return found, err
+}
+
+func (m *madeSide) foundBy(ctx context.Context, ids []string) (map[string]foundBy, error) {
+	if m.w.plan.delta == nil {
+		return m.stored().foundBy(ctx, ids)
+	}
+	own, below, err := m.parted(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.stored().foundBy(ctx, sortedIDs(below))
+	for _, handle := range own {
+		id := m.w.plan.ids.At(handle)
+		found[id] = m.w.found[id]
+	}
+	return found, err
+}
+
+// shown builds the products that the release holds itself again.
+func (m *madeSide) shown(ctx context.Context, ids []string) (map[string]*shownProduct, error) {
+	own, below, err := m.parted(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]*shownProduct, len(ids))
+	if len(below) > 0 {
+		if found, err = m.stored().shown(ctx, sortedIDs(below)); err != nil {
+			return nil, err
+		}
+	}
+	products, err := m.w.plan.build(ctx, m.w.release, own)
+	if err != nil {
+		return nil, err
+	}
+	for _, product := range products {
+		b := product.stored
+		t := &productTexts{custom: string(b.Attributes), offers: b.Offers, crumbs: string(b.Crumbs), documents: map[string]string{}, extras: map[string]string{}}
+		for language, document := range b.Documents {
+			t.documents[language], t.extras[language] = string(document), string(b.Extras[language])
+		}
+		if found[b.ID], err = t.show(b.ID); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (m *madeSide) curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
+	p, found := m.w.plan, map[string][]string{}
+	d := p.delta
+	if d != nil { // the lists that the delta leaves as they are
+		var err error
+		if found, err = m.stored().curated(ctx, nodes); err != nil {
+			return nil, err
+		}
+	}
+	for _, node := range nodes {
+		if d != nil && !d.curated[node.ID] {
+			continue
+		}
+		found[node.ID] = nil
+		for _, handle := range p.curated[node.ID] {
+			found[node.ID] = append(found[node.ID], p.ids.At(handle))
+		}
+	}
+	return found, nil
+}
+
+// files reads the authored files in a dry run, which stores none.
+func (m *madeSide) files(ctx context.Context, ids []string) (map[string]string, error) {
+	if !m.w.dryRun {
+		texts, err := m.stored().files(ctx, ids)
+		maps.Copy(texts, m.w.ownFiles)
+		return texts, err
+	}
+	list, args := db.InList(nil, ids)
+	found, err := db.Collect(ctx, m.w.plan.in, scanReleasedFile, `SELECT id, body FROM file WHERE id IN (`+list+`)`, args...)
+	texts := make(map[string]string, len(found))
+	for _, f := range found {
+		texts[f.id] = string(f.body)
+	}
+	return texts, err
+}
