@@ -1,4 +1,4 @@
-package main
+package packaging
 
 import (
 	"errors"
@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"portico/internal/app"
 	"portico/internal/cli"
 	"portico/internal/web"
 	"portico/store/storetest"
@@ -28,14 +29,22 @@ import (
 // These tests compare the files in packaging/ with the program's flags and with each other,
 // because the programs that read the files are usually not installed.
 
+// TestMain runs the tests at the root of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(".."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // drainTime is how long the server waits for requests in flight, after --linger.
 const drainTime = 20 * time.Second
 
 // parseCommand parses a command line and its environment. It requires that the command has a
 // flag for each PORTICO_ variable.
-func parseCommand(t *testing.T, environment map[string]string, args ...string) *commands {
+func parseCommand(t *testing.T, environment map[string]string, args ...string) *app.Commands {
 	t.Helper()
-	c := &commands{}
+	c := &app.Commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	var known []string

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -43,7 +43,7 @@ func textFlags(command *kong.Node) (flags []*kong.Flag) {
 // are not secret.
 func TestSecretFlagsAreTagged(t *testing.T) {
 	t.Parallel()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	parser, err := cli.Parser(&Commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	tagged, excepted := map[string]bool{}, map[string]string{}
 	for _, command := range parser.Model.Leaves(false) {
@@ -66,7 +66,7 @@ func TestSecretFlagsAreTagged(t *testing.T) {
 func TestURLPasswordsAreMasked(t *testing.T) {
 	t.Parallel()
 	const canary = "CanaryYellow"
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	parser, err := cli.Parser(&Commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	command, err := parser.Parse([]string{"config"})
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"io"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/app"
 	"portico/internal/cli"
 )
 
@@ -34,7 +35,7 @@ func documentation(t *testing.T) map[string]string {
 // commands' flags.
 func serveFlags(t *testing.T) (defaults map[string]string, limits, all []string) {
 	t.Helper()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	parser, err := cli.Parser(&app.Commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	defaults = map[string]string{}
 	for _, command := range parser.Model.Leaves(false) {

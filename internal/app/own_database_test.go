@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -130,7 +130,7 @@ func TestCommandsSpareOtherDatabases(t *testing.T) {
 				before := folderContents(t, at)
 				var stderr bytes.Buffer
 				args := strings.NewReplacer("DB_FILE", path, "DB", "file:"+path, "DIR", out, "OWN", own).Replace(command.args)
-				require.Equal(t, cli.ExitFailure, run(t.Context(), strings.Fields(args), cli.Streams{Out: io.Discard, Err: &stderr}), "%s", &stderr)
+				require.Equal(t, cli.ExitFailure, runProgram(t.Context(), strings.Fields(args), cli.Streams{Out: io.Discard, Err: &stderr}), "%s", &stderr)
 				require.Contains(t, stderr.String(), test.says)
 				require.Equal(t, before, folderContents(t, at))
 				require.Empty(t, folderContents(t, out))
@@ -152,7 +152,7 @@ func TestImportPlansWithoutShop(t *testing.T) {
 			}
 			before := folderContents(t, at)
 			var stdout, stderr bytes.Buffer
-			require.Zero(t, run(t.Context(), []string{"import", "--dry-run", "internal/demo/shop.ndjson", "--database-url", "file:" + path}, cli.Streams{Out: &stdout, Err: &stderr}), "%s", &stderr)
+			require.Zero(t, runProgram(t.Context(), []string{"import", "--dry-run", "internal/demo/shop.ndjson", "--database-url", "file:" + path}, cli.Streams{Out: &stdout, Err: &stderr}), "%s", &stderr)
 			require.Contains(t, stderr.String(), "there is no shop in "+path+" yet: an import would create it\n")
 			require.Regexp(t, `25 product\b`, stdout.String())
 			require.Equal(t, before, folderContents(t, at))
@@ -163,7 +163,7 @@ func TestImportPlansWithoutShop(t *testing.T) {
 // eachCommandNames requires that each command is in one of the lists above.
 func eachCommandNames(t *testing.T) {
 	t.Helper()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	parser, err := cli.Parser(&Commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		_, opens := databaseCommands[command.Path()]
@@ -197,7 +197,7 @@ func TestSuggestions(t *testing.T) {
 			if fields[0] == "serve" && !strings.Contains(args, "addr") {
 				fields = append(fields, "--addr", "127.0.0.1:0")
 			}
-			require.Equal(t, cli.ExitUsage, run(t.Context(), fields, cli.Streams{Out: io.Discard, Err: &stderr}), "%s", &stderr)
+			require.Equal(t, cli.ExitUsage, runProgram(t.Context(), fields, cli.Streams{Out: io.Discard, Err: &stderr}), "%s", &stderr)
 			require.Contains(t, stderr.String(), says)
 		})
 	}
@@ -214,7 +214,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	url := "file:" + filepath.Join(t.TempDir(), "shop.db")
 	lost := func(args ...string) string {
 		var stderr bytes.Buffer
-		require.NotZero(t, run(t.Context(), args, cli.Streams{Out: fullOutput{}, Err: &stderr}), "%s", args)
+		require.NotZero(t, runProgram(t.Context(), args, cli.Streams{Out: fullOutput{}, Err: &stderr}), "%s", args)
 		return stderr.String()
 	}
 	for _, args := range []string{"version", "--help", "schema", "man", "completion bash", "import --database-url URL internal/demo/shop.ndjson", "publish --database-url URL",

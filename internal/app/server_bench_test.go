@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 
 // Benchmarks of requests through all layers, without a network, over a generated shop:
 //
-//	go test -run - -bench 'Whole|Cold' .
+//	go test -run - -bench 'Whole|Cold' ./internal/app
 //
 // PORTICO_TEST_BENCH_PRODUCTS is the number of products; the default is 1000.
 

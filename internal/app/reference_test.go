@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -19,14 +19,14 @@ import (
 func printedBy(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	require.Zero(t, run(t.Context(), args, cli.Streams{Out: &out, Err: &stderr}), "%s", &stderr)
+	require.Zero(t, runProgram(t.Context(), args, cli.Streams{Out: &out, Err: &stderr}), "%s", &stderr)
 	return out.String()
 }
 
 // eachCommand calls do for each command, with its flags.
 func eachCommand(t *testing.T, do func(command *kong.Node, flags []*kong.Flag)) {
 	t.Helper()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	parser, err := cli.Parser(&Commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		do(command, command.Flags)

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ import (
 //
 // The tests count the allocations of requests through all layers. Benchmarks measure them:
 //
-//	go test -run - -bench Cached .
+//	go test -run - -bench Cached ./internal/app
 //
 // PORTICO_TEST_BENCH_SHOP is an import file to use in place of the demo shop.
 
@@ -70,14 +70,14 @@ func newDemoServer(t testing.TB, flags ...string) *testServer {
 func newEmptyServer(t testing.TB, flags ...string) *testServer {
 	t.Helper()
 	url := "file:" + filepath.Join(t.TempDir(), "shop.db")
-	c := &commands{}
+	c := &Commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key",
 		strings.Repeat("QUFB", 10) + "QUE="}, flags...))
 	require.NoError(t, err)
 	logWriter := accesslog.NewLineWriter(io.Discard)
-	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(logWriter, nil))), logWriter)
+	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(logWriter, nil))), logWriter, schema)
 	require.NoError(t, err)
 	t.Cleanup(func() { a.store.Close() })
 	return &testServer{app: a, handler: a.handler(), node: "node-coffee"}
@@ -216,7 +216,7 @@ func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 60_000, limits.Defaults().Cost)
 	require.Equal(t, limits.Defaults(), limits.Config{}.OrDefaults())
-	c := &commands{}
+	c := &Commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{"serve"})
@@ -224,20 +224,20 @@ func TestDefaultLimits(t *testing.T) {
 	require.Equal(t, limits.Defaults(), c.Serve.Documents)
 	bounds := limits.Config{Tokens: 1, Depth: 2, Cost: 3}.OrDefaults()
 	require.Equal(t, []int{1, 2, 3}, []int{bounds.Tokens, bounds.Depth, bounds.Cost})
-	require.ErrorContains(t, (&serve{Documents: limits.Config{Depth: -1}}).Validate(), "--document-depth")
+	require.ErrorContains(t, (&Serve{Documents: limits.Config{Depth: -1}}).Validate(), "--document-depth")
 }
 
 func TestFailedExportKeepsTheOldFile(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "portico.db"), "--synchronous", "OFF"}
-	require.Zero(t, run(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...),
+	require.Zero(t, runProgram(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...),
 		cli.Streams{Out: io.Discard, Err: io.Discard}))
 	directory := t.TempDir()
 	file := filepath.Join(directory, "shop.ndjson")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, 1, run(ctx, append([]string{"export", file}, flags...), cli.Streams{Out: io.Discard, Err: io.Discard}))
+	require.Equal(t, 1, runProgram(ctx, append([]string{"export", file}, flags...), cli.Streams{Out: io.Discard, Err: io.Discard}))
 	kept, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(kept))

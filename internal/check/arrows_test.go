@@ -1,4 +1,4 @@
-package main
+package check
 
 import (
 	"encoding/json"
@@ -14,7 +14,8 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/audience graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
+portico: internal/app internal/cli
+internal/app: graph graph/audience graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/status internal/tracing
 	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/problem internal/web/server rest store store/seal
 	store/shop
@@ -48,7 +49,9 @@ internal/cli: internal/auth internal/datagen internal/httpcache internal/remote 
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
+internal/check:
 internal/e2e:
+packaging:
 internal/dependency:
 internal/encoding:
 internal/filelock:
