@@ -77,15 +77,16 @@ func (d candidateDependencies) complete(candidate responsecache.Candidate, at in
 	if at == 0 {
 		return &candidate
 	}
-	body := candidate.Response.Body
-	candidate.Renew = func() *responsecache.Candidate {
+	renewed := candidate
+	renewed.Response = nil // the cache in front has it
+	candidate.Renew = func(last *responsecache.Response) *responsecache.Candidate {
 		reads, updated := d.store.RenewReads(d.stock)
 		if reads == nil || !d.unchangedButStock() {
 			return nil
 		}
-		text := slices.Clone(body)
+		text := slices.Clone(last.Body)
 		store.AppendTime(text[:at], updated)
-		now, renewed := d, candidate
+		now, renewed := d, renewed
 		now.stock, renewed.Response = reads, responsecache.NewResponse(text, nil)
 		return now.complete(renewed, at)
 	}
