@@ -8,16 +8,13 @@ import (
 	"log/slog"
 
 	"portico/graph"
-	"portico/graph/opctx"
-	"portico/internal/responsecache"
 )
 
 // API serves REST by calling the GraphQL resolvers.
 type API struct {
 	resolver  *graph.Resolver
 	log       *slog.Logger
-	responses *responsecache.Cache // cached
-	caching   opctx.CachePolicy
+	responses graph.ResponseCache
 
 	maxResponseBytes int // 0 means unlimited
 	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
@@ -34,7 +31,7 @@ func LimitResponses(bytes int, expensive func(ctx context.Context, running bool)
 
 // New returns an API. Without WithResponseCache it caches nothing.
 func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
-	a := &API{resolver: resolver, log: log, responses: responsecache.NewCache(0)}
+	a := &API{resolver: resolver, log: log}
 	for _, option := range options {
 		option(a)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 
@@ -14,7 +13,6 @@ import (
 
 	"portico/graph/document"
 	"portico/graph/model"
-	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/auth"
 	"portico/internal/cachekey"
@@ -101,12 +99,12 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	var space [256]byte
 	key := cachekey.Of(view.AppendKey(cachekey.AppendInt(cachekey.AppendPart(space[:0], "graphql"), int64(query.ID))))
 	var draft *responseDraft
-	cached, err := e.Responses.Do(ctx, key, opctx.Moment(view), func() (*responsecache.Response, error) {
+	cached, err := e.Responses.Do(ctx, view, key, func() (*responsecache.Response, error) {
 		draft, err = e.draft(ctx, query, dst)
 		if err != nil {
 			return nil, err
 		}
-		return draft.cacheable(ctx, view, &e.Caching)
+		return draft.cacheable(ctx)
 	})
 	switch {
 	case draft != nil && draft.body != nil && (err != nil || draft.holes.Len() > 0): // this request ran it, so its errors are in ctx
@@ -119,7 +117,6 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	case err != nil:
 		return dst, nil, false, err
 	}
-	view.Reuse(cached.ValidFrom, cached.ValidUntil, cached.MadeFrom)
 	if draft == nil {
 		e.CountFields(ctx, query.CacheCoordinates)
 	} else {
@@ -155,17 +152,15 @@ func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation,
 }
 
 // cacheable returns the response to cache. It is ErrResponse if the response has errors.
-func (d *responseDraft) cacheable(ctx context.Context, view *release.View, policy *opctx.CachePolicy) (*responsecache.Response, error) {
+func (d *responseDraft) cacheable(ctx context.Context) (*responsecache.Response, error) {
 	if graphql.GetErrors(ctx) != nil {
 		return nil, ErrResponse
 	}
-	header := http.Header{}
-	policy.SetTags(header, view)
-	resp := responsecache.NewResponse(d.body, header)
+	resp := responsecache.NewResponse(d.body, nil)
 	if d.holes.Len() > 0 {
 		resp.Attach(&d.dynamicPart, d.holes.Size()+d.productBytes())
 	}
-	return opctx.SetValidity(resp, view), nil
+	return resp, nil
 }
 
 // productBytes returns the memory of the products.

@@ -14,20 +14,17 @@ import (
 	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/limits"
-	"portico/graph/opctx"
 	"portico/graph/plan"
-	"portico/internal/responsecache"
 	"portico/store"
 )
 
 // Config configures an Executor. Functions may be nil, and are called concurrently.
 type Config struct {
 	Limits            limits.Config
-	OpenIntrospection bool                 // introspection without a token
-	DisablePlans      bool                 // gqlgen's executor runs everything
-	Responses         *responsecache.Cache // of whole responses; nil for none
-	Limiter           ConcurrencyLimiter   // nil for none
-	Caching           opctx.CachePolicy    // headers for HTTP caches
+	OpenIntrospection bool                // introspection without a token
+	DisablePlans      bool                // gqlgen's executor runs everything
+	Responses         graph.ResponseCache // of whole responses
+	Limiter           ConcurrencyLimiter  // nil for none
 
 	CountField        func(ctx context.Context, coordinate string)    // of each root field
 	CountExecutor     func(executor string)                           // of each query: plan or gqlgen

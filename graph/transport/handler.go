@@ -48,12 +48,12 @@ func CountExecutors(count func(executor string)) Option {
 
 // WithResponseCache caches responses that depend on a release alone.
 func WithResponseCache(cache *responsecache.Cache) Option {
-	return func(h *handlerConfig) { h.Responses = cache }
+	return func(h *handlerConfig) { h.Responses.Cache = cache }
 }
 
 // WithCachePolicy sets the headers by which HTTP caches store responses.
 func WithCachePolicy(policy opctx.CachePolicy) Option {
-	return func(h *handlerConfig) { h.Caching = policy }
+	return func(h *handlerConfig) { h.Responses.Policy = policy }
 }
 
 // WithDocumentCache replaces the document cache, whose default size is document.DefaultCacheBytes.

@@ -284,33 +284,28 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		setRetryAfter(w, response)
 		h.write(w, &q.Params, response)
 	case found != nil && opctx.Storable(r):
-		again := h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
-		h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: found, Tagged: true, SetCaching: again})
-		found.ServeHTTP(w, r)
+		h.serve(w, r, q, graph.Delivery{Response: found, Vary: varyFound, Candidate: builder})
 	case found != nil:
-		h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: found})
-		found.ServeWithoutETag(w, r)
+		h.serve(w, r, q, graph.Delivery{Response: found, Candidate: builder})
+	case builder != nil:
+		h.serve(w, r, q, graph.Delivery{Response: responsecache.NewResponse(bytes.Clone(body), nil), Candidate: builder})
 	default:
-		if builder != nil {
-			h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: responsecache.NewResponse(bytes.Clone(body), nil)})
-		}
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 		_, _ = w.Write(body) // an error means that the client is gone
 	}
 	return true
 }
 
-// setCandidate makes a response a candidate for requests that repeat this one.
-func (h *handler) setCandidate(ctx context.Context, builder *graph.CandidateBuilder, q *document.PreparedOperation, candidate responsecache.Candidate) {
-	if builder == nil {
-		return
+// serve writes the finished response to a query.
+func (h *handler) serve(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation, d graph.Delivery) {
+	if d.Candidate != nil {
+		count, outcome := h.exec.CountRepeated(q), q.Outcome
+		d.Count = func(ctx context.Context) {
+			count(ctx)
+			h.documents.CountOutcome(outcome)
+		}
 	}
-	count, outcome := h.exec.CountRepeated(q), q.Outcome
-	candidate.Count = func(ctx context.Context) {
-		count(ctx)
-		h.documents.CountOutcome(outcome)
-	}
-	builder.Set(ctx, candidate)
+	h.exec.Responses.Serve(w, r, d)
 }
 
 // refuse writes the response to an opCtx that failed as a whole.

@@ -17,7 +17,7 @@ import (
 	"portico/internal/encoding"
 )
 
-// Response is a finished response. It is immutable, and requests share it.
+// Response is a finished response. Once it is made it is immutable, and requests share it.
 type Response struct {
 	Body       []byte
 	ETag       string                   // strong, with its quotes: bodies that differ have different ones, on any server
@@ -74,6 +74,11 @@ func NewResponse(body []byte, header http.Header) *Response {
 		a.compressed[i].tag = c.ETag(a.ETag)
 	}
 	return a
+}
+
+// AddHeader adds a header field that belongs to the body, before anybody else has the response.
+func (a *Response) AddHeader(name, value string) {
+	a.header = append(a.header, newHeaderField(name, value))
 }
 
 // encodings are those of Response.compressed.
