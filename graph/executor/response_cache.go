@@ -110,7 +110,7 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	case draft != nil && draft.body != nil && (err != nil || draft.holes.Len() > 0): // this request ran it, so its errors are in ctx
 		body, err = e.fill(ctx, query, draft.body, &draft.dynamicPart, draft.buffer)
 		return body, nil, true, err
-	case errors.Is(err, ErrResponse), err != nil && ctx.Err() != nil:
+	case errors.Is(err, errResponse), err != nil && ctx.Err() != nil:
 		return dst, nil, false, nil // errors of another request
 	case err != nil && draft != nil:
 		return draft.buffer, nil, false, err
@@ -118,7 +118,7 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 		return dst, nil, false, err
 	}
 	if draft == nil {
-		e.CountFields(ctx, query.CacheCoordinates)
+		e.countFields(ctx, query.CacheCoordinates)
 	} else {
 		dst = draft.buffer
 	}
@@ -137,7 +137,7 @@ type responseDraft struct {
 
 // draft runs the plan of a query, and leaves holes for what is not cacheable.
 func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation, dst []byte) (*responseDraft, error) {
-	if err := e.StartRun(ctx, query.Operation); err != nil {
+	if err := e.startRun(ctx, query.Operation); err != nil {
 		return nil, err
 	}
 	body, holes, err := e.runner.RunWithHoles(ctx, query.Plan.Plan, append(dst, responseStart...))
@@ -151,10 +151,10 @@ func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation,
 	return draft, nil
 }
 
-// cacheable returns the response to cache. It is ErrResponse if the response has errors.
+// cacheable returns the response to cache. It is errResponse if the response has errors.
 func (d *responseDraft) cacheable(ctx context.Context) (*responsecache.Response, error) {
 	if graphql.GetErrors(ctx) != nil {
-		return nil, ErrResponse
+		return nil, errResponse
 	}
 	resp := responsecache.NewResponse(d.body, nil)
 	if d.holes.Len() > 0 {

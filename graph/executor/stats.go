@@ -17,24 +17,19 @@ import (
 
 // The steps of an operation, as traces name them.
 const (
-	StepPrepare = "graphql.prepare" // parse, validate and plan
-	StepRun     = "graphql.run"
+	stepPrepare = "graphql.prepare" // parse, validate and plan
+	stepRun     = "graphql.run"
 )
 
-// ErrResponse is the error of a step whose response has errors.
-var ErrResponse = errors.New("the response has errors")
+// errResponse is the error of a step whose response has errors.
+var errResponse = errors.New("the response has errors")
 
-// StepError returns ErrResponse if there are errors.
-func StepError(errs gqlerror.List) error {
+// stepError returns errResponse if there are errors.
+func stepError(errs gqlerror.List) error {
 	if len(errs) > 0 {
-		return ErrResponse
+		return errResponse
 	}
 	return nil
-}
-
-// CodeError returns an error with nothing but a code, for statistics.
-func CodeError(code store.Code) gqlerror.List {
-	return gqlerror.List{{Extensions: map[string]any{"code": code}}}
 }
 
 // statsOf returns the statistics of an operation that are known before it runs.
@@ -45,15 +40,15 @@ func statsOf(op *document.Operation) OperationStats {
 	return OperationStats{Name: op.Definition.Name, Kind: string(op.Definition.Operation), Trusted: op.Outcome == document.OutcomeTrusted}
 }
 
-// NameOperation sets the operation name of a request's log entry.
-func NameOperation(ctx context.Context, op *document.Operation) {
+// nameOperation sets the operation name of a request's log entry.
+func nameOperation(ctx context.Context, op *document.Operation) {
 	if req := reqctx.From(ctx); req != nil {
 		req.OperationName = statsOf(op).Name
 	}
 }
 
-// RecordOperation reports an operation of a request that ended with these errors.
-func (e *Executor) RecordOperation(ctx context.Context, op *document.Operation, errs gqlerror.List) {
+// recordOperation reports an operation of a request that ended with these errors.
+func (e *Executor) recordOperation(ctx context.Context, op *document.Operation, errs gqlerror.List) {
 	stats := statsOf(op)
 	stats.Codes = addCodes(nil, errs)
 	e.recordEnd(ctx, stats)
@@ -84,8 +79,8 @@ func addCodes(codes []store.Code, errs gqlerror.List) []store.Code {
 	return codes
 }
 
-// RecordRejected reports an operation of a stream that was rejected.
-func (e *Executor) RecordRejected(ctx context.Context, op *document.Operation, errs gqlerror.List) {
+// recordRejected reports an operation of a stream that was rejected.
+func (e *Executor) recordRejected(ctx context.Context, op *document.Operation, errs gqlerror.List) {
 	if e.CountOperation != nil {
 		stats := statsOf(op)
 		stats.Codes = addCodes(nil, errs)
@@ -93,8 +88,8 @@ func (e *Executor) RecordRejected(ctx context.Context, op *document.Operation, e
 	}
 }
 
-// StreamStats collects the statistics of an operation of a stream. It is safe for concurrent use.
-type StreamStats struct {
+// streamStats collects the statistics of an operation of a stream. It is safe for concurrent use.
+type streamStats struct {
 	exec  *Executor
 	ctx   context.Context
 	start time.Time
@@ -103,17 +98,17 @@ type StreamStats struct {
 	OperationStats
 }
 
-// StartStream begins the statistics of an operation of a stream, and reports a new subscription.
-func (e *Executor) StartStream(ctx context.Context, op *document.Operation) *StreamStats {
-	s := &StreamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(op)}
+// startStream begins the statistics of an operation of a stream, and reports a new subscription.
+func (e *Executor) startStream(ctx context.Context, op *document.Operation) *streamStats {
+	s := &streamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(op)}
 	if e.CountSubscription != nil && s.Kind == string(ast.Subscription) {
 		e.CountSubscription(ctx, s.OperationStats)
 	}
 	return s
 }
 
-// AddErrors adds the errors of a response or event.
-func (s *StreamStats) AddErrors(errs gqlerror.List) {
+// addErrors adds the errors of a response or event.
+func (s *streamStats) addErrors(errs gqlerror.List) {
 	if len(errs) > 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -121,8 +116,8 @@ func (s *StreamStats) AddErrors(errs gqlerror.List) {
 	}
 }
 
-// End reports the operation. Call it once.
-func (s *StreamStats) End() {
+// end reports the operation. Call it once.
+func (s *streamStats) end() {
 	if s.exec.CountOperation == nil {
 		return
 	}
