@@ -122,16 +122,12 @@ func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 	return rejected, true
 }
 
-// allow checks what depends on the client. A plan checks that by itself. ok is false if the response rejects the operation.
+// allow checks what depends on the client, and creates the context in which gqlgen's executor runs the operation. A plan of HTTP
+// needs none, and checks introspection by itself. ok is false if the response rejects the operation.
 func (x *execution) allow(ctx context.Context) (rejected Response, ok bool) {
-	if x.query != nil && !x.Streams {
+	if x.opCtx != nil || x.query != nil && !x.Streams {
 		return rejected, true
 	}
-	return x.beginGqlgen(ctx)
-}
-
-// beginGqlgen creates the context in which gqlgen's executor runs the operation.
-func (x *execution) beginGqlgen(ctx context.Context) (rejected Response, ok bool) {
 	params := x.Params
 	if x.Prepared != nil {
 		params = x.Prepared.Params
@@ -224,8 +220,10 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 	var candidate *graph.CandidateBuilder
 	tagged := false
 	if !x.Streams {
-		ctx, candidate = x.beginCandidate(ctx, x.query)
 		tagged = opctx.Cacheable(x.HTTP)
+		if x.query.CandidateCoordinates != nil {
+			ctx, candidate = x.resolver.BeginCandidate(ctx)
+		}
 	}
 	resp.buffer = getBuffer()
 	var found *responsecache.Response
@@ -247,15 +245,18 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 		return Response{}, false
 	case len(errs) > 0:
 		resp.Result = &graphql.Response{Data: responseData(x.query, resp.written), Errors: errs}
-	case found != nil:
-		resp.Delivery = x.delivery(found, candidate)
-		if !x.Streams && opctx.Storable(x.HTTP) {
+	case found == nil && candidate == nil:
+		resp.Body = resp.written
+	default:
+		resp.Delivery = graph.Delivery{Response: found, Candidate: candidate}
+		if found == nil {
+			resp.Delivery.Response = responsecache.NewResponse(bytes.Clone(resp.written), nil)
+		} else if !x.Streams && opctx.Storable(x.HTTP) {
 			resp.Delivery.Vary = varyCacheable
 		}
-	case candidate != nil:
-		resp.Delivery = x.delivery(responsecache.NewResponse(bytes.Clone(resp.written), nil), candidate)
-	default:
-		resp.Body = resp.written
+		if candidate != nil {
+			resp.Delivery.Count = x.countRepeated(x.query)
+		}
 	}
 	if x.Prepared == nil && x.Sent != nil {
 		x.plans.AddRequest(x.Sent, x.query)
@@ -263,21 +264,11 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 	return resp, true
 }
 
-// delivery returns how a finished response is sent.
-func (x *execution) delivery(resp *responsecache.Response, candidate *graph.CandidateBuilder) graph.Delivery {
-	d := graph.Delivery{Response: resp, Candidate: candidate}
-	if candidate != nil {
-		d.Count = x.countRepeated(x.query)
-	}
-	return d
-}
-
 // runGqlgen runs an operation by gqlgen's executor.
 func (x *execution) runGqlgen(ctx context.Context) Response {
-	if x.query = nil; x.opCtx == nil {
-		if rejected, ok := x.beginGqlgen(ctx); !ok {
-			return rejected
-		}
+	x.query = nil
+	if rejected, ok := x.allow(ctx); !ok {
+		return rejected
 	}
 	ctx, endStep := store.StartStep(ctx, stepRun)
 	if err := x.startRun(ctx, x.op); err != nil {
@@ -356,15 +347,11 @@ func (e *Executor) RedactPath(path []string, body string) []string {
 	return e.names.redactPath(path, body)
 }
 
-// count reports the operation that a response ends.
+// count reports the operation that a response ends: one of HTTP, or one of a stream that was rejected.
 func (x *execution) count(ctx context.Context, resp *Response) {
-	var errs gqlerror.List
+	stats := statsOf(x.op)
 	if resp.Result != nil {
-		errs = resp.Result.Errors
+		stats.Codes = addCodes(nil, resp.Result.Errors)
 	}
-	if x.Streams {
-		x.recordRejected(ctx, x.op, errs)
-	} else {
-		x.recordOperation(ctx, x.op, errs)
-	}
+	x.record(ctx, stats, !x.Streams)
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
@@ -47,19 +45,12 @@ func nameOperation(ctx context.Context, op *document.Operation) {
 	}
 }
 
-// recordOperation reports an operation of a request that ended with these errors.
-func (e *Executor) recordOperation(ctx context.Context, op *document.Operation, errs gqlerror.List) {
-	stats := statsOf(op)
-	stats.Codes = addCodes(nil, errs)
-	e.recordEnd(ctx, stats)
-}
-
-// recordEnd reports an operation of a request that ends now.
-func (e *Executor) recordEnd(ctx context.Context, stats OperationStats) {
+// record reports an operation that ends now. timed means that it took the whole time of its request.
+func (e *Executor) record(ctx context.Context, stats OperationStats, timed bool) {
 	if e.CountOperation == nil {
 		return
 	}
-	if req := reqctx.From(ctx); req != nil {
+	if req := reqctx.From(ctx); timed && req != nil {
 		stats.Took = time.Since(req.Start)
 	}
 	e.CountOperation(ctx, stats)
@@ -77,54 +68,4 @@ func addCodes(codes []store.Code, errs gqlerror.List) []store.Code {
 		}
 	}
 	return codes
-}
-
-// recordRejected reports an operation of a stream that was rejected.
-func (e *Executor) recordRejected(ctx context.Context, op *document.Operation, errs gqlerror.List) {
-	if e.CountOperation != nil {
-		stats := statsOf(op)
-		stats.Codes = addCodes(nil, errs)
-		e.CountOperation(ctx, stats)
-	}
-}
-
-// streamStats collects the statistics of an operation of a stream. It is safe for concurrent use.
-type streamStats struct {
-	exec  *Executor
-	ctx   context.Context
-	start time.Time
-
-	mu sync.Mutex
-	OperationStats
-}
-
-// startStream begins the statistics of an operation of a stream, and reports a new subscription.
-func (e *Executor) startStream(ctx context.Context, op *document.Operation) *streamStats {
-	s := &streamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(op)}
-	if e.CountSubscription != nil && s.Kind == string(ast.Subscription) {
-		e.CountSubscription(ctx, s.OperationStats)
-	}
-	return s
-}
-
-// addErrors adds the errors of a response or event.
-func (s *streamStats) addErrors(errs gqlerror.List) {
-	if len(errs) > 0 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.Codes = addCodes(s.Codes, errs)
-	}
-}
-
-// end reports the operation. Call it once.
-func (s *streamStats) end() {
-	if s.exec.CountOperation == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.Kind != string(ast.Subscription) {
-		s.Took = time.Since(s.start)
-	}
-	s.exec.CountOperation(s.ctx, s.OperationStats)
 }

@@ -3,8 +3,11 @@ package executor
 import (
 	"bytes"
 	"context"
+	"sync"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/opctx"
 	"portico/store"
@@ -15,19 +18,26 @@ import (
 // view. It is not safe for concurrent use, but for End.
 type Stream struct {
 	execution
-	stats  *streamStats
+	ctx    context.Context // of the operation
+	start  time.Time
 	base   context.Context         // of all responses
 	field  graphql.CollectedField  // of a subscription
 	events graphql.ResponseHandler // of a subscription; nil for other operations
 	last   context.Context         // of the last response, which the transport has written when it calls Next
 	ended  bool
+
+	mu    sync.Mutex
+	stats OperationStats
 }
 
 // Start begins the operation in a context that ends with it.
 func (s *Stream) Start(ctx context.Context) {
-	s.stats, s.base, s.last = s.startStream(ctx, s.op), ctx, ctx
+	s.ctx, s.base, s.last, s.start, s.stats = ctx, ctx, ctx, time.Now(), statsOf(s.op)
 	if !s.op.IsSubscription() {
 		return
+	}
+	if s.CountSubscription != nil {
+		s.CountSubscription(ctx, s.stats)
 	}
 	s.field = graphql.CollectFields(s.opCtx, s.opCtx.Operation.SelectionSet, []string{"Subscription"})[0]
 	s.countFields(ctx, []string{"Subscription." + s.field.Name})
@@ -39,7 +49,23 @@ func (s *Stream) Start(ctx context.Context) {
 }
 
 // End reports the operation. Call it once.
-func (s *Stream) End() { s.stats.end() }
+func (s *Stream) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.op.IsSubscription() {
+		s.stats.Took = time.Since(s.start)
+	}
+	s.record(s.ctx, s.stats, false)
+}
+
+// addCodes adds the codes of the errors of a response.
+func (s *Stream) addCodes(errs gqlerror.List) {
+	if len(errs) > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.stats.Codes = addCodes(s.stats.Codes, errs)
+	}
+}
 
 // Next returns the next response; nil if the operation ended.
 func (s *Stream) Next(ctx context.Context) *graphql.Response {
@@ -51,7 +77,7 @@ func (s *Stream) Next(ctx context.Context) *graphql.Response {
 	if err != nil {
 		s.ended = true
 		errs := ErrorList(store.AsErrors(err)[0])
-		s.stats.addErrors(errs)
+		s.addCodes(errs)
 		return &graphql.Response{Errors: errs}
 	}
 	defer end()
@@ -63,7 +89,7 @@ func (s *Stream) Next(ctx context.Context) *graphql.Response {
 	}
 	s.redact(&resp)
 	s.costSent = true
-	s.stats.addErrors(resp.Result.Errors)
+	s.addCodes(resp.Result.Errors)
 	return resp.Result
 }
 
