@@ -1,6 +1,6 @@
-// Package executor runs GraphQL operations: queries by compiled plans, everything else by gqlgen's
-// executor. Executor runs them, limits and caches their responses, and reports OperationStats. The
-// package must not import transports.
+// Package executor answers GraphQL operations: queries by compiled plans, everything else by gqlgen's
+// executor. Execute of an Executor takes the Request of a transport and returns a Response, or the Stream of one; it limits, caches,
+// redacts and counts. The package must not import transports.
 package executor
 
 import (
