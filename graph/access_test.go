@@ -344,6 +344,7 @@ func TestIntrospectionNeedsAToken(t *testing.T) {
 	for _, query := range []string{
 		`{ __schema { queryType { name } } }`,
 		`{ __type(name: "Product") { name } }`,
+		`query ($name: String! = "Product") { __type(name: $name) { name } }`,
 		`{ a: __typename b: __schema { queryType { name } } }`,
 		`{ ... on Query { __schema { queryType { name } } } }`,
 		`{ ...a } fragment a on Query { ...b } fragment b on Query { __typename __type(name: "Product") { name } }`,
@@ -360,6 +361,7 @@ func TestIntrospectionNeedsAToken(t *testing.T) {
 
 		require.Empty(t, locked.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client())).Errors, "a token without any scope: %s", query)
 		require.Empty(t, open.Send(t, graphtest.NewPost(t, query, nil)).Errors, "in the demo: %s", query)
+		require.Equal(t, []store.Code{store.Unauthenticated}, locked.Send(t, graphtest.NewPost(t, query, nil)).Codes(), "after it was prepared: %s", query)
 	}
 	for _, query := range []string{`{ __typename }`, `{ ...a } fragment a on Query { __typename }`, `mutation { __typename }`} {
 		require.Empty(t, locked.Send(t, graphtest.NewPost(t, query, nil)).Errors, query)

@@ -13,8 +13,8 @@ import (
 	"portico/store/stock"
 )
 
-// CandidateBuilder makes the candidate of one request: how to answer requests that repeat it. Its methods do
-// nothing if it is nil.
+// CandidateBuilder makes the candidate of one request: how to answer requests that repeat it. It does nothing if it
+// is nil.
 type CandidateBuilder struct {
 	resolver *Resolver
 	request  *reqctx.Request
@@ -41,14 +41,9 @@ func (r *Resolver) BeginCandidate(ctx context.Context) (context.Context, *Candid
 	return ctx, &CandidateBuilder{r, req, settings, reads}
 }
 
-// Set makes the response a candidate. It adds what the candidate depends on.
-func (b *CandidateBuilder) Set(ctx context.Context, candidate responsecache.Candidate) {
-	b.SetWithStockTime(ctx, candidate, 0)
-}
-
-// SetWithStockTime is Set of a response with the time of the latest change of all stock at an
+// set makes the response of a request a candidate, and adds what it depends on. The time of the latest change of all stock is at an
 // index of its body; 0 for none. When only that time changes, the candidate is renewed.
-func (b *CandidateBuilder) SetWithStockTime(ctx context.Context, candidate responsecache.Candidate, at int) {
+func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Candidate, at int) {
 	if b == nil {
 		return
 	}
@@ -77,15 +72,16 @@ func (d candidateDependencies) complete(candidate responsecache.Candidate, at in
 	if at == 0 {
 		return &candidate
 	}
-	body := candidate.Response.Body
-	candidate.Renew = func() *responsecache.Candidate {
+	renewed := candidate
+	renewed.Response = nil // the cache in front has it
+	candidate.Renew = func(last *responsecache.Response) *responsecache.Candidate {
 		reads, updated := d.store.RenewReads(d.stock)
 		if reads == nil || !d.unchangedButStock() {
 			return nil
 		}
-		text := slices.Clone(body)
+		text := slices.Clone(last.Body)
 		store.AppendTime(text[:at], updated)
-		now, renewed := d, candidate
+		now, renewed := d, renewed
 		now.stock, renewed.Response = reads, responsecache.NewResponse(text, nil)
 		return now.complete(renewed, at)
 	}

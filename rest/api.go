@@ -7,17 +7,14 @@ import (
 	"context"
 
 	"portico/graph"
-	"portico/graph/opctx"
 	"portico/internal/auth"
-	"portico/internal/responsecache"
 )
 
 // API serves REST by calling the GraphQL resolvers.
 type API struct {
 	resolver   *graph.Resolver
 	writeError auth.WriteError
-	responses  *responsecache.Cache // cached
-	caching    opctx.CachePolicy
+	responses  graph.ResponseCache
 
 	maxResponseBytes int // 0 means unlimited
 	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
@@ -34,7 +31,7 @@ func LimitResponses(bytes int, expensive func(ctx context.Context, running bool)
 
 // New returns an API that writes errors with writeError. Without WithResponseCache it caches nothing.
 func New(resolver *graph.Resolver, writeError auth.WriteError, options ...Option) *API {
-	a := &API{resolver: resolver, writeError: writeError, responses: responsecache.NewCache(0)}
+	a := &API{resolver: resolver, writeError: writeError}
 	for _, option := range options {
 		option(a)
 	}

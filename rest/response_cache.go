@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 
+	"portico/graph"
 	"portico/graph/opctx"
 	"portico/internal/cachekey"
 	"portico/internal/responsecache"
@@ -11,10 +12,14 @@ import (
 )
 
 // WithResponseCache caches responses of cacheable routes.
-func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) { a.responses = room } }
+func WithResponseCache(cache *responsecache.Cache) Option {
+	return func(a *API) { a.responses.Cache = cache }
+}
 
 // WithCachePolicy sets the headers by which HTTP caches store responses.
-func WithCachePolicy(policy opctx.CachePolicy) Option { return func(a *API) { a.caching = policy } }
+func WithCachePolicy(policy opctx.CachePolicy) Option {
+	return func(a *API) { a.responses.Policy = policy }
+}
 
 // maxCachedTarget is the longest path and query of a cached response, in bytes. Longer
 // ones, such as filters with a thousand ids, rarely repeat.
@@ -43,29 +48,24 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 		d.unkept = bufferPool.Get().(*[]byte)
 		defer freeBuffer(d.unkept)
 	}
-	write := func() (*responsecache.Response, error) { return a.buildResponse(d, r, found, view) }
-	var answer *responsecache.Response
-	if path := r.URL.EscapedPath(); len(path)+len(r.URL.RawQuery) > maxCachedTarget {
-		answer, err = write()
-	} else {
-		answer, err = a.responses.Do(r.Context(), cacheKey(view, path, r.URL.RawQuery), opctx.Moment(view), write)
+	var key cachekey.Key
+	if path := r.URL.EscapedPath(); len(path)+len(r.URL.RawQuery) <= maxCachedTarget {
+		key = cacheKey(view, path, r.URL.RawQuery)
 	}
+	resp, err := a.responses.Do(r.Context(), view, key, func() (*responsecache.Response, error) { return a.buildResponse(d, r, found) })
 	if err != nil {
 		return err
 	}
-	again := a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
-	view.Reuse(answer.ValidFrom, answer.ValidUntil, answer.MadeFrom)
-	ctx, builder := a.resolver.BeginCandidate(r.Context())
-	builder.Set(ctx, responsecache.Candidate{Response: answer, Tagged: true, SetCaching: again})
-	answer.ServeHTTP(w, r)
+	_, candidate := a.resolver.BeginCandidate(r.Context())
+	a.responses.Serve(w, r, graph.Delivery{Response: resp, Vary: varyCacheable, Candidate: candidate})
 	return nil
 }
 
 // serveCandidate runs the handler of a route whose response depends on settings and stock alone, and
 // makes it a candidate for requests that repeat this one.
 func (a *API) serveCandidate(w http.ResponseWriter, r *http.Request, found route) error {
-	ctx, builder := a.resolver.BeginCandidate(r.Context())
-	if builder == nil || wantsGraphQLHint(r) {
+	ctx, candidate := a.resolver.BeginCandidate(r.Context())
+	if candidate == nil || wantsGraphQLHint(r) {
 		return found.handle(a, w, r)
 	}
 	d := &bufferedResponse{header: make(http.Header, 4)}
@@ -74,9 +74,7 @@ func (a *API) serveCandidate(w http.ResponseWriter, r *http.Request, found route
 	}
 	d.header.Del("Content-Length") // depends on compression
 	maps.Copy(w.Header(), d.header)
-	answer := responsecache.NewResponse(d.body, nil)
-	builder.SetWithStockTime(ctx, responsecache.Candidate{Response: answer}, d.stockTime)
-	answer.ServeWithoutETag(w, r)
+	a.responses.Serve(w, r, graph.Delivery{Response: responsecache.NewResponse(d.body, nil), Candidate: candidate, StockTime: d.stockTime})
 	return nil
 }
 
@@ -89,13 +87,11 @@ func cacheKey(view *release.View, path, query string) cachekey.Key {
 }
 
 // buildResponse runs the route's handler for the response cache. d takes what it writes.
-func (a *API) buildResponse(d *bufferedResponse, r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
+func (a *API) buildResponse(d *bufferedResponse, r *http.Request, found route) (*responsecache.Response, error) {
 	*d = bufferedResponse{header: make(http.Header, 4), unkept: d.unkept}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err
 	}
 	d.header.Del("Content-Length") // depends on compression
-	a.caching.SetTags(d.header, view)
-	answer := responsecache.NewResponse(d.body, d.header)
-	return opctx.SetValidity(answer, view), nil
+	return responsecache.NewResponse(d.body, d.header), nil
 }

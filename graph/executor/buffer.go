@@ -13,8 +13,8 @@ const (
 	responseEnd   = "}\n"
 )
 
-// ResponseData returns the data of a response that was written for op.
-func ResponseData(op *document.PreparedOperation, body []byte) []byte {
+// responseData returns the data of a response that was written for op.
+func responseData(op *document.PreparedOperation, body []byte) []byte {
 	return body[len(responseStart) : len(body)-len(op.ResponseEnd)]
 }
 
@@ -28,11 +28,11 @@ var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer)
 // largeBuffer is their size: the default of limits.Config.ResponseBytes, and some for the last value.
 const largeBuffer = 8<<20 + 64<<10
 
-// GetBuffer returns a buffer for one response.
-func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
+// getBuffer returns a buffer for one response.
+func getBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
-// PutBuffer returns the buffer of a response to its pool, or body if that is the larger.
-func PutBuffer(buffer *[]byte, body []byte) {
+// putBuffer returns the buffer of a response to its pool, or body if that is the larger.
+func putBuffer(buffer *[]byte, body []byte) {
 	switch {
 	case cap(body) > limits.LargeResponse && cap(body) <= largeBuffer:
 		largeBuffers.Put(&body)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/plan"
 )
@@ -60,23 +59,15 @@ func selectsOther(set ast.SelectionSet, seen map[*ast.FragmentDefinition]bool) b
 	})
 }
 
-// BeginCandidate returns a context for the run of a query, and what builds its candidate; nil if it has
-// none.
-func (e *Executor) BeginCandidate(ctx context.Context, query *document.PreparedOperation) (context.Context, *graph.CandidateBuilder) {
-	if query.CandidateCoordinates == nil {
-		return ctx, nil
-	}
-	return e.resolver.BeginCandidate(ctx)
-}
-
-// CountRepeated returns a function that counts a request for the same query as RunPlan counts its own.
+// countRepeated returns a function that counts a request for the same query as Execute counts its own.
 // It refers to little of the query, since it lives as long as a candidate.
-func (e *Executor) CountRepeated(query *document.PreparedOperation) func(context.Context) {
-	stats, coordinates := statsOf(query.Operation), query.CandidateCoordinates
+func (e *Executor) countRepeated(query *document.PreparedOperation) func(context.Context) {
+	stats, coordinates, outcome := statsOf(query.Operation), query.CandidateCoordinates, query.Outcome
 	stats.Name = strings.Clone(stats.Name)
 	return func(ctx context.Context) {
-		e.CountFields(ctx, coordinates)
+		e.countFields(ctx, coordinates)
 		e.CountExecutor(byPlan)
-		e.recordEnd(ctx, stats)
+		e.record(ctx, stats, true)
+		e.documents.CountOutcome(outcome)
 	}
 }

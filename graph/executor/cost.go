@@ -18,18 +18,18 @@ func wantsCost(params *graphql.RawParams) bool {
 	return wanted
 }
 
-// CostExtensions returns the extensions with the cost of an operation; nil unless the request asks for
+// costExtensions returns the extensions with the cost of an operation; nil unless the request asks for
 // it and it is known.
-func CostExtensions(op *document.Operation, params *graphql.RawParams) map[string]any {
+func costExtensions(op *document.Operation, params *graphql.RawParams) map[string]any {
 	if op == nil || op.Cost == nil || !wantsCost(params) {
 		return nil
 	}
 	return map[string]any{costExtension: *op.Cost}
 }
 
-// AddCost adds CostExtensions to a response.
-func AddCost(op *document.Operation, params *graphql.RawParams, resp *graphql.Response) {
-	extensions := CostExtensions(op, params)
+// addCost adds costExtensions to a response.
+func addCost(op *document.Operation, params *graphql.RawParams, resp *graphql.Response) {
+	extensions := costExtensions(op, params)
 	if extensions == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func AddCost(op *document.Operation, params *graphql.RawParams, resp *graphql.Re
 
 // endWithCost returns the part of a response after the data, if it has no errors.
 func endWithCost(op *document.Operation, params *graphql.RawParams) string {
-	if CostExtensions(op, params) == nil {
+	if costExtensions(op, params) == nil {
 		return responseEnd
 	}
 	return `,"extensions":{"cost":{"requested":` + strconv.Itoa(op.Cost.Requested) + `,"limit":` + strconv.Itoa(op.Cost.Limit) + "}}" + responseEnd

@@ -82,9 +82,9 @@ const (
 	moreErrors    = "There are more errors. Fix these first."
 )
 
-// LimitErrors shortens the errors of a response to limits.MaxErrors and 32 KiB. If it leaves out some,
+// limitErrors shortens the errors of a response to limits.MaxErrors and 32 KiB. If it leaves out some,
 // the last error says so.
-func LimitErrors(errs gqlerror.List) gqlerror.List {
+func limitErrors(errs gqlerror.List) gqlerror.List {
 	written := 0
 	for i, err := range errs {
 		err.Message = shorten(err.Message)

@@ -1,10 +1,9 @@
-// Package executor runs GraphQL operations: queries by compiled plans, everything else by gqlgen's
-// executor. Executor runs them, limits and caches their responses, and reports OperationStats. The
-// package must not import transports.
+// Package executor answers GraphQL operations: queries by compiled plans, everything else by gqlgen's
+// executor. Execute of an Executor takes the Request of a transport and returns a Response, or the Stream of one; it limits, caches,
+// redacts and counts. The package must not import transports.
 package executor
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
@@ -26,15 +25,18 @@ import (
 	"portico/store"
 )
 
-// NewExecutor returns an executor that caches plans with their documents.
-func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.Cache) *Executor {
+// NewExecutor returns an executor.
+func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config) *Executor {
 	if c.CountExecutor == nil {
 		c.CountExecutor = func(string) {}
 	}
-	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), log: log, plans: plans}
+	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), log: log, plans: c.Documents}
 	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
 	executable := generated.NewStreamingSchema(resolvers, e.writeEvent)
 	e.schema = executable.Schema()
+	e.names = newSchemaNames(e.schema)
+	e.documents = document.NewProcessor(document.Config{
+		Schema: e.schema, Limits: c.Limits, Cache: c.Documents, Manifest: c.Manifest, Count: c.CountDocument, Log: log})
 	e.Executor = executor.New(executable)
 	e.SetQueryCache(preparedDocuments{})
 	e.introspection = introspection{c.OpenIntrospection, audience.New(e.schema)}
@@ -51,8 +53,8 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	return e
 }
 
-// Prepare returns a query with its plan, or nil if gqlgen's executor must run the operation.
-func (e *Executor) Prepare(op *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
+// compile returns a query with its plan, or nil if gqlgen's executor must run the operation.
+func (e *Executor) compile(op *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
 	if e.runner == nil || op.Definition == nil || op.Definition.Operation != ast.Query {
 		return nil
 	}
@@ -96,36 +98,12 @@ func conditionValues(operation *ast.OperationDefinition, variables map[string]an
 	return string(values)
 }
 
-// StreamPlan runs a query of a stream by its plan. It returns false if gqlgen's executor must run it.
-func (e *Executor) StreamPlan(ctx context.Context, query *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
-	buffer := GetBuffer()
-	body, found, errs, err := e.RunPlan(ctx, query, header, false, buffer)
-	defer func() { PutBuffer(buffer, body) }()
-	if stopped := e.StoppedError(err); stopped != nil {
-		return &graphql.Response{Errors: ErrorList(stopped)}, true
-	}
-	if err != nil {
-		return nil, false
-	}
-	if found != nil {
-		return &graphql.Response{Data: ResponseData(query, found.Body)}, true
-	}
-	return &graphql.Response{Data: bytes.Clone(ResponseData(query, body)), Errors: errs}, true
-}
-
-// RunPlan runs a query by its plan in the operation of ctx. It returns the response as body, which may
+// planResponse runs a query by its plan in the operation of ctx. It returns the response as body, which may
 // use the buffer, or a cached one. tagged means that the response gets an ETag. If err is a
 // *plan.Stopped, the operation failed as a whole. After any other err gqlgen's executor must run the
 // query: the client is gone, a resolver panicked, or introspection is not allowed.
-func (e *Executor) RunPlan(ctx context.Context, query *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, errs gqlerror.List, err error) {
-	if failed := e.Catch(ctx, func() { body, found, errs, err = e.runPlan(ctx, query, header, tagged, buffer) }); failed != nil {
-		return nil, nil, nil, &plan.Stopped{Err: failed}
-	}
-	return body, found, errs, err
-}
-
-func (e *Executor) runPlan(ctx context.Context, query *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, errs gqlerror.List, err error) {
-	ctx, endStep := store.StartStep(ctx, StepRun)
+func (e *Executor) planResponse(ctx context.Context, query *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, errs gqlerror.List, err error) {
+	ctx, endStep := store.StartStep(ctx, stepRun)
 	opCtx := &graphql.OperationContext{
 		RawQuery: query.Params.Query, OperationName: query.Params.OperationName, Variables: query.Variables, Headers: header,
 		Doc: query.Document, Operation: query.Definition,
@@ -150,14 +128,14 @@ func (e *Executor) runPlan(ctx context.Context, query *document.PreparedOperatio
 	e.plans.Recharge(query.Plan)
 	if err != nil {
 		endStep(err)
-		if e.StoppedError(err) != nil {
+		if e.stoppedError(err) != nil {
 			e.CountExecutor(byPlan)
 		}
 		return body, nil, nil, err
 	}
 	e.CountExecutor(byPlan)
 	errs = graphql.GetErrors(ctx)
-	endStep(StepError(errs))
+	endStep(stepError(errs))
 	return body, found, errs, nil
 }
 
@@ -170,7 +148,7 @@ func (e *Executor) runOrCached(ctx context.Context, query *document.PreparedOper
 			return body, found, err
 		}
 	}
-	if err := e.StartRun(ctx, query.Operation); err != nil {
+	if err := e.startRun(ctx, query.Operation); err != nil {
 		return dst, nil, err
 	}
 	body, err = e.runner.Run(ctx, query.Plan.Plan, append(dst, responseStart...))

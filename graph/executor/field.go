@@ -45,8 +45,8 @@ func failRootField(ctx context.Context, err error) graphql.Marshaler {
 	return graphql.Null
 }
 
-// CountFields counts root fields that come from a cached response, or are subscriptions.
-func (e *Executor) CountFields(ctx context.Context, coordinates []string) {
+// countFields counts root fields that come from a cached response, or are subscriptions.
+func (e *Executor) countFields(ctx context.Context, coordinates []string) {
 	if e.CountField == nil {
 		return
 	}
@@ -55,8 +55,8 @@ func (e *Executor) CountFields(ctx context.Context, coordinates []string) {
 	}
 }
 
-// CountGqlgen counts a query that gqlgen's executor runs, unless the client is gone.
-func (e *Executor) CountGqlgen(ctx context.Context, operation *graphql.OperationContext) {
+// countGqlgen counts a query that gqlgen's executor runs, unless the client is gone.
+func (e *Executor) countGqlgen(ctx context.Context, operation *graphql.OperationContext) {
 	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
 		e.CountExecutor(byGqlgen)
 	}

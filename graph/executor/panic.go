@@ -27,10 +27,10 @@ func (e *panicError) LogValue() slog.Value {
 // recovered implements graphql.RecoverFunc.
 func recovered(_ context.Context, reason any) error { return &panicError{reason, debug.Stack()} }
 
-// Catch calls run. If run panics, it returns the error for the client: that of a *plan.Stopped, or INTERNAL for any other panic,
-// which it logs. All that transports do for an operation before they write its response runs within Catch, so that a panic ends
+// catch calls run. If run panics, it returns the error for the client: that of a *plan.Stopped, or INTERNAL for any other panic,
+// which it logs. All that Execute does for an operation runs within catch, so that a panic ends
 // one operation of a connection and nothing of it reaches the client.
-func (e *Executor) Catch(ctx context.Context, run func()) (err *store.Error) {
+func (e *Executor) catch(ctx context.Context, run func()) (err *store.Error) {
 	defer func() {
 		reason := recover()
 		if reason == nil {
@@ -40,7 +40,7 @@ func (e *Executor) Catch(ctx context.Context, run func()) (err *store.Error) {
 			panic(reason)
 		}
 		if stopped, is := reason.(*plan.Stopped); is {
-			err = e.StoppedError(stopped)
+			err = e.stoppedError(stopped)
 			return
 		}
 		failure := recovered(ctx, reason)

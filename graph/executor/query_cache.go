@@ -8,14 +8,14 @@ import (
 	"portico/graph/document"
 )
 
-// preparedDocuments gives gqlgen's executor the document of WithPrepared, which is validated already.
+// preparedDocuments gives gqlgen's executor the document of withPrepared, which is validated already.
 // It implements graphql.Cache.
 type preparedDocuments struct{}
 
 type preparedKey struct{}
 
-// WithPrepared returns a context with an operation for gqlgen's executor.
-func WithPrepared(ctx context.Context, op *document.Operation) context.Context {
+// withPrepared returns a context with an operation for gqlgen's executor.
+func withPrepared(ctx context.Context, op *document.Operation) context.Context {
 	return context.WithValue(ctx, preparedKey{}, op)
 }
 

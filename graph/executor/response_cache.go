@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"slices"
 
@@ -14,7 +13,6 @@ import (
 
 	"portico/graph/document"
 	"portico/graph/model"
-	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/auth"
 	"portico/internal/cachekey"
@@ -101,27 +99,26 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	var space [256]byte
 	key := cachekey.Of(view.AppendKey(cachekey.AppendInt(cachekey.AppendPart(space[:0], "graphql"), int64(query.ID))))
 	var draft *responseDraft
-	cached, err := e.Responses.Do(ctx, key, opctx.Moment(view), func() (*responsecache.Response, error) {
+	cached, err := e.Responses.Do(ctx, view, key, func() (*responsecache.Response, error) {
 		draft, err = e.draft(ctx, query, dst)
 		if err != nil {
 			return nil, err
 		}
-		return draft.cacheable(ctx, view, &e.Caching)
+		return draft.cacheable(ctx)
 	})
 	switch {
 	case draft != nil && draft.body != nil && (err != nil || draft.holes.Len() > 0): // this request ran it, so its errors are in ctx
 		body, err = e.fill(ctx, query, draft.body, &draft.dynamicPart, draft.buffer)
 		return body, nil, true, err
-	case errors.Is(err, ErrResponse), err != nil && ctx.Err() != nil:
+	case errors.Is(err, errResponse), err != nil && ctx.Err() != nil:
 		return dst, nil, false, nil // errors of another request
 	case err != nil && draft != nil:
 		return draft.buffer, nil, false, err
 	case err != nil:
 		return dst, nil, false, err
 	}
-	view.Reuse(cached.ValidFrom, cached.ValidUntil, cached.MadeFrom)
 	if draft == nil {
-		e.CountFields(ctx, query.CacheCoordinates)
+		e.countFields(ctx, query.CacheCoordinates)
 	} else {
 		dst = draft.buffer
 	}
@@ -140,7 +137,7 @@ type responseDraft struct {
 
 // draft runs the plan of a query, and leaves holes for what is not cacheable.
 func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation, dst []byte) (*responseDraft, error) {
-	if err := e.StartRun(ctx, query.Operation); err != nil {
+	if err := e.startRun(ctx, query.Operation); err != nil {
 		return nil, err
 	}
 	body, holes, err := e.runner.RunWithHoles(ctx, query.Plan.Plan, append(dst, responseStart...))
@@ -154,18 +151,16 @@ func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation,
 	return draft, nil
 }
 
-// cacheable returns the response to cache. It is ErrResponse if the response has errors.
-func (d *responseDraft) cacheable(ctx context.Context, view *release.View, policy *opctx.CachePolicy) (*responsecache.Response, error) {
+// cacheable returns the response to cache. It is errResponse if the response has errors.
+func (d *responseDraft) cacheable(ctx context.Context) (*responsecache.Response, error) {
 	if graphql.GetErrors(ctx) != nil {
-		return nil, ErrResponse
+		return nil, errResponse
 	}
-	header := http.Header{}
-	policy.SetTags(header, view)
-	resp := responsecache.NewResponse(d.body, header)
+	resp := responsecache.NewResponse(d.body, nil)
 	if d.holes.Len() > 0 {
 		resp.Attach(&d.dynamicPart, d.holes.Size()+d.productBytes())
 	}
-	return opctx.SetValidity(resp, view), nil
+	return resp, nil
 }
 
 // productBytes returns the memory of the products.

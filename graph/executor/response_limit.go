@@ -57,8 +57,8 @@ func ReleaseExpensive(ctx context.Context) {
 	}
 }
 
-// StartRun takes an expensive slot for an operation of high cost. The error is a *plan.Stopped.
-func (e *Executor) StartRun(ctx context.Context, op *document.Operation) error {
+// startRun takes an expensive slot for an operation of high cost. The error is a *plan.Stopped.
+func (e *Executor) startRun(ctx context.Context, op *document.Operation) error {
 	if op.Cost == nil || op.Cost.Requested <= e.Limits.Cost/expensivePart {
 		return nil
 	}
@@ -68,8 +68,8 @@ func (e *Executor) StartRun(ctx context.Context, op *document.Operation) error {
 	return nil
 }
 
-// StoppedError returns the client's error for a *plan.Stopped; nil for any other error.
-func (e *Executor) StoppedError(err error) *store.Error {
+// stoppedError returns the client's error for a *plan.Stopped; nil for any other error.
+func (e *Executor) stoppedError(err error) *store.Error {
 	var stopped *plan.Stopped
 	switch {
 	case !errors.As(err, &stopped):
@@ -85,9 +85,9 @@ func ErrorList(err *store.Error) gqlerror.List {
 	return gqlerror.List{{Message: model.Message(err), Extensions: map[string]any{"code": err.Code}}}
 }
 
-// RunHandler calls a response handler of gqlgen's executor. err is not nil if the operation was stopped.
-func (e *Executor) RunHandler(ctx context.Context, handler graphql.ResponseHandler) (resp *graphql.Response, err *store.Error) {
-	err = e.Catch(ctx, func() {
+// runHandler calls a response handler of gqlgen's executor. err is not nil if the operation was stopped.
+func (e *Executor) runHandler(ctx context.Context, handler graphql.ResponseHandler) (resp *graphql.Response, err *store.Error) {
+	err = e.catch(ctx, func() {
 		resp = handler(ctx)
 		if most := e.Limits.ResponseBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
 			plan.Stop(plan.ErrTooLarge)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
@@ -17,24 +15,19 @@ import (
 
 // The steps of an operation, as traces name them.
 const (
-	StepPrepare = "graphql.prepare" // parse, validate and plan
-	StepRun     = "graphql.run"
+	stepPrepare = "graphql.prepare" // parse, validate and plan
+	stepRun     = "graphql.run"
 )
 
-// ErrResponse is the error of a step whose response has errors.
-var ErrResponse = errors.New("the response has errors")
+// errResponse is the error of a step whose response has errors.
+var errResponse = errors.New("the response has errors")
 
-// StepError returns ErrResponse if there are errors.
-func StepError(errs gqlerror.List) error {
+// stepError returns errResponse if there are errors.
+func stepError(errs gqlerror.List) error {
 	if len(errs) > 0 {
-		return ErrResponse
+		return errResponse
 	}
 	return nil
-}
-
-// CodeError returns an error with nothing but a code, for statistics.
-func CodeError(code store.Code) gqlerror.List {
-	return gqlerror.List{{Extensions: map[string]any{"code": code}}}
 }
 
 // statsOf returns the statistics of an operation that are known before it runs.
@@ -45,26 +38,19 @@ func statsOf(op *document.Operation) OperationStats {
 	return OperationStats{Name: op.Definition.Name, Kind: string(op.Definition.Operation), Trusted: op.Outcome == document.OutcomeTrusted}
 }
 
-// NameOperation sets the operation name of a request's log entry.
-func NameOperation(ctx context.Context, op *document.Operation) {
+// nameOperation sets the operation name of a request's log entry.
+func nameOperation(ctx context.Context, op *document.Operation) {
 	if req := reqctx.From(ctx); req != nil {
 		req.OperationName = statsOf(op).Name
 	}
 }
 
-// RecordOperation reports an operation of a request that ended with these errors.
-func (e *Executor) RecordOperation(ctx context.Context, op *document.Operation, errs gqlerror.List) {
-	stats := statsOf(op)
-	stats.Codes = addCodes(nil, errs)
-	e.recordEnd(ctx, stats)
-}
-
-// recordEnd reports an operation of a request that ends now.
-func (e *Executor) recordEnd(ctx context.Context, stats OperationStats) {
+// record reports an operation that ends now. timed means that it took the whole time of its request.
+func (e *Executor) record(ctx context.Context, stats OperationStats, timed bool) {
 	if e.CountOperation == nil {
 		return
 	}
-	if req := reqctx.From(ctx); req != nil {
+	if req := reqctx.From(ctx); timed && req != nil {
 		stats.Took = time.Since(req.Start)
 	}
 	e.CountOperation(ctx, stats)
@@ -82,54 +68,4 @@ func addCodes(codes []store.Code, errs gqlerror.List) []store.Code {
 		}
 	}
 	return codes
-}
-
-// RecordRejected reports an operation of a stream that was rejected.
-func (e *Executor) RecordRejected(ctx context.Context, op *document.Operation, errs gqlerror.List) {
-	if e.CountOperation != nil {
-		stats := statsOf(op)
-		stats.Codes = addCodes(nil, errs)
-		e.CountOperation(ctx, stats)
-	}
-}
-
-// StreamStats collects the statistics of an operation of a stream. It is safe for concurrent use.
-type StreamStats struct {
-	exec  *Executor
-	ctx   context.Context
-	start time.Time
-
-	mu sync.Mutex
-	OperationStats
-}
-
-// StartStream begins the statistics of an operation of a stream, and reports a new subscription.
-func (e *Executor) StartStream(ctx context.Context, op *document.Operation) *StreamStats {
-	s := &StreamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(op)}
-	if e.CountSubscription != nil && s.Kind == string(ast.Subscription) {
-		e.CountSubscription(ctx, s.OperationStats)
-	}
-	return s
-}
-
-// AddErrors adds the errors of a response or event.
-func (s *StreamStats) AddErrors(errs gqlerror.List) {
-	if len(errs) > 0 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.Codes = addCodes(s.Codes, errs)
-	}
-}
-
-// End reports the operation. Call it once.
-func (s *StreamStats) End() {
-	if s.exec.CountOperation == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.Kind != string(ast.Subscription) {
-		s.Took = time.Since(s.start)
-	}
-	s.exec.CountOperation(s.ctx, s.OperationStats)
 }

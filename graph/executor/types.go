@@ -14,21 +14,21 @@ import (
 	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/limits"
-	"portico/graph/opctx"
 	"portico/graph/plan"
-	"portico/internal/responsecache"
 	"portico/store"
 )
 
 // Config configures an Executor. Functions may be nil, and are called concurrently.
 type Config struct {
 	Limits            limits.Config
-	OpenIntrospection bool                 // introspection without a token
-	DisablePlans      bool                 // gqlgen's executor runs everything
-	Responses         *responsecache.Cache // of whole responses; nil for none
-	Limiter           ConcurrencyLimiter   // nil for none
-	Caching           opctx.CachePolicy    // headers for HTTP caches
+	OpenIntrospection bool                // introspection without a token
+	DisablePlans      bool                // gqlgen's executor runs everything
+	Responses         graph.ResponseCache // of whole responses
+	Documents         *document.Cache     // of documents and plans
+	Manifest          *document.Manifest  // of trusted documents; nil for none
+	Limiter           ConcurrencyLimiter  // nil for none
 
+	CountDocument     func(outcome string)                            // with the document.Outcome* of each persisted or trusted document
 	CountField        func(ctx context.Context, coordinate string)    // of each root field
 	CountExecutor     func(executor string)                           // of each query: plan or gqlgen
 	CountOperation    func(ctx context.Context, stats OperationStats) // when an operation ended or was rejected
@@ -50,7 +50,7 @@ type ConcurrencyLimiter interface {
 	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
 }
 
-// Executor runs operations: queries by plans, everything else by gqlgen's executor. Errors and
+// Executor runs operations by Execute: queries by plans, everything else by gqlgen's executor. Errors and
 // statistics are the same in both. It is safe for concurrent use.
 type Executor struct {
 	*executor.Executor // gqlgen's
@@ -61,12 +61,11 @@ type Executor struct {
 	schema        *ast.Schema
 	present       graphql.ErrorPresenterFunc
 	log           *slog.Logger
+	documents     *document.Processor
 	plans         *document.Cache
+	names         schemaNames
 	prepared      atomic.Uint64 // number of prepared operations, for their ids
 }
-
-// Schema returns the schema that operations are validated against.
-func (e *Executor) Schema() *ast.Schema { return e.schema }
 
 // OperationStats describes an operation that ended or was rejected.
 type OperationStats struct {

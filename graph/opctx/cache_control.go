@@ -31,12 +31,12 @@ type CachePolicy struct {
 
 // SetTags sets the tags of a response, after everything in it was read from the view. They are the same
 // for all requests that share the response.
-func (p *CachePolicy) SetTags(to http.Header, view *release.View) {
+func (p *CachePolicy) SetTags(resp *responsecache.Response, view *release.View) {
 	if p.TagHeader == "" {
 		return
 	}
 	tags := httpcache.Tags(view.Release.CatalogID, view.Release.UUID(), view.Reads)
-	to[p.TagHeader] = []string{httpcache.JoinTags(p.TagHeader, tags)}
+	resp.AddHeader(p.TagHeader, httpcache.JoinTags(p.TagHeader, tags))
 }
 
 // SetCaching sets Cache-Control and Vary of a response that depends on a release alone. The last value of

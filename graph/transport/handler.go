@@ -23,10 +23,7 @@ type Option func(*handlerConfig)
 
 type handlerConfig struct {
 	executor.Config
-	manifest      *document.Manifest
-	countDocument func(outcome string)
-	documents     *document.Cache
-	streams       StreamConfig
+	streams StreamConfig
 }
 
 // OpenIntrospection allows introspection without a token.
@@ -48,27 +45,27 @@ func CountExecutors(count func(executor string)) Option {
 
 // WithResponseCache caches responses that depend on a release alone.
 func WithResponseCache(cache *responsecache.Cache) Option {
-	return func(h *handlerConfig) { h.Responses = cache }
+	return func(h *handlerConfig) { h.Responses.Cache = cache }
 }
 
 // WithCachePolicy sets the headers by which HTTP caches store responses.
 func WithCachePolicy(policy opctx.CachePolicy) Option {
-	return func(h *handlerConfig) { h.Caching = policy }
+	return func(h *handlerConfig) { h.Responses.Policy = policy }
 }
 
 // WithDocumentCache replaces the document cache, whose default size is document.DefaultCacheBytes.
 func WithDocumentCache(cache *document.Cache) Option {
-	return func(h *handlerConfig) { h.documents = cache }
+	return func(h *handlerConfig) { h.Documents = cache }
 }
 
 // WithManifest sets the manifest of trusted documents.
 func WithManifest(manifest *document.Manifest) Option {
-	return func(h *handlerConfig) { h.manifest = manifest }
+	return func(h *handlerConfig) { h.Manifest = manifest }
 }
 
 // CountDocuments calls count with the document.Outcome* of each persisted or trusted document.
 func CountDocuments(count func(outcome string)) Option {
-	return func(h *handlerConfig) { h.countDocument = count }
+	return func(h *handlerConfig) { h.CountDocument = count }
 }
 
 // WithConcurrencyLimiter limits mutations, expensive operations, and responses over streams.
@@ -92,17 +89,14 @@ func WithStreams(config StreamConfig) Option { return func(h *handlerConfig) { h
 // events to either or over a WebSocket.
 func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Handler {
 	config := handlerConfig{
-		Config:  executor.Config{Limits: limits.Defaults()},
-		streams: DefaultStreamConfig(), documents: document.NewCache(document.DefaultCacheBytes),
+		Config:  executor.Config{Limits: limits.Defaults(), Documents: document.NewCache(document.DefaultCacheBytes)},
+		streams: DefaultStreamConfig(),
 	}
 	for _, option := range options {
 		option(&config)
 	}
 	config.streams.PerAddress = cmp.Or(config.streams.PerAddress, (config.streams.PerClient+9)/10)
-	exec := executor.NewExecutor(r, log, config.Config, config.documents)
-	server := &handler{exec: exec, names: newSchemaNames(exec.Schema()), documents: document.NewProcessor(document.Config{
-		Schema: exec.Schema(), Limits: config.Limits, Cache: config.documents, Manifest: config.manifest, Count: config.countDocument, Log: log,
-	})}
+	server := &handler{exec: executor.NewExecutor(r, log, config.Config)}
 	server.streams = &streamServer{StreamConfig: config.streams, handler: server, resolver: r,
 		connections: map[*connection]struct{}{}, operations: map[quotaKey]int{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

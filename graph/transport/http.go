@@ -2,30 +2,21 @@ package transport
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
-
-	"portico/graph"
-	"portico/graph/document"
 	"portico/graph/executor"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
-	"portico/internal/responsecache"
 	"portico/store"
 )
 
@@ -42,17 +33,19 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		WriteErrors(w, statusErr.Status, store.Errors{statusErr.Err})
 		return
 	}
-	_, streams := acceptsEvents(r)
-	if !streams && h.runCached(w, r, body) {
-		return
+	if !onlyEvents(r) {
+		if prepared := h.exec.Find(body); prepared != nil {
+			h.execute(w, r, &executor.Request{Prepared: prepared})
+			return
+		}
 	}
 	if err := store.CheckJSON(body); err != nil {
 		first := store.AsErrors(err)[0]
-		first.Path = h.names.redactPath(first.Path, string(body))
+		first.Path = h.exec.RedactPath(first.Path, string(body))
 		WriteErrors(w, http.StatusBadRequest, store.Errors{first})
 		return
 	}
-	if err := limits.CheckJSON(body, h.documents.Limits); err != nil {
+	if err := limits.CheckJSON(body, h.exec.Limits); err != nil {
 		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
@@ -65,11 +58,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	request.identify()
-	if streams {
-		h.streams.events(w, r, &request)
-		return
-	}
-	h.execute(w, r, &request, body)
+	h.execute(w, r, &executor.Request{Params: request.params(), Sent: body})
 }
 
 // bodyBuffers holds buffers for request bodies.
@@ -78,10 +67,11 @@ var bodyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); retur
 // get serves a query string with the same members as a body.
 func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
-	_, streams := acceptsEvents(r)
-	streams = streams && r.Method != http.MethodHead
-	if !streams && h.runCached(w, r, sent) {
-		return
+	if !onlyEvents(r) {
+		if prepared := h.exec.Find(sent); prepared != nil {
+			h.execute(w, r, &executor.Request{Prepared: prepared})
+			return
+		}
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -96,11 +86,11 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 		}
 		if err := store.CheckJSON([]byte(text)); err != nil {
 			first := store.AsErrors(err)[0].At(member)
-			first.Path = h.names.redactPath(first.Path, request.Query+text)
+			first.Path = h.exec.RedactPath(first.Path, request.Query+text)
 			WriteErrors(w, http.StatusBadRequest, store.Errors{first})
 			return
 		}
-		if err := limits.CheckJSON([]byte(text), h.documents.Limits); err != nil {
+		if err := limits.CheckJSON([]byte(text), h.exec.Limits); err != nil {
 			WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 			return
 		}
@@ -112,11 +102,49 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	request.identify()
-	if streams {
-		h.streams.events(w, r, &request)
+	h.execute(w, r, &executor.Request{Params: request.params(), Sent: sent})
+}
+
+// execute executes an operation and writes the response.
+func (h *handler) execute(w http.ResponseWriter, r *http.Request, req *executor.Request) {
+	if onlyEvents(r) {
+		h.streams.events(w, r, &req.Params)
 		return
 	}
-	h.execute(w, r, &request, sent)
+	req.HTTP, req.Writer, req.Params.Headers, req.Modern = r, w, r.Header, writeHead(w, r)
+	resp := h.exec.Execute(r.Context(), req)
+	defer resp.Release()
+	switch accepts, _ := acceptsEvents(r); {
+	case resp.NeedsStream && (!accepts || r.Method == http.MethodHead):
+		streamRequired().write(w)
+	case resp.NeedsStream:
+		h.streams.events(w, r, &req.Params)
+	case resp.Delivery.Response != nil:
+		h.exec.Responses.Serve(w, r, resp.Delivery)
+	case resp.Result == nil:
+		w.Header()["Content-Length"] = []string{strconv.Itoa(len(resp.Body))}
+		_, _ = w.Write(resp.Body) // an error means that the client is gone
+	default:
+		writeResult(w, &resp)
+	}
+}
+
+// writeResult writes a response with a result.
+func writeResult(w http.ResponseWriter, resp *executor.Response) {
+	header := w.Header()
+	if resp.RetryAfter && header.Get("Retry-After") == "" {
+		header.Set("Retry-After", "1")
+	}
+	if resp.Allow != "" {
+		header.Set("Allow", resp.Allow)
+	}
+	if resp.Plain {
+		header["Content-Type"] = jsonTypes
+	}
+	if resp.Status != 0 {
+		w.WriteHeader(resp.Status)
+	}
+	writeResponse(w, resp.Result)
 }
 
 // writeHead sets the headers of all responses. modern means that the client accepts the media type of
@@ -139,212 +167,4 @@ var (
 	jsonTypes    = []string{jsonType}
 	graphQLTypes = []string{graphQLType}
 	varyHeader   = []string{"Accept, Accept-Encoding, " + opctx.Vary}
-	varyFound    = opctx.NewVaryVariant("Accept, Accept-Encoding")
 )
-
-// runCached runs a request whose exact bytes were sent before. It returns false, with nothing written,
-// for any other request.
-func (h *handler) runCached(w http.ResponseWriter, r *http.Request, sent []byte) bool {
-	prepared := h.documents.Cache.Request(sent)
-	if prepared == nil {
-		return false
-	}
-	executor.NameOperation(r.Context(), prepared.Operation)
-	before := w.Header()["Vary"]
-	writeHead(w, r)
-	if h.runPlan(w, r, prepared) {
-		h.documents.CountOutcome(prepared.Outcome)
-		return true
-	}
-	w.Header()["Vary"] = before
-	return false
-}
-
-// execute runs an operation and writes the response. sent is the request's key in the document cache.
-func (h *handler) execute(w http.ResponseWriter, r *http.Request, request *clientRequest, sent []byte) {
-	params, modern := request.params(r), writeHead(w, r)
-	_, endStep := store.StartStep(r.Context(), executor.StepPrepare)
-	operation, q, errs := h.prepare(r.Context(), params)
-	executor.NameOperation(r.Context(), operation)
-	if errs == nil && operation.IsSubscription() {
-		endStep(nil)
-		h.stream(w, r, request)
-		return
-	}
-	endStep(executor.StepError(errs))
-	if errs == nil {
-		if q != nil && h.runPlan(w, r, q) {
-			h.documents.Cache.AddRequest(sent, q)
-			return
-		}
-		if op := opctx.From(r.Context()); op != nil {
-			op.Budget = opctx.NewBudget(operation.Allowance) // a plan that failed may have spent the first
-		}
-	}
-	ctx, endStep := store.StartStep(r.Context(), executor.StepRun)
-	ctx = graphql.StartOperationTrace(ctx)
-	opCtx := &graphql.OperationContext{}
-	if errs == nil {
-		opCtx, errs = h.createContext(ctx, operation, params)
-	}
-	if errs != nil {
-		endStep(executor.StepError(errs))
-		w.WriteHeader(rejectStatus(params, errs, modern))
-		response := h.exec.DispatchError(graphql.WithOperationContext(ctx, opCtx), errs)
-		h.exec.RecordOperation(r.Context(), operation, response.Errors)
-		executor.AddCost(operation, params, response)
-		h.write(w, params, response)
-		return
-	}
-	if r.Method != http.MethodPost && opCtx.Operation.Operation != ast.Query {
-		endStep(executor.ErrResponse)
-		h.exec.RecordOperation(r.Context(), operation, executor.CodeError(store.Invalid))
-		mutationByGet().write(w)
-		return
-	}
-	if h.exec.Limiter != nil && opCtx.Operation.Operation == ast.Mutation {
-		if err := h.exec.Limiter.SwitchToWrite(w, r); err != nil {
-			endStep(err)
-			h.refuse(w, r, operation, params, store.AsErrors(err)[0])
-			return
-		}
-	}
-	if err := h.exec.StartRun(ctx, operation); err != nil {
-		endStep(err)
-		h.refuse(w, r, operation, params, h.exec.StoppedError(err))
-		return
-	}
-	response, stopped := h.exec.RunHandler(ctx, func(ctx context.Context) *graphql.Response {
-		h.exec.CountGqlgen(ctx, opCtx)
-		responses, ctx := h.exec.DispatchOperation(ctx, opCtx)
-		return responses(ctx)
-	})
-	if stopped != nil {
-		endStep(stopped)
-		h.refuse(w, r, operation, params, stopped)
-		return
-	}
-	if response == nil { // canceled: a timeout, or the client is gone
-		endStep(context.Canceled)
-		h.exec.RecordOperation(r.Context(), operation, executor.CodeError(store.Unavailable))
-		w.Header().Set("Retry-After", "1")
-		WriteErrors(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
-		return
-	}
-	endStep(executor.StepError(response.Errors))
-	h.exec.RecordOperation(r.Context(), operation, response.Errors)
-	executor.AddCost(operation, params, response)
-	setRetryAfter(w, response)
-	h.write(w, params, response)
-}
-
-// prepare returns the operation of a request, and a query with its plan; nil if gqlgen's executor runs the operation.
-func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (operation *document.Operation, query *document.PreparedOperation, errs gqlerror.List) {
-	if err := h.exec.Catch(ctx, func() {
-		if operation, errs = h.documents.Prepare(params); errs == nil {
-			query = h.exec.Prepare(operation, params)
-		}
-	}); err != nil {
-		errs = executor.ErrorList(err)
-	}
-	return operation, query, errs
-}
-
-// createContext returns the context in which gqlgen's executor runs an operation.
-func (h *handler) createContext(ctx context.Context, operation *document.Operation, params *graphql.RawParams) (opCtx *graphql.OperationContext, errs gqlerror.List) {
-	if err := h.exec.Catch(ctx, func() {
-		opCtx, errs = h.exec.CreateOperationContext(executor.WithPrepared(ctx, operation), params)
-	}); err != nil {
-		return &graphql.OperationContext{}, executor.ErrorList(err)
-	}
-	return opCtx, errs
-}
-
-// runPlan runs a query by its plan. It returns false, with nothing written, if the client is gone or
-// gqlgen's executor must run the query.
-func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
-	if op := opctx.From(r.Context()); op != nil {
-		op.Budget = opctx.NewBudget(q.Allowance)
-	}
-	buffer := executor.GetBuffer()
-	ctx, builder := h.exec.BeginCandidate(r.Context(), q)
-	body, found, errs, err := h.exec.RunPlan(ctx, q, r.Header, opctx.Cacheable(r), buffer)
-	defer func() { executor.PutBuffer(buffer, body) }()
-	if stopped := h.exec.StoppedError(err); stopped != nil {
-		h.refuse(w, r, q.Operation, &q.Params, stopped)
-		return true
-	}
-	if err != nil {
-		return false
-	}
-	h.exec.RecordOperation(r.Context(), q.Operation, errs)
-	switch {
-	case len(errs) > 0:
-		response := &graphql.Response{Data: executor.ResponseData(q, body), Errors: errs, Extensions: executor.CostExtensions(q.Operation, &q.Params)}
-		setRetryAfter(w, response)
-		h.write(w, &q.Params, response)
-	case found != nil && opctx.Storable(r):
-		again := h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
-		h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: found, Tagged: true, SetCaching: again})
-		found.ServeHTTP(w, r)
-	case found != nil:
-		h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: found})
-		found.ServeWithoutETag(w, r)
-	default:
-		if builder != nil {
-			h.setCandidate(ctx, builder, q, responsecache.Candidate{Response: responsecache.NewResponse(bytes.Clone(body), nil)})
-		}
-		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-		_, _ = w.Write(body) // an error means that the client is gone
-	}
-	return true
-}
-
-// setCandidate makes a response a candidate for requests that repeat this one.
-func (h *handler) setCandidate(ctx context.Context, builder *graph.CandidateBuilder, q *document.PreparedOperation, candidate responsecache.Candidate) {
-	if builder == nil {
-		return
-	}
-	count, outcome := h.exec.CountRepeated(q), q.Outcome
-	candidate.Count = func(ctx context.Context) {
-		count(ctx)
-		h.documents.CountOutcome(outcome)
-	}
-	builder.Set(ctx, candidate)
-}
-
-// refuse writes the response to an operation that failed as a whole.
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, operation *document.Operation, params *graphql.RawParams, err *store.Error) {
-	h.exec.RecordOperation(r.Context(), operation, executor.CodeError(err.Code))
-	if err.Code == store.Unavailable {
-		w.Header().Set("Retry-After", "1")
-		WriteErrors(w, http.StatusServiceUnavailable, store.Errors{err})
-		return
-	}
-	response := &graphql.Response{Errors: executor.ErrorList(err)}
-	executor.AddCost(operation, params, response)
-	modern := slices.Equal(w.Header()["Content-Type"], graphQLTypes)
-	w.WriteHeader(rejectStatus(params, response.Errors, modern))
-	h.write(w, params, response)
-}
-
-// stream serves a subscription to a client that accepts server-sent events.
-func (h *handler) stream(w http.ResponseWriter, r *http.Request, request *clientRequest) {
-	if accepts, _ := acceptsEvents(r); !accepts || r.Method == http.MethodHead {
-		streamRequired().write(w)
-		return
-	}
-	h.streams.events(w, r, request)
-}
-
-// write writes a response.
-func (h *handler) write(w io.Writer, params *graphql.RawParams, response *graphql.Response) {
-	writeResponse(w, h.redactResponse(params, response))
-}
-
-// redactResponse limits the errors of a response and redacts secrets in them.
-func (h *handler) redactResponse(params *graphql.RawParams, response *graphql.Response) *graphql.Response {
-	response.Errors = executor.LimitErrors(response.Errors)
-	h.names.redactErrors(params, response.Errors)
-	return response
-}

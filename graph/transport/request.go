@@ -68,9 +68,10 @@ func acceptsEvents(r *http.Request) (accepts, only bool) {
 	return accepts, accepts && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
 }
 
-// mutationByGet is the error of a mutation that was sent by GET.
-func mutationByGet() *httpError {
-	return &httpError{http.StatusMethodNotAllowed, http.MethodPost, store.Invalid, "Send a mutation by POST. GET runs queries and subscriptions only."}
+// onlyEvents reports whether a request must be answered by server-sent events.
+func onlyEvents(r *http.Request) bool {
+	_, only := acceptsEvents(r)
+	return only && r.Method != http.MethodHead
 }
 
 // streamRequired is the error of a subscription whose client does not accept a stream.
@@ -100,6 +101,6 @@ func (q *clientRequest) identify() {
 }
 
 // params returns the request as gqlgen has it.
-func (q *clientRequest) params(r *http.Request) *graphql.RawParams {
-	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
+func (q *clientRequest) params() graphql.RawParams {
+	return graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions}
 }

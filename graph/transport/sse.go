@@ -15,17 +15,16 @@ import (
 	"portico/graph/executor"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
-	"portico/store"
 )
 
 // events serves an operation as server-sent events, by the library's transport. The request was parsed
 // before, so that the transport finds no errors in it.
-func (s *streamServer) events(w http.ResponseWriter, r *http.Request, req *clientRequest) {
+func (s *streamServer) events(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	var body bytes.Buffer
-	appendJSON(&body, req)
+	appendJSON(&body, clientRequest{Query: params.Query, OperationName: params.OperationName, Variables: params.Variables, Extensions: params.Extensions})
 	conn := s.open(r.Context())
 	defer conn.close()
-	conn.readOnly = r.Method != http.MethodPost
+	conn.request = r
 	var token *auth.TokenWatch
 	if s.resolver.Tokens != nil {
 		token = s.resolver.Tokens.Watch(r)
@@ -53,26 +52,18 @@ type eventsExecutor struct {
 // CreateOperationContext implements graphql.GraphExecutor.
 func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	opCtx, errs := e.streamServer.CreateOperationContext(ctx, params)
-	if op, ok := opCtx.Stats.GetExtension(streamOperationKey).(*streamOperation); ok {
-		executor.NameOperation(ctx, op.Operation)
-	}
-	switch {
-	case errs == nil:
-	case errs[0].Message == mutationByGet().message:
-		e.out.reject(mutationByGet())
-	case errs[0].Extensions["code"] == store.RateLimited:
-		e.out.Header().Set("Retry-After", "1")
-		e.out.reject(&httpError{http.StatusTooManyRequests, "", store.RateLimited, errs[0].Message})
+	if resp := responseOf(opCtx); resp.Plain {
+		e.out.reject(resp)
 	}
 	return opCtx, errs
 }
 
 // reject writes an error in place of the stream.
-func (w *eventWriter) reject(err *httpError) {
+func (w *eventWriter) reject(resp *executor.Response) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
-	err.write(w.ResponseWriter)
+	writeResult(w.ResponseWriter, resp)
 }
 
 // eventWriter writes events. The library's transport pings from another goroutine, which may do so after

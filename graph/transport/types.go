@@ -7,17 +7,14 @@ import (
 	"time"
 
 	"portico/graph"
-	"portico/graph/document"
 	"portico/graph/executor"
 	"portico/internal/auth"
 )
 
 // handler serves GraphQL over HTTP. It passes WebSockets and server-sent events to its streamServer.
 type handler struct {
-	exec      *executor.Executor
-	names     schemaNames
-	documents *document.Processor
-	streams   *streamServer
+	exec    *executor.Executor
+	streams *streamServer
 }
 
 // StreamConfig configures server-sent events and WebSockets. Functions may be nil.
@@ -60,10 +57,10 @@ type quotaKey struct{ client, address string }
 
 // connection is a WebSocket, or a request that is answered by server-sent events.
 type connection struct {
-	server   *streamServer
-	ctx      context.Context
-	end      context.CancelCauseFunc
-	readOnly bool // begun by GET, which must not run mutations
+	server  *streamServer
+	ctx     context.Context
+	end     context.CancelCauseFunc
+	request *http.Request // that events answer; nil for a WebSocket
 
 	// Guarded by server.mu.
 	quota      quotaKey

@@ -190,7 +190,7 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	if problem != "" {
 		return nil, &closeReason{code: closeBadRequest, reason: problem}
 	}
-	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Limits); err != nil {
+	if err := limits.CheckJSON(message.Payload, s.conn.server.exec.Limits); err != nil {
 		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
 	}
 	if message.Type == "subscribe" {

@@ -23,9 +23,9 @@ var headersReadBy = map[string][]string{
 	"portico/graph/opctx.header":                                           strings.Split(opctx.Vary, ", "),
 	"portico/internal/web/middleware.checkText":                            opctx.TextHeaders(),
 	"(*portico/graph/transport.connection).init":                           append(strings.Split(opctx.Vary, ", "), "Authorization"),
-	"(*portico/graph/transport.clientRequest).params":                      nil, // for gqlgen's OperationContext, whose Headers are followed
-	"(*portico/graph/transport.streamServer).dispatch":                     nil, // the same
-	"(*portico/graph/transport.handler).runPlan":                           nil, // the same
+	"(*portico/graph/transport.handler).execute":                           nil, // for gqlgen's OperationContext, whose Headers are followed
+	"(*portico/graph/executor.execution).allow":                            nil, // the same
+	"(*portico/graph/executor.execution).runPlan":                          nil, // the same
 	"(github.com/99designs/gqlgen/graphql/handler/transport.SSE).Do":       {"Accept", "Content-Type"},
 	"(github.com/99designs/gqlgen/graphql/handler/transport.Websocket).Do": nil, // upgrades by websocket.Accept
 	"(*portico/internal/web/frontcache.lookup).begin":                      nil, // asks KnowsHeader of all

@@ -49,6 +49,18 @@ func (r *Cache) Set(name cachekey.Key, kept Entry) {
 	}
 }
 
+// Add adds a response under a key, unless it has one already, and returns its key.
+func (r *Cache) Add(key cachekey.Key, resp *Response) cachekey.Key {
+	if !r.Enabled() {
+		return key
+	}
+	if !resp.place.CompareAndSwap(nil, &place{r, key}) {
+		return resp.place.Load().key
+	}
+	r.entries.Set(key, resp)
+	return key
+}
+
 // weighAgain measures the size of an entry again, because it has changed.
 func (r *Cache) weighAgain(name cachekey.Key) {
 	r.entries.ComputeIfPresent(name, func(kept Entry) (Entry, otter.ComputeOp) { return kept, otter.WriteOp })
@@ -161,9 +173,7 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	answer, err := write()
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
-		answer.key = &id.name
-		answer.HeldBy(r, id.name)
-		r.entries.Set(id.name, answer)
+		r.Add(id.name, answer)
 	}
 	return answer, err
 }

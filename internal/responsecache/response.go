@@ -17,7 +17,7 @@ import (
 	"portico/internal/encoding"
 )
 
-// Response is a finished response. It is immutable, and requests share it.
+// Response is a finished response. Once it is made it is immutable, and requests share it.
 type Response struct {
 	Body       []byte
 	ETag       string                   // strong, with its quotes: bodies that differ have different ones, on any server
@@ -25,24 +25,20 @@ type Response struct {
 	ValidUntil time.Time                // zero for no bound
 	MadeFrom   *dependency.Dependencies // nil if no change makes the response invalid
 
-	key             *cachekey.Key // in the Cache that has the response; nil for none
 	attachment      any           // what its maker has to know of it
 	attachmentBytes int           // of that, in bytes
 	header          []headerField // the header that belongs to the body
 	identity        representation
 	compressed      [2]compressedBody // by gzip, and by zstd
 	compressedBytes atomic.Int64
-	holder          atomic.Pointer[holder] // nil for none
+	place           atomic.Pointer[place] // nil for a response that is in no cache
 }
 
-// holder is where a response is held.
-type holder struct {
+// place is where a response is cached.
+type place struct {
 	cache *Cache
-	name  cachekey.Key
+	key   cachekey.Key
 }
-
-// HeldBy sets the entry of a cache whose size includes that of the response, which grows with the first compressed body of a kind.
-func (a *Response) HeldBy(cache *Cache, name cachekey.Key) { a.holder.Store(&holder{cache, name}) }
 
 // compressedBody is created for the first client that accepts it.
 type compressedBody struct {
@@ -80,15 +76,17 @@ func NewResponse(body []byte, header http.Header) *Response {
 	return a
 }
 
+// AddHeader adds a header field that belongs to the body, before anybody else has the response.
+func (a *Response) AddHeader(name, value string) {
+	a.header = append(a.header, newHeaderField(name, value))
+}
+
 // encodings are those of Response.compressed.
 var encodings = [...]*encoding.Encoding{encoding.Gzip, encoding.Zstd}
 
 func newForm(body []byte, tag string, more ...headerField) representation {
 	return representation{body, append([]headerField{newHeaderField("Etag", tag), newHeaderField("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
-
-// Key returns the key of the response in its Cache; nil if it is in none.
-func (a *Response) Key() *cachekey.Key { return a.key }
 
 // Attach keeps a value of a size in bytes with the response, for its builder.
 func (a *Response) Attach(beside any, size int) *Response {
@@ -150,8 +148,8 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 		if text.Len() < len(a.Body) {
 			packed.representation = newForm(bytes.Clone(text.Bytes()), packed.tag, newHeaderField("Content-Encoding", c.Name))
 			a.compressedBytes.Add(int64(compressedOverhead + text.Len()))
-			if held := a.holder.Load(); held != nil {
-				held.cache.weighAgain(held.name)
+			if at := a.place.Load(); at != nil {
+				at.cache.weighAgain(at.key)
 			}
 		}
 	})

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-	"weak"
 
 	"portico/internal/auth"
 	"portico/internal/cachekey"
@@ -43,13 +42,13 @@ func New(config Config) *Cache {
 	return &Cache{Config: config, lookups: sync.Pool{New: func() any { return &lookup{} }}}
 }
 
-// entry is what is known of a request. Without a candidate it says that the request was seen.
+// entry is what is known of a request. Without a candidate it says that the request was seen. Config.Responses has the response.
 type entry struct {
 	key       string
 	candidate *responsecache.Candidate
-	shared    weak.Pointer[responsecache.Response] // in place of candidate.Response, if Config.Responses has it under a key of its own
-	stored    *cachekey.Key                        // that key
-	header    []headerField                        // of the response, but for what Response and SetCaching set
+	response  cachekey.Key
+	tag       string        // of the response: another one may take its place
+	header    []headerField // of the response, but for what Response and SetCaching set
 	route     string
 	name      string // of the GraphQL operation
 }
@@ -66,7 +65,7 @@ const (
 	// joinedBytes is the size of bodies from which their write is joined with that of the header.
 	joinedBytes = 6 << 10
 
-	entryBytes = 320 // memory of an entry with its place in the cache
+	entryBytes = 352 // memory of an entry with its place in the cache
 	fieldBytes = 64  // of a header field
 )
 
@@ -75,20 +74,13 @@ func (e *entry) Size() int {
 	if e.candidate == nil {
 		return entryBytes
 	}
-	size := entryBytes + len(e.key) + len(e.header)*fieldBytes + e.candidate.Bytes
-	if e.candidate.Response != nil {
-		size += e.candidate.Response.Size()
-	}
-	return size
+	return entryBytes + len(e.key) + len(e.header)*fieldBytes + e.candidate.Bytes
 }
 
-// response returns the response of the entry; nil if it was evicted or replaced. It counts as a use of the response, so that a
+// responseOf returns the response of an entry; nil if it was evicted or replaced. It counts as a use of the response, so that a
 // response that is only asked for through entries is not evicted.
-func (e *entry) response(c *responsecache.Cache) *responsecache.Response {
-	if e.candidate.Response != nil {
-		return e.candidate.Response
-	}
-	if kept, ok := c.Lookup(*e.stored).(*responsecache.Response); ok && weak.Make(kept) == e.shared {
+func (c *Cache) responseOf(e *entry) *responsecache.Response {
+	if kept, ok := c.Responses.Lookup(e.response).(*responsecache.Response); ok && kept.ETag == e.tag {
 		return kept
 	}
 	return nil
@@ -131,42 +123,43 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	if found != nil && found.candidate != nil && found.key == string(l.key) {
 		c.OnRequest(r.Context())
 		l.counted = true
-		if now := c.current(name, found); now != nil {
-			if resp := now.response(c.Responses); resp != nil {
-				c.answer(l, w, r, now, resp, start, caller, principal)
-				return true
-			}
+		if now, resp := c.current(name, found); resp != nil {
+			c.answer(l, w, r, now, resp, start, caller, principal)
+			return true
 		}
 	}
 	c.pass(l, w, l.again(r), next, name, found != nil, start, caller)
 	return true
 }
 
-// current returns the entry if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
-func (c *Cache) current(name cachekey.Key, e *entry) *entry {
-	if e.candidate.Current() {
-		return e
+// current returns the entry with its response if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
+func (c *Cache) current(name cachekey.Key, e *entry) (*entry, *responsecache.Response) {
+	resp := c.responseOf(e)
+	if resp == nil || e.candidate.Current() {
+		return e, resp
 	}
 	if e.candidate.Renew == nil {
-		return nil
+		return nil, nil
 	}
-	candidate := e.candidate.Renew()
+	candidate := e.candidate.Renew(resp)
 	if candidate == nil {
-		return nil
+		return nil, nil
 	}
 	renewed := *e
-	renewed.candidate = candidate
-	c.set(name, &renewed)
-	return &renewed
+	return &renewed, c.set(name, &renewed, candidate)
 }
 
-// set keeps an entry with a candidate.
-func (c *Cache) set(name cachekey.Key, e *entry) {
-	if e.candidate.Response != nil {
-		e.candidate.Response.HeldBy(c.Responses, name)
-	}
+// set keeps an entry with a candidate, and returns the candidate's response, which has a key of its own.
+func (c *Cache) set(name cachekey.Key, e *entry, candidate *responsecache.Candidate) *responsecache.Response {
+	resp := candidate.Response
+	e.candidate, e.response, e.tag = candidate, c.Responses.Add(cachekey.Join(responseKey, name), resp), resp.ETag
+	candidate.Response = nil
 	c.Responses.Set(name, e)
+	return resp
 }
+
+// responseKey begins the keys of responses that their handlers have not cached.
+var responseKey = cachekey.New("front response")
 
 // answer writes the response of an entry.
 func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *entry, resp *responsecache.Response, start time.Time, caller any, principal *auth.Principal) {
@@ -214,16 +207,13 @@ func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next htt
 	candidate, ok := req.Candidate.(*responsecache.Candidate)
 	switch {
 	case ok && len(candidate.Response.Body) <= maxBodyBytes:
-		e := &entry{key: string(l.key), candidate: candidate, route: req.Route, name: req.OperationName}
-		if e.stored = candidate.Response.Key(); e.stored != nil {
-			e.shared, candidate.Response = weak.Make(candidate.Response), nil
-		}
+		e := &entry{key: string(l.key), route: req.Route, name: req.OperationName}
 		for field, values := range w.Header() {
 			if !ownHeader(field) {
 				e.header = append(e.header, headerField{field, values})
 			}
 		}
-		c.set(name, e)
+		c.set(name, e, candidate)
 	case !seen:
 		c.Responses.Set(name, &entry{})
 	}

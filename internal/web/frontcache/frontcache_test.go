@@ -26,7 +26,7 @@ import (
 type fronted struct {
 	http.Handler
 	status  int
-	renew   func() *responsecache.Candidate
+	renew   func(*responsecache.Response) *responsecache.Candidate
 	body    string
 	current bool
 
@@ -260,7 +260,7 @@ func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	}
 	require.Equal(t, 1, handled)
 	require.Less(t, responses.Stats().Bytes-before, uint64(1<<10))
-	responses.Set(cachekey.New("key"), responsecache.NewResponse(body, nil)) // another one
+	responses.Set(cachekey.New("key"), responsecache.NewResponse(append(body, 'x'), nil)) // another one
 	handler.ServeHTTP(httptest.NewRecorder(), get("/a"))
 	require.Equal(t, 2, handled)
 }
@@ -270,7 +270,7 @@ func TestCandidatesAreRenewed(t *testing.T) {
 	t.Parallel()
 	f := newFronted()
 	renewals := 0
-	f.renew = func() *responsecache.Candidate {
+	f.renew = func(*responsecache.Response) *responsecache.Candidate {
 		renewals++
 		f.body = "body anew"
 		return &responsecache.Candidate{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return true }}
@@ -287,7 +287,7 @@ func TestCandidatesAreRenewed(t *testing.T) {
 	require.Equal(t, 1, renewals)
 
 	f = newFronted()
-	f.renew = func() *responsecache.Candidate { return nil }
+	f.renew = func(*responsecache.Response) *responsecache.Candidate { return nil }
 	for range 3 {
 		f.send(t, get("/x"))
 	}

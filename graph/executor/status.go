@@ -1,0 +1,67 @@
+package executor
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/graph/document"
+	"portico/store"
+)
+
+// rejectStatus returns the status of a rejected operation. By the older media type it is 200 if the
+// request has a document.
+func rejectStatus(params *graphql.RawParams, errs gqlerror.List, modern bool) int {
+	switch {
+	case errs[0].Message == document.NotFoundMessage: // clients send the document only after a success
+		return http.StatusOK
+	case errs[0].Extensions["code"] == store.Forbidden:
+		return http.StatusForbidden
+	case errs[0].Extensions["code"] == store.Internal:
+		return http.StatusInternalServerError
+	case modern, params.Query == "":
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// resultStatus returns the status of a result: 429 if the whole result is rate limited, else 0. retry means that an error of it is
+// temporary.
+func resultStatus(result *graphql.Response) (status int, retry bool) {
+	if isRateLimited(result) {
+		return http.StatusTooManyRequests, true
+	}
+	return 0, hasUnavailable(result)
+}
+
+// isRateLimited reports whether a response has nothing but RATE_LIMITED errors.
+func isRateLimited(response *graphql.Response) bool {
+	return len(response.Errors) > 0 &&
+		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
+		isEmpty(response.Data)
+}
+
+// hasUnavailable reports whether a response has an UNAVAILABLE error.
+func hasUnavailable(response *graphql.Response) bool {
+	return slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] == store.Unavailable })
+}
+
+// isEmpty reports whether data, or each of its members, is null. It stops at the first other value.
+func isEmpty(data json.RawMessage) bool {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	for i := 0; ; i++ { // {, then names and values alternate
+		token, err := decoder.Token()
+		switch {
+		case err != nil, i == 0 && token == nil:
+			return len(data) == 0 || i == 0 && token == nil && err == nil
+		case token == json.Delim('}'):
+			return true
+		case i > 0 && i%2 == 0 && token != nil:
+			return false
+		}
+	}
+}
