@@ -34,6 +34,7 @@ type DB struct {
 
 	readOnly     atomic.Bool // last known state
 	failedWrites failedWrites
+	slow         *slowStatements
 	Cache        *Cache // nil if disabled
 
 	queue                chan *queuedWrite
