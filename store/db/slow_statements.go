@@ -1,7 +1,6 @@
 package db
 
 import (
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -42,12 +41,4 @@ func statementName(query string) string {
 		}
 	}
 	return words[0]
-}
-
-// SlowStatements returns the number of statements that took 100 ms or longer since the database was opened, by
-// operation and table.
-func (s *DB) SlowStatements() map[string]int64 {
-	s.slow.mu.Lock()
-	defer s.slow.mu.Unlock()
-	return maps.Clone(s.slow.counts)
 }

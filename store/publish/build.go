@@ -220,17 +220,17 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 			if err := rows.Scan(&body); err != nil {
 				return none, err
 			}
-			price, err := catalog.DecodePrice(body)
+			source, err := catalog.DecodePrice(body)
 			if err != nil {
 				return none, err
 			}
-			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
+			ofBook, book := bySKU[source.Attributes.SKU], source.Relationships.Pricebook.ID()
 			if ofBook == nil {
 				ofBook = map[string]*catalog.PriceSource{}
-				bySKU[price.Attributes.SKU] = ofBook
+				bySKU[source.Attributes.SKU] = ofBook
 			}
 			if ofBook[book] == nil {
-				ofBook[book] = price
+				ofBook[book] = source
 			}
 			return none, nil
 		}, `SELECT body FROM price WHERE sku IN (`+list+`) ORDER BY sku, pricebook_id, id`, args...)
