@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Code is the closed set of error codes. REST and GraphQL each map every code in one
-// table.
+// Code is the closed set of error codes. The table in internal/web/problem has the status
+// and the title of each.
 type Code string
 
 // The codes, with their HTTP status in REST.

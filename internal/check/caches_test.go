@@ -28,7 +28,8 @@ var notCaches = map[string]string{
 	"internal/web/middleware.refusedOrigins": "limits the log", "store/db.errorLogger": "limits the log",
 	"internal/web/server.limitListener": "connections",
 	"store/db.Notifier":                 "listeners", "store/db.Subscription": "listeners", "store/shop.catalogWatch": "listeners",
-	"store/db.keyQuota": "a quota", "store/db.polls": "versions", "store/db.topics": "versions",
+	"store/db.slowStatements": "counters",
+	"store/db.keyQuota":       "a quota", "store/db.polls": "versions", "store/db.topics": "versions",
 	"store/job.Janitor": "sweeps",
 }
 

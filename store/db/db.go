@@ -7,6 +7,7 @@ package db
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,7 @@ type DB struct {
 
 	readOnly     atomic.Bool // last known state
 	failedWrites failedWrites
+	slow         *slowStatements
 	Cache        *Cache // nil if disabled
 
 	queue                chan *queuedWrite
@@ -137,6 +139,14 @@ func (s *DB) FailedWrites() map[string]int64 {
 		counts[cause.name] = s.failedWrites.counts[i].Load()
 	}
 	return counts
+}
+
+// SlowStatements returns the number of statements that took 100 ms or longer since the database was opened, by
+// operation and table.
+func (s *DB) SlowStatements() map[string]int64 {
+	s.slow.mu.Lock()
+	defer s.slow.mu.Unlock()
+	return maps.Clone(s.slow.counts)
 }
 
 // troubleTime is how long a failed write counts as trouble. On a full disk small writes may succeed between larger ones.

@@ -36,7 +36,8 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, newOpenError(engine.describe(config), err)
 	}
-	s.Reader = Session{conn: s.read, classify: s.readError, timeout: s.timeouts.Read}
+	s.slow = &slowStatements{counts: map[string]int64{}}
+	s.Reader = Session{conn: s.read, classify: s.readError, timeout: s.timeouts.Read, slow: s.slow}
 	if engine.singleWriter() {
 		s.Reader.prepared = newStatements()
 	} else {

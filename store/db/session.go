@@ -31,6 +31,7 @@ type Session struct {
 	retryable     func(error) bool  // whether a failed read may be retried; nil never
 	standby       *standby          // read before conn, for release; nil for none
 	release       ReleaseIdentity
+	slow          *slowStatements // nil counts none
 }
 
 // statements caches prepared statements. All texts come from this package and IN lists
@@ -99,6 +100,7 @@ func positional(query string) string {
 func (s Session) Exec(ctx context.Context, query string, args ...any) (written int64, err error) {
 	store.CountStatement(ctx, query)
 	throttleOf(ctx).yield()
+	defer s.slow.record(query, time.Now())
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(began time.Time) { told.Statement(ctx, query, began, written, err) }(time.Now())
 	}
@@ -156,6 +158,7 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 // release (ReleaseReader) also runs again after some rows, so scan must give the same
 // result when it starts again with the first row.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
+	defer s.slow.record(query, time.Now())
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
 	}

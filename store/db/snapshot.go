@@ -58,7 +58,7 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 	if err := s.identityGuard.verify(phase); err != nil {
 		return err
 	}
-	v.Session = Session{conn: v.tx, classify: s.readError}
+	v.Session = Session{conn: v.tx, classify: s.readError, slow: s.slow}
 	if s.dialect.singleWriter() {
 		v.prepared = newStatements() // closed with the transaction
 	}

@@ -114,7 +114,7 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 			return true, err
 		}
 	}
-	t := &Tx{Session: Session{conn: transaction}, db: s, Now: s.Now(), Actor: actor, caller: caller}
+	t := &Tx{Session: Session{conn: transaction, slow: s.slow}, db: s, Now: s.Now(), Actor: actor, caller: caller}
 	if err := t.run(ctx, fn); err != nil {
 		return true, err
 	}

@@ -82,7 +82,7 @@ func (w *writerConn) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.conn, w.Session = conn, Session{conn: conn, prepared: newStatements()}
+	w.conn, w.Session = conn, Session{conn: conn, prepared: newStatements(), slow: w.db.slow}
 	return nil
 }
 

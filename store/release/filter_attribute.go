@@ -12,9 +12,9 @@ type filterAttribute struct {
 	Counted bool                                      // products can be counted by it: it is a facet
 }
 
-// ofFamily reports whether a list of parents finds a parent by the attribute of its children. Facets count parents by their
+// matchesByChildren reports whether a list of parents finds a parent by the attribute of its children. Facets count parents by their
 // own values, and so do filters by these.
-func (a filterAttribute) ofFamily() bool { return a.Values != nil && !a.Counted }
+func (a filterAttribute) matchesByChildren() bool { return a.Values != nil && !a.Counted }
 
 // Filterable are the attributes that publishing indexes, and that REST and
 // GraphQL can filter by.

@@ -341,7 +341,7 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 		return termMatches{few: index.Posting{Ordinals: members}}, err
 	}
 	o.ReadValues(term.Attribute, term.Values)
-	if o.grouped != nil && slices.ContainsFunc(Filterable, func(a filterAttribute) bool { return a.Name == term.Attribute && a.ofFamily() }) {
+	if o.grouped != nil && slices.ContainsFunc(Filterable, func(a filterAttribute) bool { return a.Name == term.Attribute && a.matchesByChildren() }) {
 		posting, err := o.Matching(ctx, term)
 		found := posting.List(o.Release.Ordinals)
 		found = append(found, replaceAll(found, parentOf(o.grouped))...)

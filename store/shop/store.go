@@ -167,6 +167,10 @@ func (s *Store) WriteTrouble() error { return s.db.WriteTrouble() }
 // disk), read_only or connection.
 func (s *Store) FailedWrites() map[string]int64 { return s.db.FailedWrites() }
 
+// SlowStatements returns the number of statements that took 100 ms or longer since the database was opened, by
+// operation and table.
+func (s *Store) SlowStatements() map[string]int64 { return s.db.SlowStatements() }
+
 // TryWrite makes a write that changes nothing, and returns why the database does not take it.
 func (s *Store) TryWrite(ctx context.Context) error { return s.db.TryWrite(ctx) }
 

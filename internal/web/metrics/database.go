@@ -21,7 +21,8 @@ type DatabaseStats struct {
 	Catalogs []CatalogStats
 	Sweeps   []SweepStats
 
-	FailedWrites map[string]int64 // by cause
+	FailedWrites   map[string]int64 // by cause
+	SlowStatements map[string]int64 // by operation and table
 }
 
 // PoolStats is the state of a connection pool.
@@ -56,7 +57,7 @@ type SweepStats struct {
 }
 
 // RegisterDatabase adds the metrics that read returns, at each scrape. If read fails, portico_database_up is 0 and the
-// error is logged; the pools and failed writes are reported all the same.
+// error is logged; the pools, failed writes and slow statements are reported all the same.
 func (m *Metrics) RegisterDatabase(log *slog.Logger, read func(context.Context) (DatabaseStats, error)) {
 	m.registry.MustRegister(&databaseCollector{log: log, read: read})
 }
@@ -91,6 +92,7 @@ var (
 	sweptAge        = newDesc("portico_sweep_age_seconds", "Time since a server last deleted all obsolete rows, by kind; omitted until the first time.", "kind")
 	sweptDue        = newDesc("portico_sweep_due", "Obsolete rows, or whole releases, to delete, counted up to 1000, by kind.", "kind")
 	failedWrites    = newDesc("portico_database_failed_writes_total", "Writes that the database did not take, by cause: full (its disk), read_only or connection.", "cause")
+	slowStatements  = newDesc("portico_database_slow_statements_total", "SQL statements that took 100 ms or longer, by operation and table, such as SELECT product.", "statement")
 	databaseUp      = newDesc("portico_database_up", "1 if the database responded at this scrape, else 0.")
 )
 
@@ -100,7 +102,7 @@ func newDesc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (g *databaseCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMax, poolWaits, poolWaitSeconds, jobsOpen, jobsOldest, servedAge, catalogHeld, sweptRows, sweptAge, sweptDue, failedWrites, databaseUp} {
+	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMax, poolWaits, poolWaitSeconds, jobsOpen, jobsOldest, servedAge, catalogHeld, sweptRows, sweptAge, sweptDue, failedWrites, slowStatements, databaseUp} {
 		to <- desc
 	}
 }
@@ -121,6 +123,9 @@ func (g *databaseCollector) Collect(to chan<- prometheus.Metric) {
 	gauge(databaseUp, up)
 	for cause, n := range stats.FailedWrites {
 		to <- prometheus.MustNewConstMetric(failedWrites, prometheus.CounterValue, float64(n), cause)
+	}
+	for statement, n := range stats.SlowStatements {
+		to <- prometheus.MustNewConstMetric(slowStatements, prometheus.CounterValue, float64(n), statement)
 	}
 	for _, p := range stats.Pools {
 		gauge(poolInUse, float64(p.InUse), p.Name)

@@ -24,12 +24,12 @@ func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 	})
 }
 
-// databaseStats returns the pools and failed writes even if the database fails.
+// databaseStats returns the pools, failed writes and slow statements even if the database fails.
 func databaseStats(ctx context.Context, s *shop.Store) (stats DatabaseStats, err error) {
 	for _, p := range s.PoolStats() {
 		stats.Pools = append(stats.Pools, PoolStats{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Max: p.Max, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
 	}
-	stats.FailedWrites = s.FailedWrites()
+	stats.FailedWrites, stats.SlowStatements = s.FailedWrites(), s.SlowStatements()
 	found, err := s.Gauges(ctx)
 	if err != nil {
 		return stats, err

@@ -62,7 +62,7 @@ func (c *Cart) Apply(offers []Offer) ([]Discount, error) {
 			whole = append(whole, a)
 		}
 	}
-	used := c.bestOrders(items)
+	used := c.bestOfItems(items)
 	left := c.values()
 	for _, d := range used {
 		for i, minor := range d.off {
@@ -341,15 +341,15 @@ func (c *Cart) applicable(offers []Offer) (list []*application) {
 // remains of each line.
 func (c *Cart) bestOfCart(whole []*application, left []int64) (best *applied) {
 	for _, a := range whole {
-		if d := c.offCart(a, left); d != nil && (best == nil || d.total > best.total) {
+		if d := c.useOnCart(a, left); d != nil && (best == nil || d.total > best.total) {
 			best = d
 		}
 	}
 	return best
 }
 
-// offCart applies a promotion of the whole cart.
-func (c *Cart) offCart(a *application, left []int64) *applied {
+// useOnCart applies a promotion of the whole cart.
+func (c *Cart) useOnCart(a *application, left []int64) *applied {
 	if !c.step(stepsOfLine * len(left)) {
 		return nil
 	}

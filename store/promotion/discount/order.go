@@ -8,9 +8,9 @@ import (
 // maxTried is the number of competing promotions that are tried in every order: 64 applications.
 const maxTried = 4
 
-// bestOrders returns the discounts of the promotions of items. Promotions that share no line do not
+// bestOfItems returns the discounts of the promotions of items. Promotions that share no line do not
 // compete.
-func (c *Cart) bestOrders(items []*application) (list []*applied) {
+func (c *Cart) bestOfItems(items []*application) (list []*applied) {
 	units := make([]int, len(c.lines))
 	for i, l := range c.lines {
 		units[i] = l.Quantity
@@ -22,7 +22,7 @@ func (c *Cart) bestOrders(items []*application) (list []*applied) {
 		}
 	}
 	for _, group := range competing(useful, len(c.lines)) {
-		list = append(list, c.bestOrder(group, units)...)
+		list = append(list, c.bestOfCompeting(group, units)...)
 	}
 	return list
 }
@@ -51,9 +51,9 @@ func competing(alone []*applied, lines int) (groups [][]*applied) {
 	return slices.DeleteFunc(groups, func(g []*applied) bool { return g == nil })
 }
 
-// bestOrder returns the discounts of competing promotions in the order that takes off the most. alone
+// bestOfCompeting returns the discounts of competing promotions in the order that takes off the most. alone
 // has what each takes off alone.
-func (c *Cart) bestOrder(alone []*applied, units []int) []*applied {
+func (c *Cart) bestOfCompeting(alone []*applied, units []int) []*applied {
 	largestFirst := func(a, b *applied) int {
 		return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.of.p.ID, b.of.p.ID))
 	}

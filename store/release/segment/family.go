@@ -196,8 +196,8 @@ func (f *Families) within(amounts []int64, low, high int64) []int64 {
 	return matching
 }
 
-// highest returns the highest amount of the children of parents in a set; Unpriced without any.
-func (f *Families) highest(set index.OrdinalSet, amounts []int64) int64 {
+// highestChildAmount returns the highest amount of the children of parents in a set; Unpriced without any.
+func (f *Families) highestChildAmount(set index.OrdinalSet, amounts []int64) int64 {
 	highest := int64(Unpriced)
 	if !f.any() {
 		return highest

@@ -129,7 +129,7 @@ func (r *Reader) PriceBounds(ctx context.Context, currency string, epoch int, se
 	if lowest, highest = set.Bounds(amounts, Unpriced+1); highest < lowest {
 		return Unpriced, Unpriced, nil
 	}
-	return lowest, max(highest, families.highest(set, amounts)), nil
+	return lowest, max(highest, families.highestChildAmount(set, amounts)), nil
 }
 
 func (r *Reader) amounts(ctx context.Context, currency string, epoch int) ([]int64, *Families, error) {
