@@ -22,9 +22,9 @@ var candidateStock = []string{"id", "uuid", "total", "available", "allocated", "
 
 // candidateCoordinates returns the root fields of a query whose response can be a candidate, for the
 // metrics; nil if it cannot be one.
-func candidateCoordinates(op *document.Operation, plan *plan.Plan, variables map[string]any) []string {
+func candidateCoordinates(op *document.Operation, of *plan.Plan, variables map[string]any) []string {
 	coordinates := []string{}
-	for _, name := range plan.Roots() {
+	for _, name := range of.Roots() {
 		if !slices.Contains(cacheableFields, name) && !slices.Contains(candidateFields, name) {
 			return nil
 		}

@@ -33,8 +33,8 @@ var cacheableFields = []string{"catalogNode", "catalogNodes", "currencies", "cur
 
 // cacheCoordinates returns the root fields that a client must be allowed to read; nil if the response of
 // the plan is not cacheable.
-func cacheCoordinates(op *document.Operation, plan *plan.Plan, variables map[string]any) (coordinates []string) {
-	for _, name := range plan.Roots() {
+func cacheCoordinates(op *document.Operation, of *plan.Plan, variables map[string]any) (coordinates []string) {
+	for _, name := range of.Roots() {
 		switch {
 		case slices.Contains(cacheableFields, name):
 			coordinates = append(coordinates, "Query."+name)

@@ -126,11 +126,11 @@ type limitedBuffer struct {
 }
 
 func (b *limitedBuffer) grow(more int) {
-	bytes := b.Len() + more
-	if most := b.exec.Limits.ResponseBytes; most > 0 && bytes > most {
+	size := b.Len() + more
+	if most := b.exec.Limits.ResponseBytes; most > 0 && size > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
-	if bytes > limits.LargeResponse {
+	if size > limits.LargeResponse {
 		if err := b.exec.reserve(b.ctx); err != nil {
 			plan.Stop(err)
 		}

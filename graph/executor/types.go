@@ -30,7 +30,7 @@ type Config struct {
 
 	CountDocument     func(outcome string)                            // with the document.Outcome* of each persisted or trusted document
 	CountField        func(ctx context.Context, coordinate string)    // of each root field
-	CountExecutor     func(executor string)                           // of each query: plan or gqlgen
+	CountExecutor     func(by string)                                 // of each query: plan or gqlgen
 	CountOperation    func(ctx context.Context, stats OperationStats) // when an operation ended or was rejected
 	CountSubscription func(ctx context.Context, stats OperationStats) // when a subscription began
 }

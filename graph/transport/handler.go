@@ -37,9 +37,9 @@ func CountFields(count func(ctx context.Context, field string)) Option {
 	return func(h *handlerConfig) { h.CountField = count }
 }
 
-// CountExecutors calls count for each query with its executor: "plan" or "gqlgen". gqlgen's executor runs
+// CountExecutors calls count for each query with what runs it: "plan" or "gqlgen". gqlgen's executor runs
 // introspection, and queries whose plan stopped with a panic.
-func CountExecutors(count func(executor string)) Option {
+func CountExecutors(count func(by string)) Option {
 	return func(h *handlerConfig) { h.CountExecutor = count }
 }
 

@@ -269,9 +269,6 @@ func (c checkedPackage) joins(part ast.Expr) (found bool) {
 	return found
 }
 
-// mayHideImports are packages whose locals are not compared with imports yet.
-var mayHideImports = map[string]bool{"portico/graph/executor": true, "portico/graph/transport": true}
-
 // shadows lists the variables inside functions that hide a name of the package, or an import of their file.
 func (c checkedPackage) shadows(fset *token.FileSet) []string {
 	packages := map[string]string{} // names by path
@@ -302,7 +299,7 @@ func (c checkedPackage) shadows(fset *token.FileSet) []string {
 			found = append(found, fmt.Sprintf("%s: the local %s hides the %s of %s; rename one of them",
 				at, identifier.Name, identifier.Name, filepath.Base(fset.Position(hidden.Pos()).Filename)))
 		}
-		if imports[at.Filename][identifier.Name] && identifier.Name != "_" && !mayHideImports[c.path] {
+		if imports[at.Filename][identifier.Name] && identifier.Name != "_" {
 			found = append(found, fmt.Sprintf("%s: the local %s hides the package; rename it", at, identifier.Name))
 		}
 	}

@@ -120,6 +120,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 }
 
 func TestManualFiles(t *testing.T) {
+	storetest.FullTestsOnly(t, "builds the program with other flags than go test")
 	t.Parallel()
 	folder := t.TempDir()
 	written, err := writeManual(t.Context(), filepath.Join("..", ".."), t.TempDir(), folder)

@@ -9,7 +9,7 @@ import (
 // Candidate tells how to answer requests that repeat one exactly, for a cache in front of the handler
 // that made it. The caller has the same rights, but may be another one.
 type Candidate struct {
-	Response *Response // nil while the cache in front has it under Response.Key
+	Response *Response // nil while the cache in front has it
 	Tagged   bool      // sent with the ETag
 	Bytes    int       // memory of the candidate without the response
 

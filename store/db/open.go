@@ -36,7 +36,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, newOpenError(engine.describe(config), err)
 	}
-	s.slow = &slowStatements{counts: map[string]int64{}}
+	s.slow = newSlowStatements()
 	s.Reader = Session{conn: s.read, classify: s.readError, timeout: s.timeouts.Read, slow: s.slow}
 	if engine.singleWriter() {
 		s.Reader.prepared = newStatements()

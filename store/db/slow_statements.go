@@ -16,6 +16,12 @@ type slowStatements struct {
 	counts map[string]int64
 }
 
+// newSlowStatements counts from zero, also of the statement by which each server polls: a metric without any value is not
+// exposed.
+func newSlowStatements() *slowStatements {
+	return &slowStatements{counts: map[string]int64{"SELECT change": 0}}
+}
+
 // record counts a statement that ends now, if it was slow.
 func (s *slowStatements) record(query string, began time.Time) {
 	if s == nil || time.Since(began) < slowStatement {

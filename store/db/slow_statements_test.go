@@ -9,7 +9,7 @@ import (
 
 func TestSlowStatements(t *testing.T) {
 	t.Parallel()
-	s := &DB{slow: &slowStatements{counts: map[string]int64{}}}
+	s := &DB{slow: newSlowStatements()}
 	for query, name := range map[string]string{
 		"SELECT id FROM product WHERE id IN ($1)":                                "SELECT product",
 		"\n\t\tUPDATE code_usage SET released_at = $2\n\t\tWHERE reference = $1": "UPDATE code_usage",

@@ -39,7 +39,7 @@ func scanLive(rows *sql.Rows) (*liveProduct, error) {
 // The parent is the served release, so that the cost of a publication follows what changed since the last one. Only if
 // the served release has small layers on top, the parent is one below them, and the delta holds what they hold too
 // (keptLayers): each layer is several times as large as the one above it, so that there are few. When the layers above
-// the base hold much of the shop, housekeeping makes another base (MakeBases), and when more differs at once, the
+// the base hold much of the shop, housekeeping makes another base (makeBases), and when more differs at once, the
 // publication does.
 //
 // A delta reads only the products that changed and those that they affect
@@ -58,7 +58,7 @@ type delta struct {
 }
 
 // A release is whole again when more than 1/deltaShare of its products, and more than deltaLeast, differ from the
-// parent: a delta that large costs more than a third of a whole release. MakeBases makes a base when more than
+// parent: a delta that large costs more than a third of a whole release. makeBases makes a base when more than
 // 1/baseShare, and more than deltaLeast, are in the layers above the base.
 const (
 	deltaShare = 4
