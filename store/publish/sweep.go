@@ -14,8 +14,10 @@ import (
 	"portico/store/release/segment"
 )
 
-// noLayer is the condition that a release is no layer of another one.
-const noLayer = `NOT EXISTS (SELECT 1 FROM release AS upper WHERE REPLACE(' ' || upper.layers, ' ' || CAST(release.id AS TEXT) || ':', '') <> ' ' || upper.layers)`
+// noLayer is the condition that the release with an id, an expression, is no layer of another one.
+func noLayer(id string) string {
+	return `NOT EXISTS (SELECT 1 FROM release AS upper WHERE ` + segment.IsLayerSQL("upper", id) + `)`
+}
 
 // sweepReleases deletes unfinished releases of dead builds, and superseded
 // releases. It keeps the newest of each
@@ -61,7 +63,7 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		WHERE state NOT IN ($1, $6) AND touched_at < `+s.db.ClockSQL()+` - $2
 		UNION ALL
 		SELECT id, touched_at FROM release
-		WHERE state = $6 AND touched_at < `+s.db.ClockSQL()+` - $2 AND `+noLayer+` AND (
+		WHERE state = $6 AND touched_at < `+s.db.ClockSQL()+` - $2 AND `+noLayer("release.id")+` AND (
 		    NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id)
 		    OR EXISTS (SELECT 1 FROM release AS later WHERE later.catalog_id = release.catalog_id AND later.id > release.id AND later.base_id = 0 AND (later.state = $6 OR later.state = $1 AND NOT later.preview)))
 		UNION ALL
@@ -71,10 +73,10 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		    FROM (
 		        SELECT id, catalog_id, touched_at, superseded_at, preview, retained, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		        FROM release WHERE state = $1) AS published) AS placed
-		WHERE superseded_at > 0 AND NOT retained AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND `+strings.ReplaceAll(noLayer, "release.id", "placed.id")+`
+		WHERE superseded_at > 0 AND NOT retained AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND `+noLayer("placed.id")+`
 		UNION ALL
 		SELECT id, touched_at FROM release -- of a catalog that was deleted
-		WHERE state = $1 AND superseded_at > 0 AND NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id) AND `+noLayer,
+		WHERE state = $1 AND superseded_at > 0 AND NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id) AND `+noLayer("release.id"),
 		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(now.Add(-releaseRemembered)), max(kept, releasesMost), catalog.ReleaseBase)
 }
 
@@ -87,7 +89,7 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
 		dropped, err = t.Exec(ctx, `
 			UPDATE release SET state = 'dropped', touched_at = 0
-			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3 AND `+noLayer+`
+			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3 AND `+noLayer("release.id")+`
 			  AND (NOT retained OR NOT EXISTS (SELECT 1 FROM catalog WHERE catalog.id = release.catalog_id))`, id, catalog.ReleasePublished, dead.touched)
 		return err
 	}); err != nil || dropped == 0 {

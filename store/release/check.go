@@ -22,7 +22,7 @@ func Checks() []db.Check {
 		{
 			Rule: "The layers of each release are kept.",
 			Broken: `SELECT catalog_id FROM release WHERE (LENGTH(layers) - LENGTH(REPLACE(layers, ':', ''))) / 3
-				<> (SELECT COUNT(*) FROM release AS layer WHERE REPLACE(' ' || release.layers, ' ' || CAST(layer.id AS TEXT) || ':', '') <> ' ' || release.layers)`,
+				<> (SELECT COUNT(*) FROM release AS layer WHERE ` + segment.IsLayerSQL("release", "layer.id") + `)`,
 			Advice: "Publish the catalog: portico publish CATALOG.",
 		},
 		{

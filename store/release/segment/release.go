@@ -91,6 +91,12 @@ func unpackLayers(text string) (layers []Layer, err error) {
 	return layers, nil
 }
 
+// IsLayerSQL is the condition that the release with an id, an expression, is a layer of a row of the table release.
+func IsLayerSQL(row, id string) string {
+	layers := `' ' || ` + row + `.layers`
+	return `REPLACE(` + layers + `, ' ' || CAST(` + id + ` AS TEXT) || ':', '') <> ` + layers
+}
+
 // Followable reports whether cursors lead into the release: shoppers were served it, and it was not rolled back.
 func (r *Release) Followable() bool { return !r.Preview && !r.RolledBack && !r.ServedAt.IsZero() }
 
