@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
 )
@@ -16,11 +17,7 @@ func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, er
 // KnownSKUs returns those of SKUs that products have, drafts included.
 func (s *CatalogService) KnownSKUs(ctx context.Context, skus []string) (map[string]bool, error) {
 	found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], skus, `SELECT sku FROM product WHERE sku IN ($in)`)
-	known := make(map[string]bool, len(found))
-	for _, sku := range found {
-		known[sku] = true
-	}
-	return known, err
+	return store.SetOf(found), err
 }
 
 // Words returns the search words of the product by language, with those of further text in the base
