@@ -4801,9 +4801,14 @@ func (v *ShopProductQueryProductChildrenProductChildVariationsVariationOption) G
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
 // stock and price. Text fields are empty strings if not set.
 type ShopProductQueryProductChildrenProductParentProduct struct {
+	// Global id.
+	Id string `json:"id"`
 	// The service's own id.
 	Uuid string `json:"uuid"`
 }
+
+// GetId returns ShopProductQueryProductChildrenProductParentProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductChildrenProductParentProduct) GetId() string { return v.Id }
 
 // GetUuid returns ShopProductQueryProductChildrenProductParentProduct.Uuid, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductChildrenProductParentProduct) GetUuid() string { return v.Uuid }
@@ -7870,6 +7875,7 @@ query ShopProductQuery ($slug: String!) {
 		children {
 			... ShopCard
 			parent {
+				id
 				uuid
 			}
 			childVariations {
