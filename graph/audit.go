@@ -11,7 +11,7 @@ func (r queryResolver) AuditEvents(ctx context.Context, filter *model.AuditEvent
 	if err := auth.Require(ctx, "Query.auditEvents"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.AuditEvents(ctx, filter.Filter(), pageOf(first, after, last, before, offset))
+	slice, err := r.store.Audit.AuditEvents(ctx, filter.Filter(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (r queryResolver) Changes(ctx context.Context, first int, after *string) (*
 	if err := auth.Require(ctx, "Query.changes"); err != nil {
 		return nil, err
 	}
-	changes, err := r.store.Changes(ctx, first, deref(after))
+	changes, err := r.store.Audit.Changes(ctx, first, deref(after))
 	if err != nil {
 		return nil, err
 	}

@@ -49,15 +49,15 @@ func TestEveryMutationIsAudited(t *testing.T) {
 			VALUES ('job-2', 'catalog_publish', 'queued', '{}', '{}', '', 0, 0, FALSE, '', 'test', 1, 1, 1, 0)`)
 		require.NoError(t, err)
 		graphtest.LoadCodes(t, s)
-		_, err = s.Store.Preview(t.Context(), "test", "main", nil)
+		_, err = s.Store.Publisher.Preview(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
-		releases, err := s.Store.Releases(t.Context(), "main")
+		releases, err := s.Store.Releases.Releases(t.Context(), "main")
 		require.NoError(t, err)
 
 		after := ""
 		news := func() (found []*store.AuditEvent) {
 			for more := true; more; {
-				page, err := s.Store.Changes(t.Context(), 100, after)
+				page, err := s.Store.Audit.Changes(t.Context(), 100, after)
 				require.NoError(t, err)
 				found, more, after = append(found, page.Events...), page.HasNext, page.Latest
 				if more {
@@ -103,10 +103,10 @@ func TestCodesOfARequestAreOneEvent(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		graphtest.LoadCodes(t, s)
 		for _, codes := range [][]code.NewCode{{{Code: "A"}, {Code: "B"}}, {{Code: "C"}}} {
-			_, _, err := s.Store.CreatePromotionCodes(t.Context(), "client:test", "spring", codes, "")
+			_, _, err := s.Store.Codes.CreatePromotionCodes(t.Context(), "client:test", "spring", codes, "")
 			require.NoError(t, err)
 		}
-		found, err := s.Store.AuditEvents(t.Context(), audit.AuditFilter{Actor: new("client:test")}, store.Page{})
+		found, err := s.Store.Audit.AuditEvents(t.Context(), audit.AuditFilter{Actor: new("client:test")}, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, found.Items, 2)
 		require.Equal(t, []int{1, 2}, []int{found.Items[0].Count, found.Items[1].Count})

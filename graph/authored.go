@@ -43,17 +43,17 @@ func authoredPage[T any](ctx context.Context, coordinate string, read func() (*s
 }
 
 func (r queryResolver) Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error) {
-	return authoredByID(ctx, "pricebook", id, r.store.Pricebooks.ByIDs)
+	return authoredByID(ctx, "pricebook", id, r.store.Catalogs.Pricebooks.ByIDs)
 }
 
 func (r queryResolver) Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.PricebookConnection, error) {
 	return authoredPage(ctx, "Query.pricebooks", func() (*store.Slice[*catalog.Pricebook], error) {
-		return r.store.Pricebooks.List(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.Pricebooks.List(ctx, pageOf(first, after, last, before, offset))
 	})
 }
 
 func (r queryResolver) AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error) {
-	return authoredRow[model.AuthoredPrice](ctx, "authoredPrice", id, r.store.Prices.ByIDs)
+	return authoredRow[model.AuthoredPrice](ctx, "authoredPrice", id, r.store.Catalogs.Prices.ByIDs)
 }
 
 func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.PriceFilter, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredPriceConnection, error) {
@@ -67,7 +67,7 @@ func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.Price
 	if only.PricebookID != nil {
 		only.PricebookID = new(store.LocalID(*only.PricebookID))
 	}
-	slice, err := r.store.AuthoredPrices(ctx, only, pageOf(first, after, last, before, offset))
+	slice, err := r.store.Catalogs.AuthoredPrices(ctx, only, pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.Price
 func (r authoredProductResolver) Prices(ctx context.Context, obj *model.AuthoredProduct) ([]*model.AuthoredPrice, error) {
 	return model.Load(ctx, obj.BatchRow, "prices", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredProduct) ([][]*model.AuthoredPrice, error) {
 		skus := keysOf(all, func(p *model.AuthoredProduct) string { return p.SKU })
-		bySKU, err := r.store.PricesOfSKUs(ctx, unique(skus))
+		bySKU, err := r.store.Catalogs.PricesOfSKUs(ctx, unique(skus))
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (r authoredProductResolver) Prices(ctx context.Context, obj *model.Authored
 func (r authoredPriceResolver) Pricebook(ctx context.Context, obj *model.AuthoredPrice) (*catalog.Pricebook, error) {
 	return model.Load(ctx, obj.BatchRow, "pricebook", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredPrice) ([]*catalog.Pricebook, error) {
 		ids := keysOf(all, func(p *model.AuthoredPrice) string { return p.PricebookID })
-		byID, err := r.store.Pricebooks.ByIDs(ctx, unique(ids))
+		byID, err := r.store.Catalogs.Pricebooks.ByIDs(ctx, unique(ids))
 		return model.ValuesByKey(ids, byID), err
 	})
 }
@@ -107,7 +107,7 @@ func (r authoredTierResolver) Money(ctx context.Context, obj *catalog.AuthoredTi
 
 // money formats an amount in the caller's locale.
 func (r *Resolver) money(ctx context.Context, currency string, minor int64) (*store.Money, error) {
-	list, err := r.store.Monies(ctx, []store.CurrencyAmount{{Currency: currency, Minor: minor}}, opctx.Shopper(ctx).Locale)
+	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{{Currency: currency, Minor: minor}}, opctx.Shopper(ctx).Locale)
 	if err != nil {
 		return nil, err
 	}
@@ -115,41 +115,41 @@ func (r *Resolver) money(ctx context.Context, currency string, minor int64) (*st
 }
 
 func (r queryResolver) AuthoredFile(ctx context.Context, id string) (*catalog.AuthoredFile, error) {
-	return authoredByID(ctx, "authoredFile", id, r.store.AuthoredFiles.ByIDs)
+	return authoredByID(ctx, "authoredFile", id, r.store.Catalogs.AuthoredFiles.ByIDs)
 }
 
 func (r queryResolver) AuthoredFiles(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredFileConnection, error) {
 	return authoredPage(ctx, "Query.authoredFiles", func() (*store.Slice[*catalog.AuthoredFile], error) {
-		return r.store.AuthoredFiles.List(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.AuthoredFiles.List(ctx, pageOf(first, after, last, before, offset))
 	})
 }
 
 func (r queryResolver) AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error) {
-	return authoredByID(ctx, "authoredAttribute", id, r.store.AuthoredAttributes.ByIDs)
+	return authoredByID(ctx, "authoredAttribute", id, r.store.Catalogs.AuthoredAttributes.ByIDs)
 }
 
 func (r queryResolver) AuthoredAttributes(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredAttributeConnection, error) {
 	return authoredPage(ctx, "Query.authoredAttributes", func() (*store.Slice[*catalog.AuthoredAttribute], error) {
-		return r.store.AuthoredAttributes.List(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.AuthoredAttributes.List(ctx, pageOf(first, after, last, before, offset))
 	})
 }
 
 func (r queryResolver) AuthoredRedirect(ctx context.Context, id string) (*catalog.AuthoredRedirect, error) {
-	return authoredByID(ctx, "authoredRedirect", id, r.store.AuthoredRedirects.ByIDs)
+	return authoredByID(ctx, "authoredRedirect", id, r.store.Catalogs.AuthoredRedirects.ByIDs)
 }
 
 func (r queryResolver) AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredRedirectConnection, error) {
 	return authoredPage(ctx, "Query.authoredRedirects", func() (*store.Slice[*catalog.AuthoredRedirect], error) {
-		return r.store.AuthoredRedirects.List(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.AuthoredRedirects.List(ctx, pageOf(first, after, last, before, offset))
 	})
 }
 
 func (r queryResolver) Synonym(ctx context.Context, id string) (*catalog.Synonym, error) {
-	return authoredByID(ctx, "synonym", id, r.store.Synonyms.ByIDs)
+	return authoredByID(ctx, "synonym", id, r.store.Catalogs.Synonyms.ByIDs)
 }
 
 func (r queryResolver) Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.SynonymConnection, error) {
 	return authoredPage(ctx, "Query.synonyms", func() (*store.Slice[*catalog.Synonym], error) {
-		return r.store.Synonyms.List(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.Synonyms.List(ctx, pageOf(first, after, last, before, offset))
 	})
 }

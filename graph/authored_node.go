@@ -12,14 +12,14 @@ import (
 )
 
 func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error) {
-	return authoredRow[model.AuthoredNode](ctx, "authoredNode", id, r.store.AuthoredNodesByID)
+	return authoredRow[model.AuthoredNode](ctx, "authoredNode", id, r.store.Catalogs.AuthoredNodesByID)
 }
 
 func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredNodeConnection, error) {
 	if err := auth.Require(ctx, "Query.authoredNodes"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.AuthoredNodes(ctx, store.LocalID(hierarchyID), pageOf(first, after, last, before, offset))
+	slice, err := r.store.Catalogs.AuthoredNodes(ctx, store.LocalID(hierarchyID), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.Autho
 
 func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode) ([]int, error) {
 	ids := keysOf(all, (*model.AuthoredNode).NodeID)
-	counts, err := r.store.AttachedCounts(ctx, unique(ids))
+	counts, err := r.store.Catalogs.AttachedCounts(ctx, unique(ids))
 	return model.ValuesByKey(ids, counts), err
 }
 
@@ -45,7 +45,7 @@ func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.Autho
 	}
 	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productIds", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
 		ids := keysOf(all, (*model.AuthoredNode).NodeID)
-		attached, err := r.store.AttachedProducts(ctx, unique(ids), first, offset)
+		attached, err := r.store.Catalogs.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err
 	})
 }
@@ -55,7 +55,7 @@ func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generate
 	if err != nil {
 		return nil, err
 	}
-	node, userErrs, err := nodePayload(r.store.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, userErrs, err := nodePayload(r.store.Catalogs.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: userErrs}, err
 }
 
@@ -64,7 +64,7 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 	if err != nil {
 		return nil, err
 	}
-	node, userErrs, err := nodePayload(r.store.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, userErrs, err := nodePayload(r.store.Catalogs.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: userErrs}, err
 }
 
@@ -73,7 +73,7 @@ func (r mutationResolver) NodeProductsSet(ctx context.Context, input generated.N
 	if err != nil {
 		return nil, err
 	}
-	change, err := r.store.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds), input.DryRun)
+	change, err := r.store.Catalogs.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds), input.DryRun)
 	if err != nil {
 		userErrs, err := userErrors(err)
 		return &generated.NodeProductsSetPayload{AttachedUuids: []string{}, DetachedUuids: []string{}, UserErrors: userErrs}, err
@@ -87,7 +87,7 @@ func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCu
 	if err != nil {
 		return nil, err
 	}
-	node, userErrs, err := nodePayload(r.store.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, userErrs, err := nodePayload(r.store.Catalogs.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeCuratePayload{Node: node, UserErrors: userErrs}, err
 }
 

@@ -10,14 +10,14 @@ import (
 )
 
 func (r queryResolver) AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error) {
-	return authoredRow[model.AuthoredProduct](ctx, "authoredProduct", id, r.store.AuthoredProductsByID)
+	return authoredRow[model.AuthoredProduct](ctx, "authoredProduct", id, r.store.Catalogs.AuthoredProductsByID)
 }
 
 func (r queryResolver) AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredProductConnection, error) {
 	if err := auth.Require(ctx, "Query.authoredProducts"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.AuthoredProducts(ctx, status, orderBy.Sort(), pageOf(first, after, last, before, offset))
+	slice, err := r.store.Catalogs.AuthoredProducts(ctx, status, orderBy.Sort(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (r queryResolver) CatalogPendingChanges(ctx context.Context, catalogID stri
 	if err := auth.Require(ctx, "Query.catalogPendingChanges"); err != nil {
 		return nil, err
 	}
-	pending, err := r.store.PendingChanges(ctx, store.LocalID(catalogID), pageOf(first, after, last, before, offset))
+	pending, err := r.store.Publisher.PendingChanges(ctx, store.LocalID(catalogID), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

@@ -12,72 +12,72 @@ import (
 )
 
 func (r mutationResolver) ProductsUpsert(ctx context.Context, input generated.ProductsUpsertInput) (*generated.ProductsUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.productsUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.UpsertProducts)
+	payload, err := upsertItems(ctx, "Mutation.productsUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertProducts)
 	return (*generated.ProductsUpsertPayload)(payload), err
 }
 
 func (r mutationResolver) ProductsDelete(ctx context.Context, input generated.ProductsDeleteInput) (*generated.ProductsDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.productsDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.DeleteProducts)
+	payload, err := deleteItems(ctx, "Mutation.productsDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
 	return (*generated.ProductsDeletePayload)(payload), err
 }
 
 func (r mutationResolver) PricesUpsert(ctx context.Context, input generated.PricesUpsertInput) (*generated.PricesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.pricesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.UpsertPrices)
+	payload, err := upsertItems(ctx, "Mutation.pricesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPrices)
 	return (*generated.PricesUpsertPayload)(payload), err
 }
 
 func (r mutationResolver) SalesUpsert(ctx context.Context, input generated.SalesUpsertInput) (*generated.SalesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.salesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.UpsertSales)
+	payload, err := upsertItems(ctx, "Mutation.salesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertSales)
 	return (*generated.SalesUpsertPayload)(payload), err
 }
 
 func (r mutationResolver) FilesUpsert(ctx context.Context, input generated.FilesUpsertInput) (*generated.FilesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.filesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.UpsertFiles)
+	payload, err := upsertItems(ctx, "Mutation.filesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertFiles)
 	return (*generated.FilesUpsertPayload)(payload), err
 }
 
 func (r mutationResolver) AttributesDeclare(ctx context.Context, input generated.AttributesDeclareInput) (*generated.AttributesDeclarePayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.attributesDeclare", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.DeclareAttributes)
+	payload, err := upsertItems(ctx, "Mutation.attributesDeclare", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeclareAttributes)
 	return (*generated.AttributesDeclarePayload)(payload), err
 }
 
 func (r mutationResolver) PricesDelete(ctx context.Context, input generated.PricesDeleteInput) (*generated.PricesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.pricesDelete", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.DeletePrices)
+	payload, err := deleteItems(ctx, "Mutation.pricesDelete", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeletePrices)
 	return (*generated.PricesDeletePayload)(payload), err
 }
 
 func (r mutationResolver) FilesDelete(ctx context.Context, input generated.FilesDeleteInput) (*generated.FilesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.filesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.DeleteFiles)
+	payload, err := deleteItems(ctx, "Mutation.filesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteFiles)
 	return (*generated.FilesDeletePayload)(payload), err
 }
 
 func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*generated.HierarchiesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.hierarchiesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.UpsertHierarchies)
+	payload, err := upsertItems(ctx, "Mutation.hierarchiesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertHierarchies)
 	return (*generated.HierarchiesUpsertPayload)(payload), err
 }
 
 func (r mutationResolver) HierarchiesDelete(ctx context.Context, input generated.HierarchiesDeleteInput) (*generated.HierarchiesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.hierarchiesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.DeleteHierarchies)
+	payload, err := deleteItems(ctx, "Mutation.hierarchiesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteHierarchies)
 	return (*generated.HierarchiesDeletePayload)(payload), err
 }
 
 func (r mutationResolver) NodesUpsert(ctx context.Context, input generated.NodesUpsertInput) (*generated.NodesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.nodesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.UpsertNodes)
+	payload, err := upsertItems(ctx, "Mutation.nodesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertNodes)
 	return (*generated.NodesUpsertPayload)(payload), err
 }
 
 func (r mutationResolver) NodesDelete(ctx context.Context, input generated.NodesDeleteInput) (*generated.NodesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.nodesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.DeleteNodes)
+	payload, err := deleteItems(ctx, "Mutation.nodesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
 	return (*generated.NodesDeletePayload)(payload), err
 }
 
 func (r mutationResolver) SynonymsSet(ctx context.Context, input generated.SynonymsSetInput) (*generated.SynonymsSetPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.synonymsSet", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.SetSynonyms)
+	payload, err := upsertItems(ctx, "Mutation.synonymsSet", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetSynonyms)
 	return (*generated.SynonymsSetPayload)(payload), err
 }
 
 func (r mutationResolver) RedirectsSet(ctx context.Context, input generated.RedirectsSetInput) (*generated.RedirectsSetPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.redirectsSet", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.SetRedirects)
+	payload, err := upsertItems(ctx, "Mutation.redirectsSet", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetRedirects)
 	return (*generated.RedirectsSetPayload)(payload), err
 }
 

@@ -79,7 +79,7 @@ func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]
 	if err != nil {
 		return nil, err
 	}
-	settings, err := r.store.Settings(ctx)
+	settings, err := r.store.Settings.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]
 	if err != nil {
 		return nil, err
 	}
-	stocks, err := r.store.StockColumn(ctx, supply.IDs)
+	stocks, err := r.store.Stock.StockColumn(ctx, supply.IDs)
 	if err != nil {
 		return nil, err
 	}

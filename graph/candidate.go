@@ -33,7 +33,7 @@ func (r *Resolver) BeginCandidate(ctx context.Context) (context.Context, *Candid
 	if req == nil || !req.WantsCandidate {
 		return ctx, nil
 	}
-	settings, ok := r.store.CachedSettings()
+	settings, ok := r.store.Settings.CachedSettings()
 	if !ok {
 		return ctx, nil
 	}
@@ -68,14 +68,14 @@ type candidateDependencies struct {
 
 // complete adds to a candidate how to find whether it holds, and how to renew it.
 func (d candidateDependencies) complete(candidate responsecache.Candidate, at int) *responsecache.Candidate {
-	candidate.Current = func() bool { return d.unchangedButStock() && d.store.Unchanged(d.stock) }
+	candidate.Current = func() bool { return d.unchangedButStock() && d.store.Stock.Unchanged(d.stock) }
 	if at == 0 {
 		return &candidate
 	}
 	renewed := candidate
 	renewed.Response = nil // the cache in front has it
 	candidate.Renew = func(last *responsecache.Response) *responsecache.Candidate {
-		reads, updated := d.store.RenewReads(d.stock)
+		reads, updated := d.store.Stock.RenewReads(d.stock)
 		if reads == nil || !d.unchangedButStock() {
 			return nil
 		}
@@ -93,6 +93,6 @@ func (d *candidateDependencies) unchangedButStock() bool {
 	if d.choice != nil && !d.choice.Current() {
 		return false
 	}
-	now, ok := d.store.CachedSettings()
+	now, ok := d.store.Settings.CachedSettings()
 	return ok && now == d.settings
 }

@@ -14,7 +14,7 @@ func (r queryResolver) Gateway(ctx context.Context, slug gateway.GatewaySlug) (*
 	if err := auth.Require(ctx, "Query.gateway"); err != nil {
 		return nil, err
 	}
-	found, err := r.store.Gateway(ctx, string(slug))
+	found, err := r.store.Gateways.Gateway(ctx, string(slug))
 	return orNull(gatewayOf(found), err)
 }
 
@@ -22,7 +22,7 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 	if err := auth.Require(ctx, "Query.gateways"); err != nil {
 		return nil, err
 	}
-	gateways, err := r.store.Gateways(ctx)
+	gateways, err := r.store.Gateways.Gateways(ctx)
 	list := make([]*model.Gateway, len(gateways))
 	for i, g := range gateways {
 		list[i] = gatewayOf(g)
@@ -34,12 +34,12 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	input.Password = input.Password.Given()
 	request := input // compared when the idempotency key is used again; has no password
 	request.IdempotencyKey = nil
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{request, r.store.SecretFingerprint(input.Password)})
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{request, r.store.Gateways.SecretFingerprint(input.Password)})
 	if err != nil {
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	changed, err := r.store.UpdateGateway(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
+	changed, err := r.store.Gateways.UpdateGateway(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
 	userErrs, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: userErrs}, err
 }

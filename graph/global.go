@@ -103,7 +103,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		if err := auth.Require(ctx, "Query.stock"); err != nil {
 			return err
 		}
-		byID, err := r.store.StocksByID(ctx, ids)
+		byID, err := r.store.Stock.StocksByID(ctx, ids)
 		addNodes(model.NewBatch[model.Stock](valuesByID(ids, byID)), into)
 		return err
 	}
@@ -153,7 +153,7 @@ func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []strin
 		if kind == store.TypeJob {
 			node, err = nodeOrNil(r.Query().Job(ctx, id))
 		} else if err = auth.Require(ctx, "Query.catalogReleases"); err == nil {
-			node, err = nodeOrNil(orNull(singleRow[model.CatalogRelease](r.store.ReleaseByID(ctx, id))))
+			node, err = nodeOrNil(orNull(singleRow[model.CatalogRelease](r.store.Releases.ReleaseByID(ctx, id))))
 		}
 		if err != nil {
 			return err
@@ -181,11 +181,11 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 		return err
 	}
 	if kind == store.TypePromotion {
-		byID, err := r.store.PromotionsByID(ctx, ids)
+		byID, err := r.store.Promotions.PromotionsByID(ctx, ids)
 		addNodes(model.NewBatch[model.Promotion](valuesByID(ids, byID)), into)
 		return err
 	}
-	byID, err := r.store.PromotionCodesByID(ctx, ids)
+	byID, err := r.store.Codes.PromotionCodesByID(ctx, ids)
 	addNodes(valuesByID(ids, byID), into)
 	return err
 }
@@ -203,33 +203,33 @@ var authoredLists = map[string]string{
 func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	switch kind {
 	case store.TypeCatalog:
-		return addByID(ctx, ids, r.store.CatalogsByID, into)
+		return addByID(ctx, ids, r.store.Catalogs.CatalogsByID, into)
 	case store.TypeCatalogRule:
-		byID, err := r.store.CatalogRulesByID(ctx, ids)
+		byID, err := r.store.Catalogs.CatalogRulesByID(ctx, ids)
 		addNodes(model.NewBatch[model.CatalogRule](valuesByID(ids, byID)), into)
 		return err
 	case store.TypeAuthoredProduct:
-		byID, err := r.store.AuthoredProductsByID(ctx, ids)
+		byID, err := r.store.Catalogs.AuthoredProductsByID(ctx, ids)
 		addNodes(model.NewBatch[model.AuthoredProduct](valuesByID(ids, byID)), into)
 		return err
 	case store.TypeAuthoredPrice:
-		byID, err := r.store.Prices.ByIDs(ctx, ids)
+		byID, err := r.store.Catalogs.Prices.ByIDs(ctx, ids)
 		addNodes(model.NewBatch[model.AuthoredPrice](valuesByID(ids, byID)), into)
 		return err
 	case store.TypePricebook:
-		return addByID(ctx, ids, r.store.Pricebooks.ByIDs, into)
+		return addByID(ctx, ids, r.store.Catalogs.Pricebooks.ByIDs, into)
 	case store.TypeAuthoredFile:
-		return addByID(ctx, ids, r.store.AuthoredFiles.ByIDs, into)
+		return addByID(ctx, ids, r.store.Catalogs.AuthoredFiles.ByIDs, into)
 	case store.TypeAuthoredAttribute:
-		return addByID(ctx, ids, r.store.AuthoredAttributes.ByIDs, into)
+		return addByID(ctx, ids, r.store.Catalogs.AuthoredAttributes.ByIDs, into)
 	case store.TypeAuthoredRedirect:
-		return addByID(ctx, ids, r.store.AuthoredRedirects.ByIDs, into)
+		return addByID(ctx, ids, r.store.Catalogs.AuthoredRedirects.ByIDs, into)
 	case store.TypeSynonym:
-		return addByID(ctx, ids, r.store.Synonyms.ByIDs, into)
+		return addByID(ctx, ids, r.store.Catalogs.Synonyms.ByIDs, into)
 	case store.TypeAuthoredHierarchy:
-		return addByID(ctx, ids, r.store.AuthoredHierarchiesByID, into)
+		return addByID(ctx, ids, r.store.Catalogs.AuthoredHierarchiesByID, into)
 	}
-	byID, err := r.store.AuthoredNodesByID(ctx, ids)
+	byID, err := r.store.Catalogs.AuthoredNodesByID(ctx, ids)
 	addNodes(model.NewBatch[model.AuthoredNode](valuesByID(ids, byID)), into)
 	return err
 }

@@ -9,11 +9,11 @@ import (
 )
 
 func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error) {
-	return authoredByID(ctx, "authoredHierarchy", id, r.store.AuthoredHierarchiesByID)
+	return authoredByID(ctx, "authoredHierarchy", id, r.store.Catalogs.AuthoredHierarchiesByID)
 }
 
 func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredHierarchyConnection, error) {
 	return authoredPage(ctx, "Query.authoredHierarchies", func() (*store.Slice[*catalog.AuthoredHierarchy], error) {
-		return r.store.AuthoredHierarchies(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.AuthoredHierarchies(ctx, pageOf(first, after, last, before, offset))
 	})
 }

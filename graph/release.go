@@ -17,7 +17,7 @@ func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([
 	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
 		return nil, err
 	}
-	releases, err := r.store.Releases(ctx, store.LocalID(catalogID))
+	releases, err := r.store.Releases.Releases(ctx, store.LocalID(catalogID))
 	return model.NewBatch[model.CatalogRelease](releases), err
 }
 
@@ -25,7 +25,7 @@ func (r queryResolver) CatalogRelease(ctx context.Context, id string) (*model.Ca
 	if err := auth.Require(ctx, "Query.catalogRelease"); err != nil {
 		return nil, err
 	}
-	return orNull(singleRow[model.CatalogRelease](r.store.ReleaseByID(ctx, store.LocalID(id))))
+	return orNull(singleRow[model.CatalogRelease](r.store.Releases.ReleaseByID(ctx, store.LocalID(id))))
 }
 
 // diffProducts is the most products that a request compares one by one.
@@ -38,7 +38,7 @@ func (r queryResolver) CatalogReleaseDiff(ctx context.Context, fromID, toID stri
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
 	}
-	found, err := r.store.DiffReleases(ctx, store.LocalID(fromID), store.LocalID(toID), first, diffProducts)
+	found, err := r.store.Publisher.DiffReleases(ctx, store.LocalID(fromID), store.LocalID(toID), first, diffProducts)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (r releaseResolver) Currencies(ctx context.Context, obj *model.CatalogRelea
 		for i, row := range all {
 			releases[i] = row.Release
 		}
-		return r.store.CurrenciesOf(ctx, releases)
+		return r.store.Releases.CurrenciesOf(ctx, releases)
 	})
 }
 
 func (r releaseResolver) Served(ctx context.Context, obj *model.CatalogRelease) (bool, error) {
-	return r.store.Served(ctx, obj.Release)
+	return r.store.Releases.Served(ctx, obj.Release)
 }
 
 func (r releaseResolver) Label(ctx context.Context, obj *model.CatalogRelease) (*string, error) {
@@ -95,7 +95,7 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 		return nil, err
 	}
 	request := publish.PublicationRequest{Serve: input.Serve, DryRun: input.DryRun, Notes: publish.ReleaseNotes{Label: deref(input.Label), Note: deref(input.Note)}, At: deref(input.At)}
-	job, err := r.store.RequestPublication(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), request)
+	job, err := r.store.Publisher.RequestPublication(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), request)
 	userErrs, err := userErrors(err)
 	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
@@ -105,7 +105,7 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 	if err != nil {
 		return nil, err
 	}
-	release, err := singleRow[model.CatalogRelease](r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
+	release, err := singleRow[model.CatalogRelease](r.store.Releases.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
 }
@@ -116,7 +116,7 @@ func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input genera
 		return nil, err
 	}
 	update := publish.ReleaseUpdate{Nulls: opctx.Nulls(ctx), Label: input.Label, Note: input.Note, Retained: input.Retained}
-	release, err := singleRow[model.CatalogRelease](r.store.UpdateRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID), update))
+	release, err := singleRow[model.CatalogRelease](r.store.Publisher.UpdateRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID), update))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogReleaseUpdatePayload{Release: release, UserErrors: userErrs}, err
 }

@@ -45,7 +45,7 @@ func TestReleasesInHand(t *testing.T) {
 			return string(a.Data)
 		}
 		finished(t, s, started(``))
-		_, err := s.Store.Import(t.Context(), "test", graphtest.Reader(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For glue."`)), exchange.ImportOptions{})
+		_, err := s.Store.Exchange.Import(t.Context(), "test", graphtest.Reader(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For glue."`)), exchange.ImportOptions{})
 		require.NoError(t, err)
 
 		const diff = `{ catalogUuid fromReleaseUuid toReleaseUuid total counts { kind added changed removed } changes { kind uuid name effect memberCount members { member before after } } }`

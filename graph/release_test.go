@@ -52,13 +52,13 @@ func TestPublishing(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		worker := make(chan struct{})
-		go func() { defer close(worker); s.Store.Work(ctx) }()
+		go func() { defer close(worker); s.Store.Jobs.Work(ctx) }()
 		defer func() { cancel(); <-worker }()
 		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
 			"release":{"catalogUuid":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
 		// A preview: clients with the scope read it by its number before it is served.
-		_, err := s.Store.Import(t.Context(), "test", graphtest.Reader(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
+		_, err := s.Store.Exchange.Import(t.Context(), "test", graphtest.Reader(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(ask(publishMain, graphtest.Variables{"serve": false}).Data, &data))
 		finished(t, s, data.CatalogPublish.Job.ID)

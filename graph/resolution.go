@@ -53,7 +53,7 @@ func (r *Resolver) resolution(ctx context.Context, shopperContext *model.Shopper
 		if err != nil {
 			return nil, err
 		}
-		return r.store.CatalogResolution(ctx, shopper, at)
+		return r.store.Releases.CatalogResolution(ctx, shopper, at)
 	}
 	if at == nil {
 		v, err := r.View(ctx)
@@ -64,5 +64,5 @@ func (r *Resolver) resolution(ctx context.Context, shopperContext *model.Shopper
 			return nil, err
 		}
 	}
-	return r.store.CatalogResolution(ctx, opctx.Shopper(ctx), at)
+	return r.store.Releases.CatalogResolution(ctx, opctx.Shopper(ctx), at)
 }

@@ -280,9 +280,9 @@ func (r *Resolver) View(ctx context.Context) (*release.View, error) {
 	}
 	op := opctx.From(ctx)
 	if op == nil {
-		return r.store.View(ctx, release.ShopperContext{})
+		return r.store.Releases.View(ctx, release.ShopperContext{})
 	}
-	return op.View(ctx, r.store.View)
+	return op.View(ctx, r.store.Releases.View)
 }
 
 // catalog requires the scope of a coordinate and returns the view.

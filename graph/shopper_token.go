@@ -16,7 +16,7 @@ func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.Sh
 	}
 	client := auth.PrincipalFrom(ctx)
 	payload := &generated.ShopperTokenCreatePayload{Scopes: []string{}}
-	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), input.NewShopperToken)
+	grant, err := r.store.Access.GrantShopperToken(ctx, client.Actor(), input.NewShopperToken)
 	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {
 		return payload, err
 	}

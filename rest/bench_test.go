@@ -48,7 +48,7 @@ func benchShop(b *testing.B) *testServer {
 	s, err := shop.Open(b.Context(), shop.Config{URL: "file:" + path})
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
-	if _, err := s.View(b.Context(), release.ShopperContext{}); store.HasCode(err, store.NotFound) {
+	if _, err := s.Releases.View(b.Context(), release.ShopperContext{}); store.HasCode(err, store.NotFound) {
 		importGenerated(b, s, products)
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -67,12 +67,12 @@ func importGenerated(b *testing.B, s *shop.Store, products int) {
 		go func() { writer.CloseWithError(datagen.WriteShop(writer, products, 1)) }()
 		return reader, nil
 	}
-	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})
+	_, err := s.Exchange.Import(b.Context(), "bench", open, exchange.ImportOptions{})
 	require.NoError(b, err)
-	ids, err := s.CatalogIDs(b.Context())
+	ids, err := s.Releases.CatalogIDs(b.Context())
 	require.NoError(b, err)
 	for _, id := range ids {
-		_, err := s.Publish(b.Context(), "bench", id, nil)
+		_, err := s.Publisher.Publish(b.Context(), "bench", id, nil)
 		require.NoError(b, err)
 	}
 }
@@ -134,7 +134,7 @@ const everyEdge = `{ id uuid sku name slug description price { money { amount cu
 // longestNode returns the node with the longest list.
 func longestNode(b *testing.B, s *testServer) string {
 	b.Helper()
-	v, err := s.store.View(b.Context(), release.ShopperContext{})
+	v, err := s.store.Releases.View(b.Context(), release.ShopperContext{})
 	require.NoError(b, err)
 	first, one, longest, id := store.MaxPageLength, 1, -1, ""
 	for page := (store.Page{First: &first}); ; {

@@ -61,18 +61,18 @@ func TestChangedPagesEqualThoseWithoutCaches(t *testing.T) {
 		plain.front = plain.as(admin())
 		servers := []*frontedServer{publisher, other}
 		for _, s := range servers {
-			require.NoError(t, s.store.WarmStock(t.Context()))
+			require.NoError(t, s.store.Stock.WarmStock(t.Context()))
 		}
 		served := func(s *frontedServer) string {
 			return storetest.View(t, s.store, release.ShopperContext{}).Release.UUID()
 		}
 		publish := func(name string) {
 			storetest.Import(t, publisher.store, fmt.Sprintf(chalkLine, name))
-			_, err := publisher.store.Publish(t.Context(), "test", "main", nil)
+			_, err := publisher.store.Publisher.Publish(t.Context(), "test", "main", nil)
 			require.NoError(t, err)
 		}
 		serve := func(id string) {
-			_, err := publisher.store.ServeRelease(t.Context(), "test", id)
+			_, err := publisher.store.Releases.ServeRelease(t.Context(), "test", id)
 			require.NoError(t, err)
 		}
 		publish("Chalk")
@@ -85,7 +85,7 @@ func TestChangedPagesEqualThoseWithoutCaches(t *testing.T) {
 			{"delta", "White chalk", func() { publish("White chalk") }},
 			{"preview", "Blue chalk", func() {
 				storetest.Import(t, publisher.store, fmt.Sprintf(chalkLine, "Blue chalk"))
-				made, err := publisher.store.Preview(t.Context(), "test", "main", nil)
+				made, err := publisher.store.Publisher.Preview(t.Context(), "test", "main", nil)
 				require.NoError(t, err)
 				preview = made.UUID()
 				serve(preview)

@@ -35,7 +35,7 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 			t.Skip("the SQLSTATEs are PostgreSQL's")
 		}
 		s, db := openShop(t, e, shopFile()), e.SQL(t)
-		task, err := s.store.PublishLater(t.Context(), "test", "main", true)
+		task, err := s.store.Publisher.PublishLater(t.Context(), "test", "main", true)
 		require.NoError(t, err)
 		for _, statement := range databaseErrors {
 			_, err := db.Exec(statement)

@@ -45,7 +45,7 @@ func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*
 	}
 	s := e.Open(t, options...)
 	importLines(t, s, lines)
-	require.NoError(t, s.WarmStock(t.Context())) // before the first request
+	require.NoError(t, s.Stock.WarmStock(t.Context())) // before the first request
 	return serveStore(t, s)
 }
 
@@ -107,12 +107,12 @@ func responseCacheBytes() uint64 {
 func importLines(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
 	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
-	_, err := s.Import(t.Context(), "test", reader, exchange.ImportOptions{})
+	_, err := s.Exchange.Import(t.Context(), "test", reader, exchange.ImportOptions{})
 	require.NoError(t, err)
-	ids, err := s.CatalogIDs(t.Context())
+	ids, err := s.Releases.CatalogIDs(t.Context())
 	require.NoError(t, err)
 	for _, id := range ids {
-		_, err := s.Publish(t.Context(), "test", id, nil)
+		_, err := s.Publisher.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
 }

@@ -124,7 +124,7 @@ func TestFrontCache(t *testing.T) {
 		clock := storetest.NewClock(noon)
 		server := openShop(t, e.WithStockCache(), shopFile(), withClock(clock))
 		storetest.Import(t, server.store, hourlySales())
-		_, err := server.store.Publish(t.Context(), "test", "main", nil)
+		_, err := server.store.Publisher.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
 		plain := serveWithoutCache(t, e.Open(t, withClock(clock), func(config *shop.Config) { config.NoCache = true }))
 		principals := []*auth.Principal{nil, admin(), {ClientID: "storefront", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read"}},
@@ -156,7 +156,7 @@ func TestFrontCache(t *testing.T) {
 			case 0, 13:
 				line, changed := c.change()
 				storetest.Import(t, server.store, line)
-				_, err := server.store.Publish(t.Context(), "test", "main", nil)
+				_, err := server.store.Publisher.Publish(t.Context(), "test", "main", nil)
 				require.NoError(t, err)
 				what = changed
 			case 1, 2:
@@ -165,7 +165,7 @@ func TestFrontCache(t *testing.T) {
 				what = "stock of " + id
 			case 3:
 				length := 2 + random.IntN(5)
-				_, err := server.store.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+				_, err := server.store.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 				require.NoError(t, err)
 				what = "settings"
 			case 4, 11, 12:
@@ -221,7 +221,7 @@ func hourlySales() string {
 func await(t *testing.T, servers ...*testServer) {
 	t.Helper()
 	state := func(s *testServer) string {
-		current, err := s.store.Settings(t.Context())
+		current, err := s.store.Settings.Settings(t.Context())
 		require.NoError(t, err)
 		return fmt.Sprint(storetest.View(t, s.store, release.ShopperContext{}).Release.UUID(), current.PageLength)
 	}
@@ -297,7 +297,7 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 		}
 		publish := func(line string) {
 			storetest.Import(t, server.store, line)
-			_, err := server.store.Publish(t.Context(), "test", "main", nil)
+			_, err := server.store.Publisher.Publish(t.Context(), "test", "main", nil)
 			require.NoError(t, err)
 			awaitPoll(t, server.store)
 		}
@@ -357,7 +357,7 @@ func TestFrontCacheEndsWithSales(t *testing.T) {
 		clock := storetest.NewClock(noon)
 		server := openShop(t, e, shopFile(), withClock(clock))
 		storetest.Import(t, server.store, hourlySales())
-		_, err := server.store.Publish(t.Context(), "test", "main", nil)
+		_, err := server.store.Publisher.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
 		awaitPoll(t, server.store)
 		hits := 0

@@ -129,7 +129,7 @@ func requireOwnRoute(t *testing.T, target, pattern string, value func(string) st
 func exportShop(t *testing.T, s *testServer) string {
 	t.Helper()
 	var b bytes.Buffer
-	_, err := s.store.Export(t.Context(), &b, exchange.ExportOptions{})
+	_, err := s.store.Exchange.Export(t.Context(), &b, exchange.ExportOptions{})
 	require.NoError(t, err)
 	return b.String()
 }

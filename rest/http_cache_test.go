@@ -175,7 +175,7 @@ func TestAnonymousReads(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, strings.TrimSpace(freshShop), withClock(storetest.NewClock(noon)))
-		client, _, err := s.store.CreateClient(t.Context(), storetest.Actor, "anonymous", []string{"catalog:read", "inventory:read"})
+		client, _, err := s.store.Access.CreateClient(t.Context(), storetest.Actor, "anonymous", []string{"catalog:read", "inventory:read"})
 		require.NoError(t, err)
 		tokens := newTokens(t, s.store)
 		require.NoError(t, tokens.AnswerAnonymously(t.Context(), client.ID))
@@ -222,14 +222,14 @@ func TestAnonymousReads(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, send(http.MethodGet, teaPage, "", "Store-Catalog-Release", "1").Code, "previews")
 		require.Equal(t, http.StatusUnauthorized, send(http.MethodGet, teaPage, "", "Authorization", "Bearer x").Code, "an invalid token is not anonymous")
 
-		_, err = s.store.RevokeClient(t.Context(), storetest.Actor, client.ID)
+		_, err = s.store.Access.RevokeClient(t.Context(), storetest.Actor, client.ID)
 		require.NoError(t, err)
 		for _, path := range []string{teaPage, "/catalog"} {
 			require.Equal(t, http.StatusUnauthorized, send(http.MethodGet, path, "").Code, "the client was revoked")
 		}
 		_, err = e.SQL(t).Exec(`DELETE FROM api_client`)
 		require.NoError(t, err)
-		_, _, err = s.store.CreateClient(t.Context(), storetest.Actor, "another", []string{"catalog:read"}) // announces a change
+		_, _, err = s.store.Access.CreateClient(t.Context(), storetest.Actor, "another", []string{"catalog:read"}) // announces a change
 		require.NoError(t, err)
 		require.Equal(t, http.StatusUnauthorized, send(http.MethodGet, teaPage, "").Code, "and deleted")
 	})

@@ -297,7 +297,7 @@ func TestTokenAndHealthRoutes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
+		client, secret, err := s.store.Access.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
 		require.NoError(t, err)
 		const tokens = "/oauth/access_token"
 		for _, q := range []struct {

@@ -99,7 +99,7 @@ func newShopFacts(t *testing.T, shop string) shopFacts {
 // liveProducts returns the products that everyone sees. Those with children or components occur
 // several times, so that they are drawn more often.
 func liveProducts(t *testing.T, s *testServer, k shopFacts) (live []string) {
-	v, err := s.store.View(t.Context(), release.ShopperContext{})
+	v, err := s.store.Releases.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
 	found, err := v.ProductsByID(t.Context(), k.products)
 	require.NoError(t, err)

@@ -167,7 +167,7 @@ type taggedCDN map[string]*httptest.ResponseRecorder
 func (c taggedCDN) purge(t *testing.T, s *shop.Store) {
 	t.Helper()
 	for {
-		call, err := s.ClaimPurge(t.Context())
+		call, err := s.Purges.ClaimPurge(t.Context())
 		require.NoError(t, err)
 		if call == nil {
 			return
@@ -179,7 +179,7 @@ func (c taggedCDN) purge(t *testing.T, s *shop.Store) {
 		maps.DeleteFunc(c, func(_ string, stored *httptest.ResponseRecorder) bool {
 			return slices.ContainsFunc(strings.Fields(stored.Header().Get(httpcache.SurrogateKey)), func(tag string) bool { return slices.Contains(purged, tag) })
 		})
-		require.NoError(t, s.FinishPurge(t.Context(), call))
+		require.NoError(t, s.Purges.FinishPurge(t.Context(), call))
 	}
 }
 
@@ -214,7 +214,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 			switch roll := c.random.IntN(10); {
 			case roll < 2 && len(served) > 1:
 				id := served[max(0, len(served)-1-c.random.IntN(3))]
-				if _, err := writer.store.ServeRelease(t.Context(), "test", id); err == nil {
+				if _, err := writer.store.Releases.ServeRelease(t.Context(), "test", id); err == nil {
 					what = "roll back to " + id
 				}
 			default:
@@ -227,7 +227,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 				if roll == 2 {
 					publisher, what = whole, what+"published whole"
 				}
-				made, err := publisher.Publish(t.Context(), "test", "main", nil)
+				made, err := publisher.Publisher.Publish(t.Context(), "test", "main", nil)
 				require.NoError(t, err)
 				served = append(served, made.UUID())
 			}
@@ -237,7 +237,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 			}
 			collected := c.random.IntN(3) > 0 // else with the changes of the next step
 			if collected {
-				require.NoError(t, writer.store.CollectPurges(t.Context()))
+				require.NoError(t, writer.store.Purges.CollectPurges(t.Context()))
 			}
 			purged = collected && c.random.IntN(3) > 0
 			if purged {

@@ -32,7 +32,7 @@ func TestETagsOutliveAPublication(t *testing.T) {
 		for _, text := range []string{`"For oil."`, `"For paint and oil."`} {
 			clock.Advance(time.Hour)
 			storetest.Import(t, writer.store, storetest.ChangedShopLine("product", "brush", `"For paint."`, text)+"\n")
-			_, err := writer.store.Publish(t.Context(), storetest.Actor, "main", nil)
+			_, err := writer.store.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 			require.NoError(t, err)
 			for _, server := range []*testServer{writer, other} {
 				storetest.Eventually(t, true, func() bool {

@@ -67,12 +67,12 @@ func Shop() string { return strings.Join(storetest.ShopLines(), "\n") }
 // Load imports a shop and publishes its catalogs.
 func Load(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", Reader(lines), exchange.ImportOptions{})
+	_, err := s.Exchange.Import(t.Context(), "test", Reader(lines), exchange.ImportOptions{})
 	require.NoError(t, err)
-	ids, err := s.CatalogIDs(t.Context())
+	ids, err := s.Releases.CatalogIDs(t.Context())
 	require.NoError(t, err)
 	for _, id := range ids {
-		_, err := s.Publish(t.Context(), "test", id, nil)
+		_, err := s.Publisher.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
 }
@@ -83,7 +83,7 @@ func LoadCodes(t testing.TB, s *Service) {
 	Load(t, s.Store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.Store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	_, err := s.Store.Redemptions.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
 	require.NoError(t, err)
 }
 

@@ -91,7 +91,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: storetest.NewClock(time.Now())}
 	tokens, err := auth.New(t.Context(), s, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
-	client, _, err := s.CreateClient(t.Context(), "test", "test", access.Scopes())
+	client, _, err := s.Access.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
 	issued, err := tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes})
 	require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestServerSentEventsByGET(t *testing.T) {
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	require.Equal(t, "event: next", line(t, events))
 	require.Regexp(t, `^data: {"data":{"stockChanged":{"available":\d+}}}$`, line(t, events))
-	_, err := l.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
+	_, err := l.store.Stock.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
 	require.NoError(t, err)
 	require.Equal(t, "event: next", line(t, events))
 	require.Equal(t, `data: {"data":{"stockChanged":{"available":77}}}`, line(t, events))

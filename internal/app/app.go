@@ -105,7 +105,7 @@ func (c *Serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 	}
 	a := &app{Serve: c, schema: schema, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID),
 		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.ResponseCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
-	held, err := s.HeldCatalogs(ctx)
+	held, err := s.Releases.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("look for held catalogs: %w", err)
@@ -145,7 +145,7 @@ func (a *app) openPurgeHook() error {
 		a.metrics.RegisterPurges(a.log, nil, purgehook.Succeeded, purgehook.Failed)
 		return nil
 	}
-	count := a.metrics.RegisterPurges(a.log, a.store.PendingPurges, purgehook.Succeeded, purgehook.Failed)
+	count := a.metrics.RegisterPurges(a.log, a.store.Purges.PendingPurges, purgehook.Succeeded, purgehook.Failed)
 	a.purgeHook = purgehook.New(a.store, purgehook.Config{URL: a.PurgeURL, Keys: keys, TagHeader: a.TagHeader(), Log: a.log, Count: count})
 	return nil
 }

@@ -83,7 +83,7 @@ func (c *Serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	workerCtx, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.JobWorkers {
-		workers.Go(func() { a.store.Work(a.traces.Jobs(workerCtx)) })
+		workers.Go(func() { a.store.Jobs.Work(a.traces.Jobs(workerCtx)) })
 	}
 	workers.Go(func() { a.accessLog.Run(workerCtx) })
 	if a.purgeHook != nil {
@@ -97,7 +97,7 @@ func (c *Serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	debug.FreeOSMemory() // memory that only startup needed
 	log.Debug("limits", cli.Limits(command)...)
 	log.Info("ready", ready...)
-	if catalogs, err := a.store.CatalogIDs(ctx); err == nil && len(catalogs) == 0 {
+	if catalogs, err := a.store.Releases.CatalogIDs(ctx); err == nil && len(catalogs) == 0 {
 		log.Info("the shop is empty: fill it with portico import FILE, by the same --database-url", "database", a.store.Describe())
 	}
 	return a.serveListeners(ctx, listener, admin)

@@ -56,8 +56,8 @@ func newDemoServer(t testing.TB, flags ...string) *testServer {
 	} else {
 		require.NoError(t, demo.Fill(t.Context(), a.store))
 	}
-	require.NoError(t, a.store.WarmStock(t.Context())) // as at startup
-	client, _, err := a.store.CreateClient(t.Context(), "test", "test", access.Scopes())
+	require.NoError(t, a.store.Stock.WarmStock(t.Context())) // as at startup
+	client, _, err := a.store.Access.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
 	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes,
 		Lifetime: time.Hour})
@@ -85,15 +85,15 @@ func newEmptyServer(t testing.TB, flags ...string) *testServer {
 
 // importShop imports and publishes a shop, and sets node.
 func (h *testServer) importShop(t testing.TB, path string) {
-	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, exchange.ImportOptions{})
+	_, err := h.store.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, exchange.ImportOptions{})
 	require.NoError(t, err)
-	ids, err := h.store.CatalogIDs(t.Context())
+	ids, err := h.store.Releases.CatalogIDs(t.Context())
 	require.NoError(t, err)
 	for _, id := range ids {
-		_, err := h.store.Publish(t.Context(), "test", id, nil)
+		_, err := h.store.Publisher.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
-	v, err := h.store.View(t.Context(), release.ShopperContext{})
+	v, err := h.store.Releases.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
 	first, longest := store.MaxPageLength, -1
 	nodes, err := v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{First: &first}})
@@ -279,10 +279,10 @@ func TestFrontCacheOfServer(t *testing.T) {
 	require.NotZero(t, servers[0].responses.Stats().Hits)
 
 	server, q := servers[0], servers[0].cachedRequests()[0]
-	clients, err := server.store.Clients(t.Context())
+	clients, err := server.store.Access.Clients(t.Context())
 	require.NoError(t, err)
 	for _, client := range clients {
-		_, err := server.store.RevokeClient(t.Context(), "test", client.ID)
+		_, err := server.store.Access.RevokeClient(t.Context(), "test", client.ID)
 		require.NoError(t, err)
 	}
 	w := httptest.NewRecorder()

@@ -22,7 +22,7 @@ func TestAnonymousClient(t *testing.T) {
 		return client
 	}
 	revoked := withScopes("catalog:read")
-	_, err := f.store.RevokeClient(t.Context(), "command:test", revoked.ID)
+	_, err := f.store.Access.RevokeClient(t.Context(), "command:test", revoked.ID)
 	require.NoError(t, err)
 	const create = "create one with portico client create --name anonymous --scope catalog:read"
 	for id, says := range map[string]string{
@@ -86,7 +86,7 @@ func TestAnonymousCoordinates(t *testing.T) {
 	}
 	require.Error(t, auth.Require(contextOf(http.MethodGet, "/catalog", "Authorization", "Bearer x"), "Query.product"))
 	require.NoError(t, f.store.Close())
-	_, err := f.store.RevokeClient(t.Context(), "command:test", client.ID)
+	_, err := f.store.Access.RevokeClient(t.Context(), "command:test", client.ID)
 	require.Error(t, err)
 	require.NoError(t, auth.Require(contextOf(http.MethodGet, "/catalog"), "Query.product"), "known, without the database")
 }

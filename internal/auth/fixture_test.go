@@ -61,7 +61,7 @@ func (f *fixture) server(t *testing.T) (*shop.Store, *auth.Service) {
 
 func (f *fixture) newClient(t *testing.T, scopes []string) (*access.Client, string) {
 	t.Helper()
-	client, secret, err := f.store.CreateClient(t.Context(), "command:test", "test", scopes)
+	client, secret, err := f.store.Access.CreateClient(t.Context(), "command:test", "test", scopes)
 	require.NoError(t, err)
 	return client, secret
 }
@@ -77,7 +77,7 @@ func (f *fixture) token(t *testing.T) *auth.Token {
 // key returns the current signing key.
 func (f *fixture) key(t *testing.T) *access.SigningKey {
 	t.Helper()
-	keys, err := f.store.SigningKeys(t.Context(), newSealer(t, 1))
+	keys, err := f.store.Access.SigningKeys(t.Context(), newSealer(t, 1))
 	require.NoError(t, err)
 	return keys[0]
 }

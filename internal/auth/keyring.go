@@ -68,7 +68,7 @@ func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock f
 // fails.
 func (r *keyring) latest(ctx context.Context) *keySet {
 	have := r.current.Load()
-	if have.version == r.store.SigningKeysVersion() || !r.mu.TryLock() {
+	if have.version == r.store.Access.SigningKeysVersion() || !r.mu.TryLock() {
 		return have
 	}
 	defer r.mu.Unlock()
@@ -114,8 +114,8 @@ func (r *keyring) isRecent(moment time.Time) bool {
 func (r *keyring) reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadDeadline)
 	defer cancel()
-	version := r.store.SigningKeysVersion() // before reading: a change meanwhile reads again
-	list, err := r.store.SigningKeys(ctx, r.sealer)
+	version := r.store.Access.SigningKeysVersion() // before reading: a change meanwhile reads again
+	list, err := r.store.Access.SigningKeys(ctx, r.sealer)
 	if err == nil {
 		var fresh *keySet
 		if fresh, err = newKeys(version, list); err == nil {

@@ -28,7 +28,7 @@ func TestTokensOfRevokedClientAreRejected(t *testing.T) {
 		require.NoError(t, err)
 		return token.AccessToken
 	}
-	grant, err := f.store.GrantShopperToken(t.Context(), "client:test", access.NewShopperToken{CustomerID: "bob"})
+	grant, err := f.store.Access.GrantShopperToken(t.Context(), "client:test", access.NewShopperToken{CustomerID: "bob"})
 	require.NoError(t, err)
 	minted, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func TestTokensOfRevokedClientAreRejected(t *testing.T) {
 		}
 	}
 
-	_, err = elsewhere.RevokeClient(t.Context(), "command:test", f.client.ID)
+	_, err = elsewhere.Access.RevokeClient(t.Context(), "command:test", f.client.ID)
 	require.NoError(t, err)
 	for _, service := range []*auth.Service{other, f.service} {
 		storetest.Eventually(t, true, func() bool {
@@ -70,7 +70,7 @@ func TestRevocationIgnoresOIDCClients(t *testing.T) {
 	require.NoError(t, err)
 	p.publish(public("d", public1))
 	service := f.trusting(t, p.URL)
-	_, err = f.store.RevokeClient(t.Context(), "command:test", f.client.ID)
+	_, err = f.store.Access.RevokeClient(t.Context(), "command:test", f.client.ID)
 	require.NoError(t, err)
 	_, err = service.Verify(t.Context(), sign(t, jose.EdDSA, private, "d", p.saying(map[string]any{"azp": f.client.ID})))
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestNewKeyIsPublishedBeforeItSigns(t *testing.T) {
 	elsewhere, other := f.server(t)
 	before := f.token(t).AccessToken
 	first := f.key(t).ID
-	second, err := elsewhere.RotateSigningKey(t.Context(), "command:test", newSealer(t, 1), time.Minute, false)
+	second, err := elsewhere.Access.RotateSigningKey(t.Context(), "command:test", newSealer(t, 1), time.Minute, false)
 	require.NoError(t, err)
 	for _, service := range []*auth.Service{f.service, other} {
 		handler := service.JWKSHandler(writeError)
@@ -121,7 +121,7 @@ func TestRotateSigningKeyRevokesTokens(t *testing.T) {
 	before := f.token(t).AccessToken
 	_, err := f.service.Verify(t.Context(), before)
 	require.NoError(t, err)
-	_, err = f.store.RotateSigningKey(t.Context(), "command:test", newSealer(t, 1), 0, true)
+	_, err = f.store.Access.RotateSigningKey(t.Context(), "command:test", newSealer(t, 1), 0, true)
 	require.NoError(t, err)
 	_, err = f.service.Verify(t.Context(), before)
 	require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)

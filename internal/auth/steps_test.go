@@ -96,7 +96,7 @@ func TestTokensAfterClockChange(t *testing.T) {
 	for _, step := range []time.Duration{0, -2 * time.Minute, 2 * time.Hour, -5 * time.Hour, 20 * time.Hour, aYear, -aYear, 0} {
 		f.clock.Set(start.Add(step))
 		own := f.token(t)
-		grant, err := f.store.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{})
+		grant, err := f.store.Access.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{})
 		require.NoError(t, err)
 		shopper, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
 		require.NoError(t, err)

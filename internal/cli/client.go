@@ -53,7 +53,7 @@ func (c *ClientCreate) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	client, secret, err := s.CreateClient(ctx, "command:client-create", c.Name, c.Scope)
+	client, secret, err := s.Access.CreateClient(ctx, "command:client-create", c.Name, c.Scope)
 	if store.HasCode(err, store.Unprocessable) {
 		return usagef("--%s", err)
 	}
@@ -136,7 +136,7 @@ func (c *ClientList) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	clients, err := s.Clients(ctx)
+	clients, err := s.Access.Clients(ctx)
 	if err != nil {
 		return fmt.Errorf("list the clients: %w", err)
 	}
@@ -174,7 +174,7 @@ func (c *ClientRotate) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	client, secret, err := s.RotateClientSecret(ctx, "command:client-rotate", c.ID, c.Grace)
+	client, secret, err := s.Access.RotateClientSecret(ctx, "command:client-rotate", c.ID, c.Grace)
 	if err != nil {
 		return fmt.Errorf("rotate the secret of the client: %w", err)
 	}
@@ -213,7 +213,7 @@ func (c *ClientRevoke) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	client, err := s.RevokeClient(ctx, "command:client-revoke", c.ID)
+	client, err := s.Access.RevokeClient(ctx, "command:client-revoke", c.ID)
 	if err != nil {
 		return fmt.Errorf("revoke the client: %w", err)
 	}

@@ -71,13 +71,13 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	if c.Uses != 0 {
 		generation.Uses = &c.Uses
 	}
-	task, guesses, err := s.GenerateCodes(ctx, codesActor, generation)
+	task, guesses, err := s.Codes.GenerateCodes(ctx, codesActor, generation)
 	if err != nil {
 		return fmt.Errorf("generate codes: %w", err)
 	}
 	workerCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	worker := make(chan struct{})
-	go func() { defer close(worker); s.Work(workerCtx) }()
+	go func() { defer close(worker); s.Jobs.Work(workerCtx) }()
 	task, err = waitForJob(ctx, s, task, newProgressBar(streams.Err, "generating", int64(c.Count), 1))
 	stop()
 	<-worker
@@ -106,9 +106,9 @@ func waitForJob(ctx context.Context, s *shop.Store, task *job.Job, bar *progress
 		select {
 		case <-interrupted:
 			interrupted = nil
-			task, err = s.CancelJob(readCtx, codesActor, task.ID)
+			task, err = s.Jobs.CancelJob(readCtx, codesActor, task.ID)
 		case <-ticker.C:
-			task, err = s.Job(readCtx, task.ID)
+			task, err = s.Jobs.Job(readCtx, task.ID)
 		}
 		if err != nil {
 			return nil, err
@@ -143,6 +143,6 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	return c.export(streams, "code", func(w io.Writer) (int, error) {
-		return s.ExportCodes(ctx, w, id, code.CodeFormat(c.Format))
+		return s.Codes.ExportCodes(ctx, w, id, code.CodeFormat(c.Format))
 	})
 }

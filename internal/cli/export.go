@@ -104,12 +104,12 @@ func (c *Export) Run(ctx context.Context, streams Streams) error {
 	options := exchange.ExportOptions{WithClients: c.Clients, Only: c.Only}
 	switch {
 	case c.Format == "ndjson":
-		return c.export(streams, "resource", func(w io.Writer) (int, error) { return s.Export(ctx, w, options) })
+		return c.export(streams, "resource", func(w io.Writer) (int, error) { return s.Exchange.Export(ctx, w, options) })
 	case len(c.Only) == 1:
-		return c.export(streams, "row", func(w io.Writer) (int, error) { return s.ExportSheet(ctx, w, c.Only[0]) })
+		return c.export(streams, "row", func(w io.Writer) (int, error) { return s.Exchange.ExportSheet(ctx, w, c.Only[0]) })
 	}
 	rows, err := c.exportFolder(func(create func(string) (io.WriteCloser, error)) (int, error) {
-		return s.ExportSheets(ctx, create, options)
+		return s.Exchange.ExportSheets(ctx, create, options)
 	})
 	if err != nil {
 		return fmt.Errorf("export: %w", err)

@@ -148,7 +148,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
 		options := c.options(in, bar, w)
 		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(ctx, streams, list, c.Yes, c.Files) }
-		report, err = s.Import(ctx, importActor, in.open, options)
+		report, err = s.Exchange.Import(ctx, importActor, in.open, options)
 		return err
 	})
 	bar.end()
@@ -211,7 +211,7 @@ func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.
 // readSheets converts the CSV files of the import.
 func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store, in input) error {
 	reader := &sheet.Reader{Lenient: c.Lenient, IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
-		return s.SheetIDs(ctx, keys)
+		return s.Exchange.SheetIDs(ctx, keys)
 	}}
 	notes, err := in.readSheets(ctx, reader)
 	for _, note := range notes {

@@ -54,7 +54,7 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	result := importPlan{Changes: []plannedChange{}}
 	var made *exchange.ImportPlan
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
-		made, err = s.PlanImport(ctx, importActor, in.open, c.options(in, bar, w), func(change exchange.PlannedChange) {
+		made, err = s.Exchange.PlanImport(ctx, importActor, in.open, c.options(in, bar, w), func(change exchange.PlannedChange) {
 			planned := newPlannedChange(change, in)
 			if len(result.Changes) < maxShownChanges {
 				result.Changes = append(result.Changes, planned)

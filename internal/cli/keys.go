@@ -56,7 +56,7 @@ func (c *KeysList) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	keys, err := s.SigningKeyStates(ctx)
+	keys, err := s.Access.SigningKeyStates(ctx)
 	if err != nil {
 		return fmt.Errorf("list the signing keys: %w", err)
 	}
@@ -125,7 +125,7 @@ func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	id, err := s.RotateSigningKey(ctx, "command:keys-rotate", sealer, c.Delay, c.EndTokens)
+	id, err := s.Access.RotateSigningKey(ctx, "command:keys-rotate", sealer, c.Delay, c.EndTokens)
 	if errors.Is(err, seal.ErrKey) {
 		return WrongKey(err)
 	}

@@ -116,7 +116,7 @@ func (c *Publish) dryRun(ctx context.Context, s *shop.Store, streams Streams) er
 	list := []catalogDiff{}
 	for _, id := range catalogs {
 		var bar *progressBar
-		found, err := s.DryRun(ctx, id, maxShownChanges, barOf(&bar, streams, "comparing "+id))
+		found, err := s.Publisher.DryRun(ctx, id, maxShownChanges, barOf(&bar, streams, "comparing "+id))
 		bar.end()
 		if err != nil {
 			return fmt.Errorf("compare %s: %w", id, err)
@@ -171,7 +171,7 @@ func (p *publisher) publish(ctx context.Context, wanted []string) (publications,
 }
 
 func (p *publisher) publishCatalog(ctx context.Context, id string) (publication, error) {
-	before, err := p.store.Releases(ctx, id)
+	before, err := p.store.Releases.Releases(ctx, id)
 	if err != nil {
 		return publication{}, err
 	}
@@ -179,9 +179,9 @@ func (p *publisher) publishCatalog(ctx context.Context, id string) (publication,
 	progress := barOf(&bar, p.streams, "publishing "+id)
 	var made *segment.Release
 	if p.evenIfHeld {
-		made, err = p.store.PublishWithNotes(ctx, p.actor, id, p.notes, progress)
+		made, err = p.store.Publisher.PublishWithNotes(ctx, p.actor, id, p.notes, progress)
 	} else {
-		made, err = p.store.PublishUnlessHeld(ctx, p.actor, id, progress)
+		made, err = p.store.Publisher.PublishUnlessHeld(ctx, p.actor, id, progress)
 	}
 	bar.end()
 	if held := new(routing.HeldError); errors.As(err, &held) {

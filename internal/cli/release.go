@@ -90,7 +90,7 @@ func (c *ReleaseList) Run(ctx context.Context, streams Streams) error {
 	}
 	list := releaseList{}
 	for _, catalog := range catalogs {
-		releases, err := s.Releases(ctx, catalog)
+		releases, err := s.Releases.Releases(ctx, catalog)
 		if err != nil {
 			return fmt.Errorf("list the releases of %s: %w", catalog, err)
 		}
@@ -107,7 +107,7 @@ func (c *ReleaseList) Run(ctx context.Context, streams Streams) error {
 
 // heldCatalogs returns the catalogs that a roll-back holds.
 func heldCatalogs(ctx context.Context, s *shop.Store) (map[string]bool, error) {
-	holds, err := s.HeldCatalogs(ctx)
+	holds, err := s.Releases.HeldCatalogs(ctx)
 	held := make(map[string]bool, len(holds))
 	for _, hold := range holds {
 		held[hold.CatalogID] = true
@@ -116,7 +116,7 @@ func heldCatalogs(ctx context.Context, s *shop.Store) (map[string]bool, error) {
 }
 
 func newReleaseEntry(ctx context.Context, s *shop.Store, r *segment.Release, held bool) (releaseEntry, error) {
-	served, err := s.Served(ctx, r)
+	served, err := s.Releases.Served(ctx, r)
 	state := releaseKept
 	switch {
 	case served && held:
@@ -154,7 +154,7 @@ func (c *ReleaseServe) Run(ctx context.Context, streams Streams) error {
 }
 
 func serveRelease(ctx context.Context, s *shop.Store, streams Streams, output Output, id string) error {
-	served, err := s.ServeRelease(ctx, releaseActor, id)
+	served, err := s.Releases.ServeRelease(ctx, releaseActor, id)
 	if err != nil {
 		return releaseError("serve", id, err)
 	}
@@ -198,13 +198,13 @@ func (c *ReleaseRollback) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	releases, err := s.Releases(ctx, catalogs[0])
+	releases, err := s.Releases.Releases(ctx, catalogs[0])
 	if err != nil {
 		return fmt.Errorf("list the releases of %s: %w", c.Catalog, err)
 	}
 	served := int64(0)
 	for _, r := range releases { // newest first
-		is, err := s.Served(ctx, r)
+		is, err := s.Releases.Served(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (c *ReleaseRollback) Run(ctx context.Context, streams Streams) error {
 // chosenCatalogs returns the ids of catalogs as they are stored, all if wanted is
 // empty. It fails if one is unknown.
 func chosenCatalogs(ctx context.Context, s *shop.Store, wanted []string) ([]string, error) {
-	known, err := s.CatalogIDs(ctx)
+	known, err := s.Releases.CatalogIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the catalogs: %w", err)
 	}

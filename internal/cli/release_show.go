@@ -75,7 +75,7 @@ func (c *ReleaseShow) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	r, err := s.ReleaseByID(ctx, c.ID)
+	r, err := s.Releases.ReleaseByID(ctx, c.ID)
 	if err != nil {
 		return releaseError("show", c.ID, err)
 	}
@@ -98,7 +98,7 @@ func newReleaseDetail(ctx context.Context, s *shop.Store, r *segment.Release) (d
 	if d.releaseEntry, err = newReleaseEntry(ctx, s, r, held[r.CatalogID]); err != nil {
 		return d, err
 	}
-	currencies, err := s.CurrenciesOf(ctx, []*segment.Release{r})
+	currencies, err := s.Releases.CurrenciesOf(ctx, []*segment.Release{r})
 	if err == nil {
 		d.Currencies = append([]string{}, currencies[0]...)
 	}
@@ -137,7 +137,7 @@ func (c *ReleaseDiff) Run(ctx context.Context, streams Streams) error {
 	if c.JSON {
 		most = math.MaxInt
 	}
-	found, err := s.DiffReleases(ctx, c.From, c.To, most, 0)
+	found, err := s.Publisher.DiffReleases(ctx, c.From, c.To, most, 0)
 	if err != nil {
 		return fmt.Errorf("compare: %s", strings.NewReplacer("from_id", "the first release", "to_id", "the second release", "catalogReleases, or ", "").Replace(err.Error()))
 	}
@@ -207,7 +207,7 @@ func updateRelease(ctx context.Context, streams Streams, output Output, flags St
 		return err
 	}
 	defer s.Close()
-	r, err := s.UpdateRelease(ctx, releaseActor, id, update)
+	r, err := s.Publisher.UpdateRelease(ctx, releaseActor, id, update)
 	if err != nil {
 		return releaseError("change", id, err)
 	}

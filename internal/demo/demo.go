@@ -45,7 +45,7 @@ type Client struct {
 // Open imports the shop into a store, publishes it and creates a client with a token. It fails if the store has another shop,
 // whose settings it would overwrite.
 func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, error) {
-	catalogs, err := s.CatalogIDs(ctx)
+	catalogs, err := s.Releases.CatalogIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for other shops: %w", err)
 	}
@@ -60,7 +60,7 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, er
 	if err := read(ctx, s, publicClient); err != nil {
 		return nil, fmt.Errorf("create the demo's public client: %w", err)
 	}
-	client, secret, err := s.CreateClient(ctx, actor, "demo", access.Scopes())
+	client, secret, err := s.Access.CreateClient(ctx, actor, "demo", access.Scopes())
 	if err != nil {
 		return nil, fmt.Errorf("create the demo's client: %w", err)
 	}
@@ -78,7 +78,7 @@ func Fill(ctx context.Context, s *shop.Store) error {
 	if err := read(ctx, s, shopFile); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
 	}
-	if _, err := s.PublishUnlessHeld(ctx, actor, CatalogID, nil); err != nil && !errors.As(err, new(*routing.HeldError)) {
+	if _, err := s.Publisher.PublishUnlessHeld(ctx, actor, CatalogID, nil); err != nil && !errors.As(err, new(*routing.HeldError)) {
 		return fmt.Errorf("publish the demo shop: %w", err)
 	}
 	return nil
@@ -86,7 +86,7 @@ func Fill(ctx context.Context, s *shop.Store) error {
 
 func read(ctx context.Context, s *shop.Store, lines string) error {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
-	_, err := s.Import(ctx, actor, open, exchange.ImportOptions{})
+	_, err := s.Exchange.Import(ctx, actor, open, exchange.ImportOptions{})
 	return err
 }
 

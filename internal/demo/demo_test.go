@@ -28,7 +28,7 @@ func open(t *testing.T) *shop.Store {
 
 func view(t *testing.T, s *shop.Store, shopper release.ShopperContext) *release.View {
 	t.Helper()
-	v, err := s.View(t.Context(), shopper)
+	v, err := s.Releases.View(t.Context(), shopper)
 	require.NoError(t, err)
 	return v
 }
@@ -109,7 +109,7 @@ func TestDemoShopContents(t *testing.T) {
 	require.Len(t, breakfast.ComponentProductIDs(), 6)
 	_, err = view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{ID: "prod-pumpkin-latte"})
 	require.True(t, store.HasCode(err, store.NotFound), "a draft is not shown")
-	stock, err := s.Stock(ctx, "prod-cheesecake")
+	stock, err := s.Stock.Stock(ctx, "prod-cheesecake")
 	require.NoError(t, err)
 	require.Zero(t, stock.Available, "sold out")
 }
@@ -127,7 +127,7 @@ func TestOpenCreatesClients(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, client.ClientID, principal.ClientID)
 	require.Equal(t, access.Scopes(), principal.Scopes)
-	_, err = s.AuthenticateClient(ctx, client.ClientID, client.Secret)
+	_, err = s.Access.AuthenticateClient(ctx, client.ClientID, client.Secret)
 	require.NoError(t, err)
 
 	// The public client belongs to the demo server, and copies of the shop do not have it.
@@ -140,7 +140,7 @@ func TestOpenCreatesClients(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(shopFile), "api_client")
 	var out bytes.Buffer
-	_, err = s.Export(ctx, &out, exchange.ExportOptions{})
+	_, err = s.Exchange.Export(ctx, &out, exchange.ExportOptions{})
 	require.NoError(t, err)
 	require.NotContains(t, out.String(), "api_client")
 

@@ -149,7 +149,7 @@ func TestOperationsRequireTheirScope(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openFixture(t, e.URL(t))
 		server := o.serve(t)
-		keys, err := o.SigningKeys(t.Context(), storetest.NewSealer(t, 'k'))
+		keys, err := o.Access.SigningKeys(t.Context(), storetest.NewSealer(t, 'k'))
 		require.NoError(t, err)
 		client, _ := o.issue(t)
 		token := func(scopes ...string) string { return o.tokenFor(t, client, scopes, time.Hour) }

@@ -154,7 +154,7 @@ func exposedMetrics(t *testing.T) (exposed string) {
 	s.events(t, token, espressos).next()
 	s.url = s.admin
 	storetest.Eventually(t, true, func() bool {
-		_, err := writer.PublishLater(t.Context(), "test", "catalog-coffee", true)
+		_, err := writer.Publisher.PublishLater(t.Context(), "test", "catalog-coffee", true)
 		require.NoError(t, err)
 		_, exposed = s.send(t, "GET", "/metrics", "")
 		return strings.Contains(exposed, "\nportico_jobs{") && strings.Contains(exposed, "\nportico_sweep_age_seconds{")

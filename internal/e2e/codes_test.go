@@ -24,7 +24,7 @@ const springPromotion = `{"type":"promotion","id":"spring","name":"Spring","desc
 func withSpring(t *testing.T, e storetest.Backend) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
-	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil },
+	_, err := s.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil },
 		exchange.ImportOptions{})
 	require.NoError(t, err)
 	return s
@@ -81,10 +81,10 @@ func TestCodesGenerateSurvivesKill(t *testing.T) {
 		later := e.Open(t, func(c *shop.Config) { c.Clock = func() time.Time { return time.Now().Add(time.Minute) } }) // after the lease of the worker
 		working, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); later.Work(working) }()
+		go func() { defer close(done); later.Jobs.Work(working) }()
 		defer func() { stop(); <-done }()
 		for {
-			jobs, err := s.Jobs(t.Context(), 1)
+			jobs, err := s.Jobs.Jobs(t.Context(), 1)
 			require.NoError(t, err)
 			if !jobs[0].FinishedAt.IsZero() {
 				require.Equal(t, job.JobSucceeded, jobs[0].State, jobs[0].Error)

@@ -373,7 +373,7 @@ func TestClientCreate(t *testing.T) {
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + path})
 	require.NoError(t, err)
 	defer s.Close()
-	client, err := s.AuthenticateClient(t.Context(), created.ID, created.Secret)
+	client, err := s.Access.AuthenticateClient(t.Context(), created.ID, created.Secret)
 	require.NoError(t, err)
 	require.Equal(t, "Front end", client.Name)
 	require.Equal(t, []string{"catalog:read", "inventory:read"}, client.Scopes)

@@ -66,9 +66,9 @@ func TestConcurrentExpensiveRequests(t *testing.T) {
 	url := "file:" + t.TempDir() + "/expensive.db"
 	o := openFixture(t, url)
 	file := longShop(t, 200, 20_000)
-	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(file) }, exchange.ImportOptions{})
+	_, err := o.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(file) }, exchange.ImportOptions{})
 	require.NoError(t, err)
-	_, err = o.Publish(t.Context(), "test", "catalog", nil)
+	_, err = o.Publisher.Publish(t.Context(), "test", "catalog", nil)
 	require.NoError(t, err)
 	client, _ := o.issue(t, "catalog:read", "inventory:read")
 	issued, err := o.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantImplicit, ClientID: client, Scopes: auth.ShopperScopes()})

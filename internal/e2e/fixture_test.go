@@ -57,7 +57,7 @@ func (o *fixture) issue(t testing.TB, scopes ...string) (client, token string) {
 	if len(scopes) == 0 {
 		scopes = access.Scopes()
 	}
-	made, _, err := o.CreateClient(t.Context(), "test", "test", scopes)
+	made, _, err := o.Access.CreateClient(t.Context(), "test", "test", scopes)
 	require.NoError(t, err)
 	return made.ID, o.tokenFor(t, made.ID, made.Scopes, time.Hour)
 }
@@ -74,14 +74,14 @@ func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetim
 // sell decrements the stock of a product by one.
 func (o *fixture) sell(t testing.TB, product string) {
 	t.Helper()
-	_, err := o.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
+	_, err := o.Stock.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 
 // importLines imports NDJSON lines.
 func (o *fixture) importLines(t testing.TB, lines string) {
 	t.Helper()
-	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil },
+	_, err := o.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil },
 		exchange.ImportOptions{})
 	require.NoError(t, err)
 }

@@ -14,7 +14,7 @@ func TestDatabaseMetrics(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		writer := openDemo(t, e.URL(t))
-		_, err := writer.PublishLater(t.Context(), "test", "catalog-coffee", true) // no worker runs yet
+		_, err := writer.Publisher.PublishLater(t.Context(), "test", "catalog-coffee", true) // no worker runs yet
 		require.NoError(t, err)
 		open, err := writer.Gauges(t.Context())
 		require.NoError(t, err)

@@ -61,7 +61,7 @@ func TestIdempotentWritesSurviveKill(t *testing.T) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
-		client, secret, err := s.CreateClient(t.Context(), "test", "till", access.Scopes())
+		client, secret, err := s.Access.CreateClient(t.Context(), "test", "till", access.Scopes())
 		require.NoError(t, err)
 		var doubtful []string
 		var answered atomic.Int64
@@ -102,7 +102,7 @@ func TestIdempotentWritesSurviveKill(t *testing.T) {
 			writers.Wait()
 			require.NotEmpty(t, doubtful)
 		}
-		stock, err := s.Stock(t.Context(), "a")
+		stock, err := s.Stock.Stock(t.Context(), "a")
 		require.NoError(t, err)
 		require.EqualValues(t, answered.Load(), stock.Available, "each write ran once")
 	})

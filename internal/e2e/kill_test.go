@@ -71,10 +71,10 @@ func serveFew(t *testing.T, e storetest.Backend) *shop.Store {
 // publishAll publishes the shop and returns the number of visible products.
 func publishAll(t *testing.T, s *shop.Store) int {
 	t.Helper()
-	ids, err := s.CatalogIDs(t.Context())
+	ids, err := s.Releases.CatalogIDs(t.Context())
 	require.NoError(t, err)
 	for _, id := range ids {
-		_, err = s.Publish(t.Context(), "test", id, nil)
+		_, err = s.Publisher.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
 	total, err := listed(t.Context(), s)
@@ -84,13 +84,13 @@ func publishAll(t *testing.T, s *shop.Store) int {
 
 func fill(t *testing.T, s *shop.Store, products int) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", generatedShop(products), exchange.ImportOptions{})
+	_, err := s.Exchange.Import(t.Context(), "test", generatedShop(products), exchange.ImportOptions{})
 	require.NoError(t, err)
 }
 
 // listed returns the number of visible products, and reads a page of them.
 func listed(ctx context.Context, s *shop.Store) (int, error) {
-	view, err := s.View(ctx, release.ShopperContext{})
+	view, err := s.Releases.View(ctx, release.ShopperContext{})
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +144,7 @@ func never() bool { return false }
 func contentsOf(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	var out, kept bytes.Buffer
-	_, err := s.Export(t.Context(), &out, exchange.ExportOptions{})
+	_, err := s.Exchange.Export(t.Context(), &out, exchange.ExportOptions{})
 	require.NoError(t, err)
 	ledger := 0
 	for line := range strings.Lines(out.String()) {

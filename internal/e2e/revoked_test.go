@@ -34,7 +34,7 @@ func TestRevokedTokenGetsNoCachedResponse(t *testing.T) {
 				require.Equal(t, [2]int{304, 304}, answer(s, "If-None-Match", "*"))
 			}
 		}
-		_, err := o.RevokeClient(t.Context(), "test", client)
+		_, err := o.Access.RevokeClient(t.Context(), "test", client)
 		require.NoError(t, err)
 		for _, s := range servers {
 			storetest.Eventually(t, [2]int{401, 401}, func() [2]int { return answer(s) })

@@ -27,7 +27,7 @@ func TestSubscriptionClients(t *testing.T) {
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
 	_, token := o.issue(t)
 	gone, revoked := o.issue(t)
-	_, err := o.RevokeClient(t.Context(), "test", gone)
+	_, err := o.Access.RevokeClient(t.Context(), "test", gone)
 	require.NoError(t, err)
 	runNode(t, folder, "live.test.js", "PORTICO_TEST_URL="+o.serve(t).url, "PORTICO_TEST_TOKEN="+token, "PORTICO_TEST_REVOKED="+revoked)
 }

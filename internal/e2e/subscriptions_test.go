@@ -75,7 +75,7 @@ func TestRevokedClientLosesStreams(t *testing.T) {
 		hear(t, socket)
 		byHeader := there.open(t, map[string]any{}, "Authorization", "Bearer "+token)
 		events.want(t, americanos("400"))
-		_, err := here.RevokeClient(t.Context(), "test", client)
+		_, err := here.Access.RevokeClient(t.Context(), "test", client)
 		require.NoError(t, err)
 		event, data := events.next()
 		require.Equal(t, "next", event)
@@ -105,12 +105,12 @@ func TestPublicationAndJobEvents(t *testing.T) {
 		there := here.serve(t)
 		working, stop := context.WithCancel(t.Context())
 		worked := make(chan struct{})
-		go func() { defer close(worked); here.Work(working) }()
+		go func() { defer close(worked); here.Jobs.Work(working) }()
 		defer func() { stop(); <-worked }()
 
 		const published = `subscription { catalogPublished { catalogUuid uuid served } }`
 		seen := func() string {
-			v, err := here.View(t.Context(), release.ShopperContext{})
+			v, err := here.Releases.View(t.Context(), release.ShopperContext{})
 			require.NoError(t, err)
 			return `{"catalogPublished":{"catalogUuid":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
 		}
@@ -123,13 +123,13 @@ func TestPublicationAndJobEvents(t *testing.T) {
 
 		shop, err := os.ReadFile(demoShop)
 		require.NoError(t, err)
-		_, err = here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+		_, err = here.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.ReplaceAll(string(shop), "Flat White", "Flatter White"))), nil
 		}, exchange.ImportOptions{})
 		require.NoError(t, err)
-		v, err := here.View(t.Context(), release.ShopperContext{})
+		v, err := here.Releases.View(t.Context(), release.ShopperContext{})
 		require.NoError(t, err)
-		job, err := here.PublishLater(t.Context(), "test", v.Release.CatalogID, true)
+		job, err := here.Publisher.PublishLater(t.Context(), "test", v.Release.CatalogID, true)
 		require.NoError(t, err)
 		progress := there.events(t, token, `subscription { jobProgress(id: "`+job.ID+`") { state } }`)
 		progress.want(t, `{"jobProgress":{"state":"SUCCEEDED"}}`)
@@ -154,7 +154,7 @@ func TestCatalogRuleChangeEvents(t *testing.T) {
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
 	_, token := o.issue(t, "catalog:read")
 	o.importLines(t, `{"type":"catalog","id":"catalog-web","attributes":{"name":"Web","hierarchies":["hierarchy-shop"],"pricebook_ids":[{"id":"pricebook-shop","priority":1}]}}`)
-	_, err := o.Publish(t.Context(), "test", "catalog-web", nil)
+	_, err := o.Publisher.Publish(t.Context(), "test", "catalog-web", nil)
 	require.NoError(t, err)
 	s := o.serve(t)
 	const published = `subscription { catalogPublished { catalogUuid } }`
@@ -167,7 +167,7 @@ func TestCatalogRuleChangeEvents(t *testing.T) {
 
 	o.importLines(t, `{"type":"catalog_rule","id":"rule-web","attributes":{"name":"web","catalog_id":"catalog-web","channels":["web"]}}`)
 	require.JSONEq(t, `{"data":`+of("catalog-web")+`}`, string(hear(t, web).Payload))
-	require.NoError(t, o.DeleteCatalogRule(t.Context(), "test", "rule-web"))
+	require.NoError(t, o.Catalogs.DeleteCatalogRule(t.Context(), "test", "rule-web"))
 	require.JSONEq(t, `{"data":`+of("catalog-coffee")+`}`, string(hear(t, web).Payload))
 	require.Zero(t, s.stop())
 	event, _ := others.next()

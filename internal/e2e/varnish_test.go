@@ -125,7 +125,7 @@ func TestVarnish(t *testing.T) {
 		o := openFixture(t, e.URL(t))
 		o.importLines(t, storetest.ShopFile)
 		storetest.Publish(t, o.Store, "main", "outlet")
-		anonymous, _, err := o.CreateClient(t.Context(), "test", "anonymous", []string{"catalog:read"})
+		anonymous, _, err := o.Access.CreateClient(t.Context(), "test", "anonymous", []string{"catalog:read"})
 		require.NoError(t, err)
 		port := storetest.FreePort(t)
 		flags := []string{"--anonymous-client", anonymous.ID, "--cache-control", "public, s-maxage=3600, stale-while-revalidate=60",
@@ -133,9 +133,9 @@ func TestVarnish(t *testing.T) {
 		servers := []*serverProcess{o.serve(t, flags...), o.serve(t, flags...)}
 		varnish := startVarnish(t, varnishd, port, servers...)
 		purged := func() {
-			require.NoError(t, o.CollectPurges(t.Context()))
+			require.NoError(t, o.Purges.CollectPurges(t.Context()))
 			storetest.Eventually(t, true, func() bool {
-				calls, _, err := o.PendingPurges(t.Context())
+				calls, _, err := o.Purges.PendingPurges(t.Context())
 				require.NoError(t, err)
 				return calls == 0
 			})
@@ -175,7 +175,7 @@ func TestVarnish(t *testing.T) {
 		}
 		publish := func(version string) string {
 			storetest.RenameProducts(t, o.Store, version)
-			made, err := o.Publish(t.Context(), storetest.Actor, "main", nil)
+			made, err := o.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 			require.NoError(t, err)
 			return made.UUID()
 		}
@@ -188,7 +188,7 @@ func TestVarnish(t *testing.T) {
 			{"two publications, and a roll-back", func() {
 				publish("Two")
 				publish("Three")
-				_, err := o.ServeRelease(t.Context(), storetest.Actor, first)
+				_, err := o.Releases.ServeRelease(t.Context(), storetest.Actor, first)
 				require.NoError(t, err)
 			}},
 			{"a rule", func() { o.importLines(t, storetest.OutletRuleLine("night", `"channels":["night"],`)) }},

@@ -119,7 +119,7 @@ func (f *fixture) later() {
 func (f *fixture) publish(version string) string {
 	f.t.Helper()
 	storetest.RenameProducts(f.t, f.store, version)
-	made, err := f.store.Publish(f.t.Context(), storetest.Actor, "main", nil)
+	made, err := f.store.Publisher.Publish(f.t.Context(), storetest.Actor, "main", nil)
 	require.NoError(f.t, err)
 	return made.UUID()
 }
@@ -164,7 +164,7 @@ func TestCalls(t *testing.T) {
 		calls, _ := f.round(f.hook)
 		require.Empty(t, calls)
 		release := f.publish("One")
-		require.NoError(t, f.store.CollectPurges(t.Context()))
+		require.NoError(t, f.store.Purges.CollectPurges(t.Context()))
 		var packed []byte
 		require.NoError(t, backend.SQL(t).QueryRow(`SELECT changed FROM purge_call`).Scan(&packed))
 		changed, err := dependency.UnpackChanges(packed)

@@ -54,7 +54,7 @@ const clientSecretSize = 32
 // CreateClient creates a client and returns its secret, which is not shown again. It
 // returns UNPROCESSABLE for a name that is not 1 to MaxClientName bytes of valid text, an
 // empty list of scopes, and each unknown scope.
-func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
+func (s *Service) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
 	if faults := checkClient(name, scopes); len(faults) > 0 {
 		return nil, "", faults
 	}
@@ -111,7 +111,7 @@ func orderScopes(scopes []string) []string {
 }
 
 // Client returns a client, or NOT_FOUND.
-func (s *AccessService) Client(ctx context.Context, id string) (*Client, error) {
+func (s *Service) Client(ctx context.Context, id string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (s *AccessService) Client(ctx context.Context, id string) (*Client, error) 
 // AuthenticateClient returns the client with this id and secret. A rotated secret works
 // until its end. It returns the same UNAUTHENTICATED error, in the same time, for an unknown
 // id and a wrong secret. A correct secret of a revoked client gets its own message.
-func (s *AccessService) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
+func (s *Service) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
 		return nil, err
@@ -163,14 +163,14 @@ type clientRow struct {
 }
 
 // clientSelect begins a query for clients; old_until is 0 once it has passed.
-func (s *AccessService) clientSelect() string {
+func (s *Service) clientSelect() string {
 	return `
 		SELECT id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at,
 		       CASE WHEN old_until > ` + s.db.AgesSQL() + ` THEN old_until ELSE 0 END, revoked_at, changed_by
 		FROM api_client`
 }
 
-func (s *AccessService) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
+func (s *Service) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
 	id, ok := store.CanonicalID(id)
 	if !ok {
 		return clientRow{}, false, nil

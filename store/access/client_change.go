@@ -14,7 +14,7 @@ import (
 const MaxSecretGrace = 30 * 24 * time.Hour
 
 // Clients lists every API client, even revoked ones, by created_at, then id.
-func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
+func (s *Service) Clients(ctx context.Context) ([]*Client, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*Client, error) {
 		row, err := scanClient(rows)
 		return row.client, err
@@ -24,7 +24,7 @@ func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
 // RotateClientSecret replaces a client's secret and returns the new one, which is not shown
 // again. The previous secret stays valid for grace, 0 to MaxSecretGrace; an older one ends
 // at once. It returns NOT_FOUND, or UNPROCESSABLE for a revoked client or an invalid grace.
-func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Actor, id string, grace time.Duration) (client *Client, secret string, err error) {
+func (s *Service) RotateClientSecret(ctx context.Context, actor store.Actor, id string, grace time.Duration) (client *Client, secret string, err error) {
 	if grace < 0 || grace > MaxSecretGrace {
 		return nil, "", store.Unprocessablef([]string{"grace"}, "must be between 0s and %s, got %s", MaxSecretGrace, grace)
 	}
@@ -47,7 +47,7 @@ func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Acto
 // RevokeClient revokes a client: its secrets at once, and the tokens issued to it or minted
 // by it within PollEvery on every server. Revoking again changes nothing. It returns
 // NOT_FOUND.
-func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id string) (*Client, error) {
+func (s *Service) RevokeClient(ctx context.Context, actor store.Actor, id string) (*Client, error) {
 	client, err := s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
 		return t.Exec(ctx, `
 			UPDATE api_client
@@ -61,7 +61,7 @@ func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id 
 }
 
 // changeClient writes to a client that is not revoked.
-func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
+func (s *Service) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
 	canonical, _ := store.CanonicalID(id)
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		var n int64
@@ -90,14 +90,14 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 }
 
 // recorded runs a write of a client, and records it in the audit log.
-func (s *AccessService) recorded(ctx context.Context, t *db.Tx, id string, write func() error) error {
+func (s *Service) recorded(ctx context.Context, t *db.Tx, id string, write func() error) error {
 	w := &authoring.Writer{Tx: t, DB: s.db}
 	return w.Recorded(ctx, ClientKind, id, write)
 }
 
 // ClientRevoked reports whether this server knows that a client was revoked; false for an
 // unknown id. It reads the database only after clients changed.
-func (s *AccessService) ClientRevoked(ctx context.Context, id string) (bool, error) {
+func (s *Service) ClientRevoked(ctx context.Context, id string) (bool, error) {
 	revoked, err := s.revoked.Get(ctx, s.db, db.TopicClients, func(ctx context.Context) (map[string]bool, error) {
 		ids, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM api_client WHERE revoked_at > 0`)
 		set := make(map[string]bool, len(ids))

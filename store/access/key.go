@@ -33,7 +33,7 @@ const KeyActor store.Actor = "system:signing-key"
 // none. The first whose SignsAt has passed signs; all verify. Servers that start at the same
 // time on PostgreSQL may create one each. The error is seal.ErrKey if the sealer lacks the
 // key of a signing key.
-func (s *AccessService) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+func (s *Service) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	keys, err := s.readSigningKeys(ctx, sealer)
 	if err != nil || len(keys) > 0 {
 		return keys, err
@@ -46,16 +46,16 @@ func (s *AccessService) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([
 
 // SigningKeysVersion changes when this server sees a change of the keys, within PollEvery.
 // It does not query the database.
-func (s *AccessService) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
+func (s *Service) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
 
 // TokensVersion changes when this server sees a change of keys or clients, within
 // PollEvery, after which a valid token may be invalid. It does not query the database.
-func (s *AccessService) TokensVersion() int64 {
+func (s *Service) TokensVersion() int64 {
 	return s.SigningKeysVersion() + s.db.TopicVersion(db.TopicClients)
 }
 
 // createFirstSigningKey creates a key unless there is one.
-func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
+func (s *Service) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
 	return s.db.Update(ctx, KeyActor, func(ctx context.Context, t *db.Tx) error {
 		_, found, err := db.One(ctx, t.Session, db.Scalar[string], `SELECT id FROM signing_key LIMIT 1`)
 		if err != nil || found {
@@ -69,7 +69,7 @@ func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.
 // insertSigningKey creates a key that signs from a time on. Its creation time is later than
 // that of all other keys, because the newest one signs, and by the later of both clocks,
 // because older keys expire from then on.
-func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
+func (s *Service) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *
 // SigningKeyField names a key's private half for the sealer.
 func SigningKeyField(id string) string { return "signing_key/" + id }
 
-func (s *AccessService) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
+func (s *Service) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKey, error) {
 		return scanSigningKey(rows, sealer)
 	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)

@@ -33,7 +33,7 @@ type SigningKeyState struct {
 }
 
 // SigningKeyStates lists the signing keys, the newest first. It needs no sealer.
-func (s *AccessService) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error) {
+func (s *Service) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error) {
 	keys, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKeyState, error) {
 		k := &SigningKeyState{}
 		var created, signs int64
@@ -63,7 +63,7 @@ func (s *AccessService) SigningKeyStates(ctx context.Context) ([]*SigningKeyStat
 //
 // It returns UNPROCESSABLE for an invalid delay, or a delay with endTokens, and seal.ErrKey
 // if the sealer lacks the key of a signing key.
-func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor, sealer *seal.Sealer, delay time.Duration, endTokens bool) (id string, err error) {
+func (s *Service) RotateSigningKey(ctx context.Context, actor store.Actor, sealer *seal.Sealer, delay time.Duration, endTokens bool) (id string, err error) {
 	if delay < 0 || delay > MaxKeyDelay {
 		return "", store.Unprocessablef([]string{"delay"}, "must be between 0s and %s, got %s", MaxKeyDelay, delay)
 	}
@@ -90,7 +90,7 @@ func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor,
 }
 
 // SweepSigningKeys deletes replaced keys whose tokens have all expired.
-func SweepSigningKeys(ctx context.Context, s *AccessService, actor store.Actor) error {
+func SweepSigningKeys(ctx context.Context, s *Service, actor store.Actor) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		now, err := t.SafeNow(ctx)
 		if err != nil {

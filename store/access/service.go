@@ -1,15 +1,15 @@
-// Package access manages API clients, signing keys and shopper tokens. AccessService reads
+// Package access manages API clients, signing keys and shopper tokens. Service reads
 // and writes them; Client and SigningKey are its main types. It may import store,
 // store/authoring, store/db and store/seal.
 package access
 
 import "portico/store/db"
 
-// AccessService manages the API clients, signing keys and shopper tokens of a database.
-type AccessService struct {
+// Service manages the API clients, signing keys and shopper tokens of a database.
+type Service struct {
 	db      *db.DB
 	revoked db.TopicCache[map[string]bool] // API clients, by id
 }
 
 // NewAccessService returns the service of a database.
-func NewAccessService(d *db.DB) *AccessService { return &AccessService{db: d} }
+func NewService(d *db.DB) *Service { return &Service{db: d} }

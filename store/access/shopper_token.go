@@ -42,7 +42,7 @@ type ShopperTokenContent struct {
 // GrantShopperToken creates the content of a token. Repeating it with an idempotency key
 // returns the same content; the token itself is never stored. It returns UNPROCESSABLE for
 // each member that is out of range.
-func (s *AccessService) GrantShopperToken(ctx context.Context, actor store.Actor, wanted NewShopperToken) (*ShopperTokenContent, error) {
+func (s *Service) GrantShopperToken(ctx context.Context, actor store.Actor, wanted NewShopperToken) (*ShopperTokenContent, error) {
 	if faults := wanted.check(); len(faults) > 0 {
 		return nil, faults
 	}

@@ -25,7 +25,7 @@ func events(t *testing.T, s *shop.Store, filter audit.AuditFilter) (all []*store
 	t.Helper()
 	page := store.Page{Last: new(50)}
 	for {
-		slice, err := s.AuditEvents(t.Context(), filter, page)
+		slice, err := s.Audit.AuditEvents(t.Context(), filter, page)
 		require.NoError(t, err)
 		for i := len(slice.Items) - 1; i >= 0; i-- {
 			all = append(all, slice.Items[i])
@@ -61,12 +61,12 @@ func TestEventsHaveMembers(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, `{"type":"product","id":"mug","attributes":{"name":"Mug","sku":"MUG","status":"live","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}}`)
 		latest := func() string {
-			page, err := s.Changes(t.Context(), 1, "")
+			page, err := s.Audit.Changes(t.Context(), 1, "")
 			require.NoError(t, err)
 			return page.Latest
 		}
 		since := func(cursor string) (texts []string) {
-			page, err := s.Changes(t.Context(), 100, cursor)
+			page, err := s.Audit.Changes(t.Context(), 100, cursor)
 			require.NoError(t, err)
 			for _, event := range page.Events {
 				texts = append(texts, describe(event))
@@ -82,10 +82,10 @@ func TestEventsHaveMembers(t *testing.T) {
 		storetest.Import(t, s, `{"type":"product","id":"mug","attributes":{"name":"Cup","sku":"MUG","status":"live","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}}`)
 		require.Empty(t, since(at), "what does not change leaves no event")
 
-		_, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, true)
+		_, err := s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, true)
 		require.NoError(t, err)
 		require.Empty(t, since(at), "a dry run leaves none")
-		_, err = s.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, false)
+		_, err = s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, false)
 		require.NoError(t, err)
 		require.Contains(t, since(at)[0], "deleted product mug attributes: {")
 		require.Contains(t, since(at)[0], "-> none")
@@ -110,35 +110,35 @@ func TestEventsHoldNoSecret(t *testing.T) {
 		s := e.Open(t, func(config *shop.Config) { config.Sealer = sealer })
 		const password, customer, voucher = "hunter2-gateway", "ada@example.com", "SECRET-VOUCHER"
 		var secrets []string
-		_, secret, err := s.CreateClient(t.Context(), storetest.Actor, "A", []string{"catalog:read"})
+		_, secret, err := s.Access.CreateClient(t.Context(), storetest.Actor, "A", []string{"catalog:read"})
 		require.NoError(t, err)
 		secrets = append(secrets, secret)
-		clients, err := s.Clients(t.Context())
+		clients, err := s.Access.Clients(t.Context())
 		require.NoError(t, err)
-		_, secret, err = s.RotateClientSecret(t.Context(), storetest.Actor, clients[0].ID, 0)
+		_, secret, err = s.Access.RotateClientSecret(t.Context(), storetest.Actor, clients[0].ID, 0)
 		require.NoError(t, err)
 		secrets = append(secrets, secret)
-		_, err = s.RevokeClient(t.Context(), storetest.Actor, clients[0].ID)
+		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, clients[0].ID)
 		require.NoError(t, err)
 		for _, text := range []string{password, password + "-2"} {
-			_, err = s.UpdateGateway(t.Context(), storetest.Actor, string(gateway.GatewayCardProcessor),
+			_, err = s.Gateways.UpdateGateway(t.Context(), storetest.Actor, string(gateway.GatewayCardProcessor),
 				gateway.GatewayChange{Enabled: new(true), MerchantID: new("m"), Username: new("u"), Password: new(gateway.NewSecret(text))})
 			require.NoError(t, err)
 		}
-		keys, err := s.SigningKeys(t.Context(), sealer)
+		keys, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
-		_, err = s.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, true)
+		_, err = s.Access.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, true)
 		require.NoError(t, err)
 		_, err = s.Rekey(t.Context(), storetest.Actor, sealer)
 		require.NoError(t, err)
 		storetest.Import(t, s, storetest.JoinLines(storetest.PromotionLine("p", ``), storetest.CodeLine("p", "IMPORTED-VOUCHER", `,"user":"`+customer+`"`)))
-		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: voucher, User: code.OneCodeUser(customer)}}, "")
+		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: voucher, User: code.OneCodeUser(customer)}}, "")
 		require.NoError(t, err)
-		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{voucher})
+		_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{voucher})
 		require.NoError(t, err)
 
 		var text bytes.Buffer
-		_, err = s.Export(t.Context(), &text, exchange.ExportOptions{WithClients: true})
+		_, err = s.Exchange.Export(t.Context(), &text, exchange.ExportOptions{WithClients: true})
 		require.NoError(t, err)
 		for _, line := range strings.Split(text.String(), "\n") {
 			if _, hash, is := strings.Cut(line, `"secret_hash":"`); is {

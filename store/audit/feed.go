@@ -42,7 +42,7 @@ func positionOf(e *store.AuditEvent) position {
 // oldest event that is kept. A reader that always sends the last cursor gets each event once, and in an order in which
 // no event comes later than one that was committed after it. It returns CURSOR_EXPIRED for a cursor after which events
 // were deleted, or that comes from a later state of a database that was restored since.
-func (s *AuditService) Changes(ctx context.Context, first int, after string) (changes *Changes, err error) {
+func (s *Service) Changes(ctx context.Context, first int, after string) (changes *Changes, err error) {
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
 	}

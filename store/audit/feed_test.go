@@ -28,7 +28,7 @@ func TestReaderMissesNoChange(t *testing.T) {
 		for w := range writers {
 			writing.Go(func() {
 				for n := range each {
-					if _, err := s.CreateStock(ctx, storetest.Actor, fmt.Sprintf("p-%d-%d", w, n), 1); err != nil {
+					if _, err := s.Stock.CreateStock(ctx, storetest.Actor, fmt.Sprintf("p-%d-%d", w, n), 1); err != nil {
 						t.Error(err)
 						return
 					}
@@ -40,7 +40,7 @@ func TestReaderMissesNoChange(t *testing.T) {
 
 		var seen, ids []string
 		for after, last := "", false; ; {
-			page, err := s.Changes(t.Context(), 7, after)
+			page, err := s.Audit.Changes(t.Context(), 7, after)
 			require.NoError(t, err)
 			for i, event := range page.Events {
 				seen, ids = append(seen, event.ID), append(ids, event.ResourceID)
@@ -78,21 +78,21 @@ func TestCursorsExpireWithTheirEvents(t *testing.T) {
 		clock := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		s := e.Open(t, storetest.WithClock(clock))
 		create := func(id string) {
-			_, err := s.CreateStock(t.Context(), storetest.Actor, id, 1)
+			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, id, 1)
 			require.NoError(t, err)
 		}
-		start, err := s.Changes(t.Context(), 1, "")
+		start, err := s.Audit.Changes(t.Context(), 1, "")
 		require.NoError(t, err)
 		create("a")
 		create("b")
-		old, err := s.Changes(t.Context(), 100, "")
+		old, err := s.Audit.Changes(t.Context(), 100, "")
 		require.NoError(t, err)
 		require.Len(t, old.Events, 2)
 		clock.Advance(retained + time.Minute)
 		create("c")
 
 		require.NoError(t, s.Sweep(t.Context()))
-		slice, err := s.AuditEvents(t.Context(), noFilter, store.Page{})
+		slice, err := s.Audit.AuditEvents(t.Context(), noFilter, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, slice.Items, 1)
 		total, err := slice.Total(t.Context())
@@ -100,26 +100,26 @@ func TestCursorsExpireWithTheirEvents(t *testing.T) {
 		require.Equal(t, 1, total, "the stored total")
 
 		for name, cursor := range map[string]string{"the beginning": start.Latest, "a deleted event": old.Cursor(0)} {
-			_, err = s.Changes(t.Context(), 10, cursor)
+			_, err = s.Audit.Changes(t.Context(), 10, cursor)
 			require.True(t, store.HasCode(err, store.CursorExpired), "%s: %v", name, err)
 			require.ErrorContains(t, err, "latestCursor")
 		}
-		next, err := s.Changes(t.Context(), 10, old.Cursor(1))
+		next, err := s.Audit.Changes(t.Context(), 10, old.Cursor(1))
 		require.NoError(t, err, "all events after it are kept")
 		require.Equal(t, "c", next.Events[0].ResourceID)
-		first, err := s.Changes(t.Context(), 10, "")
+		first, err := s.Audit.Changes(t.Context(), 10, "")
 		require.NoError(t, err, "without a cursor it begins with the oldest that is kept")
 		require.Len(t, first.Events, 1)
-		empty, err := s.Changes(t.Context(), 10, first.Latest)
+		empty, err := s.Audit.Changes(t.Context(), 10, first.Latest)
 		require.NoError(t, err)
 		require.Empty(t, empty.Events)
 
 		clock.Advance(retained + time.Minute)
 		require.NoError(t, s.Sweep(t.Context()))
-		none, err := s.Changes(t.Context(), 10, first.Latest)
+		none, err := s.Audit.Changes(t.Context(), 10, first.Latest)
 		require.NoError(t, err, "the cursor of the last event stays good")
 		require.Empty(t, none.Events)
-		_, err = s.Changes(t.Context(), 10, none.Latest)
+		_, err = s.Audit.Changes(t.Context(), 10, none.Latest)
 		require.NoError(t, err)
 	})
 }
@@ -131,9 +131,9 @@ func TestCursorsOfALostState(t *testing.T) {
 		clock := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		s := e.Open(t, storetest.WithClock(clock))
 		create := func(id string) string {
-			_, err := s.CreateStock(t.Context(), storetest.Actor, id, 1)
+			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, id, 1)
 			require.NoError(t, err)
-			page, err := s.Changes(t.Context(), 100, "")
+			page, err := s.Audit.Changes(t.Context(), 100, "")
 			require.NoError(t, err)
 			return page.Latest
 		}
@@ -144,16 +144,16 @@ func TestCursorsOfALostState(t *testing.T) {
 			_, err := database.Exec(statement)
 			require.NoError(t, err)
 		}
-		_, err := s.Changes(t.Context(), 10, lost)
+		_, err := s.Audit.Changes(t.Context(), 10, lost)
 		require.True(t, store.HasCode(err, store.CursorExpired), "%v", err)
 		clock.Advance(time.Second)
 		create("c")
-		_, err = s.Changes(t.Context(), 10, lost)
+		_, err = s.Audit.Changes(t.Context(), 10, lost)
 		require.True(t, store.HasCode(err, store.CursorExpired), "%v", err)
 		require.ErrorContains(t, err, "restored")
-		_, err = s.Changes(t.Context(), 10, "x")
+		_, err = s.Audit.Changes(t.Context(), 10, "x")
 		require.True(t, store.HasCode(err, store.Invalid), "%v", err)
-		_, err = s.Changes(t.Context(), 101, "")
+		_, err = s.Audit.Changes(t.Context(), 101, "")
 		require.Error(t, err)
 	})
 }
@@ -166,7 +166,7 @@ func TestFailedWritesLeaveNoEvent(t *testing.T) {
 		for range 2 {
 			var all sync.WaitGroup
 			for n := range 8 {
-				all.Go(func() { _, _ = s.CreateStock(t.Context(), storetest.Actor, fmt.Sprintf("p-%d", n/2), 1) }) // the second fails
+				all.Go(func() { _, _ = s.Stock.CreateStock(t.Context(), storetest.Actor, fmt.Sprintf("p-%d", n/2), 1) }) // the second fails
 			}
 			all.Wait()
 		}

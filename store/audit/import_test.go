@@ -38,13 +38,13 @@ func (r *recordedImport) all() []string {
 // importAndRead imports a file, and reads its events from the feed. No event must name a resource that another has.
 func importAndRead(t *testing.T, s *shop.Store, text string, batch int) *recordedImport {
 	t.Helper()
-	before, err := s.Changes(t.Context(), 1, "")
+	before, err := s.Audit.Changes(t.Context(), 1, "")
 	require.NoError(t, err)
-	_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: batch, Stock: true, Settings: true})
+	_, err = s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: batch, Stock: true, Settings: true})
 	require.NoError(t, err)
 	r := &recordedImport{map[string]bool{}, map[string]*store.AuditEvent{}, map[string]store.AuditAction{}, map[string]int{}}
 	for after, more := before.Latest, true; more; {
-		page, err := s.Changes(t.Context(), 100, after)
+		page, err := s.Audit.Changes(t.Context(), 100, after)
 		require.NoError(t, err)
 		for i, event := range page.Events {
 			after = page.Cursor(i)
@@ -301,7 +301,7 @@ func TestImportsReadFewLinesForEvents(t *testing.T) {
 			{"b", blocks * batches, 0},
 		} {
 			ctx, counter := store.CountStatements(t.Context())
-			_, err := s.Import(ctx, storetest.Actor, storetest.Source(numbered(batch*batches, fileLine, always(x.version))), exchange.ImportOptions{Batch: batch})
+			_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(numbered(batch*batches, fileLine, always(x.version))), exchange.ImportOptions{Batch: batch})
 			require.NoError(t, err)
 			read := 0
 			for _, query := range counter.Queries() {
@@ -327,12 +327,12 @@ func TestDeletionOfALargeNodeIsRecordedOnce(t *testing.T) {
 			storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"tree","attributes":{"name":"Tree"}}`,
 				`{"type":"node","id":"large","attributes":{"name":"L"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"tree"}},"products":{"data":[`+strings.Join(products, ",")+`]}}}`,
 				`{"type":"node","id":"small","attributes":{"name":"S"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"tree"}}}}`))
-			before, err := s.Changes(t.Context(), 1, "")
+			before, err := s.Audit.Changes(t.Context(), 1, "")
 			require.NoError(t, err)
 			storetest.Import(t, s, numbered(used, fileLine, always("a"))+storetest.JoinLines(`{"type":"node","id":"large","deleted":true}`, `{"type":"node","id":"small","deleted":true}`))
 			var deleted []string
 			for after, more := before.Latest, true; more; {
-				page, err := s.Changes(t.Context(), 100, after)
+				page, err := s.Audit.Changes(t.Context(), 100, after)
 				require.NoError(t, err)
 				for i, event := range page.Events {
 					after = page.Cursor(i)

@@ -1,4 +1,4 @@
-// Package audit reads the audit log: AuditService lists its events, newest first, and reads them as a feed of changes
+// Package audit reads the audit log: Service lists its events, newest first, and reads them as a feed of changes
 // in the order of their commits. Package db writes them, in the transactions of the writes. It may import store and
 // db.
 package audit
@@ -14,11 +14,11 @@ import (
 	"portico/store/db"
 )
 
-// AuditService reads the audit log.
-type AuditService struct{ db *db.DB }
+// Service reads the audit log.
+type Service struct{ db *db.DB }
 
 // NewAuditService returns the service of a database.
-func NewAuditService(d *db.DB) *AuditService { return &AuditService{db: d} }
+func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // AuditFilter selects events. The zero value selects all.
 type AuditFilter struct {
@@ -31,7 +31,7 @@ type AuditFilter struct {
 }
 
 // AuditEvents lists events, newest first.
-func (s *AuditService) AuditEvents(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
+func (s *Service) AuditEvents(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
 	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Page: page})
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 )
 
 // SweepEvents deletes events that are older than kept, the first ones of the feed first. 0 keeps them for ever.
-func SweepEvents(s *AuditService, actor store.Actor, kept time.Duration) db.Sweep {
+func SweepEvents(s *Service, actor store.Actor, kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("audit log", time.Hour, kept, func(ctx context.Context, before int64) error {
 		end, err := s.nextID(ctx) // first: events that come during the sweep stay
 		if err != nil {
@@ -36,7 +36,7 @@ func SweepEvents(s *AuditService, actor store.Actor, kept time.Duration) db.Swee
 }
 
 // nextID is the id of the next event.
-func (s *AuditService) nextID(ctx context.Context) (string, error) {
+func (s *Service) nextID(ctx context.Context) (string, error) {
 	number, _, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'audit'`)
 	return db.AuditID(number + 1), err
 }

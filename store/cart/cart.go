@@ -27,15 +27,15 @@ const (
 	maxOptions  = 1000 // chosen options of all lines
 )
 
-// CartService prices carts.
-type CartService struct {
+// Service prices carts.
+type Service struct {
 	db    *db.DB
-	codes *redeem.RedeemService
+	codes *redeem.Service
 }
 
 // NewCartService returns a service on a database.
-func NewCartService(d *db.DB, codes *redeem.RedeemService) *CartService {
-	return &CartService{db: d, codes: codes}
+func NewService(d *db.DB, codes *redeem.Service) *Service {
+	return &Service{db: d, codes: codes}
 }
 
 // LineInput is a line of a cart.
@@ -122,7 +122,7 @@ type Preview struct {
 }
 
 // PreviewCart prices a cart at the view's time. It returns UNPROCESSABLE for a cart that exceeds a limit.
-func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input) (*Preview, error) {
+func (s *Service) PreviewCart(ctx context.Context, v *release.View, in Input) (*Preview, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 
 // CheckCodeInCart checks a code for a cart without codes, with the amount that it takes off there. The units and
 // the value of the use are those of the cart. It returns INVALID or UNPROCESSABLE for an invalid use or cart.
-func (s *CartService) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, in Input) (*redeem.CodeCheck, error) {
+func (s *Service) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, in Input) (*redeem.CodeCheck, error) {
 	if err := use.Validate(0); err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ type pricedCart struct {
 }
 
 // price prices the lines.
-func (s *CartService) price(ctx context.Context, v *release.View, in Input) (*pricedCart, error) {
+func (s *Service) price(ctx context.Context, v *release.View, in Input) (*pricedCart, error) {
 	lines := in.Lines
 	configurations := make([]release.Configuration, len(lines))
 	for i, line := range lines {
@@ -325,7 +325,7 @@ func problemOf(p release.PricedProduct, currency string) *Problem {
 }
 
 // offers returns the automatic promotions of the view's catalog.
-func (s *CartService) offers(ctx context.Context, v *release.View) (offers []discount.Offer, err error) {
+func (s *Service) offers(ctx context.Context, v *release.View) (offers []discount.Offer, err error) {
 	promotions, err := rule.FindAutomatic(ctx, s.db.Reader, v.Now(), v.Release.CatalogID)
 	for _, p := range promotions {
 		offers = append(offers, discount.Offer{Promotion: p})

@@ -59,7 +59,7 @@ const stepsOfTarget = 16
 
 // ProductPromotions returns the active automatic promotions that target each product of a view, those
 // that end first, in one statement. Promotions of the whole cart target no product.
-func (s *CartService) ProductPromotions(ctx context.Context, v *release.View, products []*release.Product) ([][]*PublicPromotion, error) {
+func (s *Service) ProductPromotions(ctx context.Context, v *release.View, products []*release.Product) ([][]*PublicPromotion, error) {
 	active, err := rule.FindAutomatic(ctx, s.db.Reader, v.Now(), v.Release.CatalogID)
 	if err != nil {
 		return nil, err

@@ -42,18 +42,18 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 }
 
 // AuthoredHierarchy returns a hierarchy as authored, or NOT_FOUND.
-func (s *CatalogService) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
+func (s *Service) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, HierarchyList, "hierarchy", id)
 }
 
 // AuthoredHierarchiesByID returns hierarchies by id; unknown ones are missing.
-func (s *CatalogService) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
+func (s *Service) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
 	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, HierarchyList, ids)
 	return chargedByID(ctx, byID, err)
 }
 
 // AuthoredHierarchies lists all hierarchies by id.
-func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
+func (s *Service) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
 	list, err := db.List(ctx, s.db, HierarchyList, store.ListQuery{Page: page})
 	return chargedList(ctx, list, err)
 }

@@ -44,18 +44,18 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 }
 
 // AuthoredNode returns a node as authored, or NOT_FOUND.
-func (s *CatalogService) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
+func (s *Service) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, NodeList, "node", id)
 }
 
 // AuthoredNodesByID returns nodes by id; unknown ones are missing.
-func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
+func (s *Service) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
 	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, NodeList, ids)
 	return chargedByID(ctx, byID, err)
 }
 
 // AuthoredNodes lists all nodes of a hierarchy by id; none if it does not exist.
-func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
+func (s *Service) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := NodeList
 	of.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
 	list, err := db.List(ctx, s.db, of, store.ListQuery{Page: page})

@@ -87,7 +87,7 @@ type PriceFilter struct {
 }
 
 // AuthoredPrices lists the prices that match a filter, by id. It returns INVALID for a list of no SKUs or too many.
-func (s *CatalogService) AuthoredPrices(ctx context.Context, filter PriceFilter, page store.Page) (*store.Slice[*AuthoredPrice], error) {
+func (s *Service) AuthoredPrices(ctx context.Context, filter PriceFilter, page store.Page) (*store.Slice[*AuthoredPrice], error) {
 	var conditions []db.Condition
 	if filter.PricebookID != nil {
 		conditions = append(conditions, db.OneOf("pricebook_id", store.ValidIDs([]string{*filter.PricebookID})))
@@ -103,7 +103,7 @@ func (s *CatalogService) AuthoredPrices(ctx context.Context, filter PriceFilter,
 }
 
 // PricesOfSKUs returns the prices of SKUs in all price books, by price book, then id.
-func (s *CatalogService) PricesOfSKUs(ctx context.Context, skus []string) (map[string][]*AuthoredPrice, error) {
+func (s *Service) PricesOfSKUs(ctx context.Context, skus []string) (map[string][]*AuthoredPrice, error) {
 	prices, err := db.CollectIn(ctx, s.db.Reader, s.Prices.listing.Scan, slices.Sorted(slices.Values(skus)), `SELECT body FROM price WHERE sku IN ($in) ORDER BY sku, pricebook_id, id`)
 	if err == nil {
 		err = chargeTexts(ctx, slices.Values(prices))

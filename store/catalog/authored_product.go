@@ -76,13 +76,13 @@ func OfStatus(status *ProductStatus) []db.Condition {
 }
 
 // AuthoredProductsByID returns products by id; unknown ones are missing.
-func (s *CatalogService) AuthoredProductsByID(ctx context.Context, ids []string) (map[string]*AuthoredProduct, error) {
+func (s *Service) AuthoredProductsByID(ctx context.Context, ids []string) (map[string]*AuthoredProduct, error) {
 	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, ProductList, ids)
 	return chargedByID(ctx, byID, err)
 }
 
 // AuthoredProducts lists products of a status, or all for nil, by id or SortUpdatedAt.
-func (s *CatalogService) AuthoredProducts(ctx context.Context, status *ProductStatus, sort store.Sort, page store.Page) (*store.Slice[*AuthoredProduct], error) {
+func (s *Service) AuthoredProducts(ctx context.Context, status *ProductStatus, sort store.Sort, page store.Page) (*store.Slice[*AuthoredProduct], error) {
 	l := ProductList
 	l.Conditions = OfStatus(status)
 	list, err := db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})

@@ -35,13 +35,13 @@ func concurrentRules(backend storetest.Backend) func(*testing.T) {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
 				case 0:
-					_, err := s.CreateCatalog(t.Context(), storetest.Actor, id, catalog.CatalogChange{Name: new("C")})
+					_, err := s.Catalogs.CreateCatalog(t.Context(), storetest.Actor, id, catalog.CatalogChange{Name: new("C")})
 					checkConflict(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateCatalogRule(t.Context(), storetest.Actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
+					_, err := s.Catalogs.CreateCatalogRule(t.Context(), storetest.Actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
 					checkConflict(t, err, store.Unprocessable)
 				case 2:
-					checkConflict(t, s.DeleteCatalog(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
+					checkConflict(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
 				}
 			}
 		})
@@ -68,7 +68,7 @@ func concurrentMoves(backend storetest.Backend) func(*testing.T) {
 
 // requireTree checks that each node of a hierarchy leads up to it.
 func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
-	slice, err := s.AuthoredNodes(context.Background(), hierarchy, store.Page{First: new(100)})
+	slice, err := s.Catalogs.AuthoredNodes(context.Background(), hierarchy, store.Page{First: new(100)})
 	require.NoError(t, err)
 	parents := map[string]string{}
 	for _, node := range slice.Items {
@@ -94,7 +94,7 @@ func concurrentAttachments(backend storetest.Backend) func(*testing.T) {
 			if writer%2 == 0 {
 				slices.Reverse(ids)
 			}
-			_, err := s.AttachProducts(t.Context(), storetest.Actor, "empty", ids)
+			_, err := s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "empty", ids)
 			checkConflict(t, err)
 		})
 		require.ElementsMatch(t, []string{"anvil", "brush", "chalk", "glue"}, attachedTo(t, s, "empty"))
@@ -105,22 +105,22 @@ func concurrentCuration(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
-		_, err := s.AttachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil", "brush", "chalk"})
+		_, err := s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil", "brush", "chalk"})
 		require.NoError(t, err)
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for range 3 {
 				if writer%2 == 0 {
-					_, err := s.CurateProducts(t.Context(), storetest.Actor, "empty", []string{"chalk", "anvil"})
+					_, err := s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "empty", []string{"chalk", "anvil"})
 					checkConflict(t, err, store.Unprocessable)
 					continue
 				}
-				_, err := s.DetachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil"})
+				_, err := s.Catalogs.DetachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil"})
 				checkConflict(t, err)
-				_, err = s.AttachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil"})
+				_, err = s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil"})
 				checkConflict(t, err)
 			}
 		})
-		node, err := s.AuthoredNode(t.Context(), "empty")
+		node, err := s.Catalogs.AuthoredNode(t.Context(), "empty")
 		require.NoError(t, err)
 		require.Subset(t, attachedTo(t, s, "empty"), node.CuratedProductIDs)
 	}
@@ -135,24 +135,24 @@ func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 				id := fmt.Sprintf("h%d", i)
 				switch writer % 4 {
 				case 0:
-					_, err := s.UpsertHierarchies(t.Context(), storetest.Actor, []*exchange.HierarchyItemInput{{ID: &id, Name: new("H")}}, nil, false)
+					_, err := s.Exchange.UpsertHierarchies(t.Context(), storetest.Actor, []*exchange.HierarchyItemInput{{ID: &id, Name: new("H")}}, nil, false)
 					checkConflict(t, err, store.Unprocessable)
 				case 1:
 					checkConflict(t, putNode(t.Context(), s, fmt.Sprintf("n%d-%d", writer, i), id), store.Unprocessable)
 				case 2:
-					_, err := s.UpdateCatalog(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
+					_, err := s.Catalogs.UpdateCatalog(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
 					checkConflict(t, err, store.Unprocessable)
 				case 3:
-					_, err := s.DeleteHierarchies(t.Context(), storetest.Actor, []string{id}, false)
+					_, err := s.Exchange.DeleteHierarchies(t.Context(), storetest.Actor, []string{id}, false)
 					checkConflict(t, err, store.NotFound, store.Unprocessable)
 				}
 			}
 		})
 		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node WHERE hierarchy_id NOT IN (SELECT id FROM hierarchy)`))
-		outlet, err := s.Catalog(t.Context(), "outlet")
+		outlet, err := s.Catalogs.Catalog(t.Context(), "outlet")
 		require.NoError(t, err)
 		for _, id := range outlet.HierarchyIDs {
-			_, err := s.AuthoredHierarchy(t.Context(), id)
+			_, err := s.Catalogs.AuthoredHierarchy(t.Context(), id)
 			require.NoError(t, err)
 		}
 	}

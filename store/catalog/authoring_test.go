@@ -45,26 +45,26 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
-		made, err := s.CreateCatalog(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
+		made, err := s.Catalogs.CreateCatalog(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: new("de"), Currency: new("CHF")})
 		require.NoError(t, err)
 		require.Regexp(t, `^[0-9a-f-]{36}$`, made.ID)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: storetest.Noon}, made)
 		clock.Advance(time.Hour)
-		changed, err := s.UpdateCatalog(t.Context(), storetest.Actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
+		changed, err := s.Catalogs.UpdateCatalog(t.Context(), storetest.Actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
 		require.NoError(t, err)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: storetest.Noon}, changed, "other members and the creation time do not change")
 		storetest.Publish(t, s, made.ID)
-		changed, err = s.Catalog(t.Context(), made.ID)
+		changed, err = s.Catalogs.Catalog(t.Context(), made.ID)
 		require.NoError(t, err)
 		require.True(t, changed.Published)
-		require.NoError(t, s.DeleteCatalog(t.Context(), storetest.Actor, made.ID))
-		_, err = s.Catalog(t.Context(), made.ID)
+		require.NoError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, made.ID))
+		_, err = s.Catalogs.Catalog(t.Context(), made.ID)
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a catalog")
-		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
-		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "used by the rules everyone", "first")
-		_, err = s.UpdateCatalog(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
+		storetest.RequireError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
+		storetest.RequireError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "used by the rules everyone", "first")
+		_, err = s.Catalogs.UpdateCatalog(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
 		storetest.RequireError(t, err, store.NotFound, "id", `"nowhere"`)
 	}
 }
@@ -75,7 +75,7 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		hour := catalog.Schedule{From: storetest.Noon, To: storetest.Noon.Add(time.Hour)}
-		made, err := s.CreateCatalogRule(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
+		made, err := s.Catalogs.CreateCatalogRule(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
 			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []catalog.Schedule{hour, {}}})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", made.ID)
@@ -83,28 +83,28 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []catalog.Schedule{hour, {}}, made.Schedules)
 		require.Equal(t, storetest.Noon, made.CreatedAt)
 		clock.Advance(time.Hour)
-		changed, err := s.UpdateCatalogRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Name: new("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
+		changed, err := s.Catalogs.UpdateCatalogRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Name: new("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
 		require.NoError(t, err)
 		require.Equal(t, []any{"Newer", "outlet", made.AccountIDs, []string(nil), []string{"a b"}, []catalog.Schedule(nil), storetest.Noon},
 			[]any{changed.Name, changed.CatalogID, changed.AccountIDs, changed.Channels, changed.Tags, changed.Schedules, changed.CreatedAt})
-		require.NoError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, made.ID))
-		_, err = s.CatalogRule(t.Context(), made.ID)
+		require.NoError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, made.ID))
+		_, err = s.Catalogs.CatalogRule(t.Context(), made.ID)
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a rule")
-		storetest.RequireError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, "\x00"), store.NotFound, "id", "not the id of a rule")
+		storetest.RequireError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, "\x00"), store.NotFound, "id", "not the id of a rule")
 	}
 }
 
 // putNode creates a node named as its id, or moves and renames one.
 func putNode(ctx context.Context, s *shop.Store, id, parent string) error {
-	_, err := s.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &id, ParentID: &parent, Name: &id}}, nil, false)
+	_, err := s.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &id, ParentID: &parent, Name: &id}}, nil, false)
 	return err
 }
 
 // attachedTo returns all products of a node, newest first.
 func attachedTo(t require.TestingT, s *shop.Store, node string) []string {
-	byNode, err := s.AttachedProducts(context.Background(), []string{node}, 1000, 0)
+	byNode, err := s.Catalogs.AttachedProducts(context.Background(), []string{node}, 1000, 0)
 	require.NoError(t, err)
-	counts, err := s.AttachedCounts(context.Background(), []string{node})
+	counts, err := s.Catalogs.AttachedCounts(context.Background(), []string{node})
 	require.NoError(t, err)
 	require.Len(t, byNode[node], counts[node])
 	return byNode[node]
@@ -117,44 +117,44 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, putNode(t.Context(), s, "shelf", "attic"))
 		require.Empty(t, attachedTo(t, s, "shelf"))
 		attach := func(ids ...string) {
-			_, err := s.AttachProducts(t.Context(), storetest.Actor, "shelf", ids)
+			_, err := s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "shelf", ids)
 			require.NoError(t, err)
 		}
 		attach("anvil", "brush", "anvil")
 		attach("chalk", "anvil", "drill-draft")
 		require.Equal(t, []string{"drill-draft", "chalk", "brush", "anvil"}, attachedTo(t, s, "shelf"), "attached products keep their order, and drafts are allowed")
-		page, err := s.AttachedProducts(t.Context(), []string{"shelf", "empty"}, 2, 1)
+		page, err := s.Catalogs.AttachedProducts(t.Context(), []string{"shelf", "empty"}, 2, 1)
 		require.NoError(t, err)
 		require.Equal(t, map[string][]string{"shelf": {"chalk", "brush"}}, page)
 
-		node, err := s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "anvil"})
+		node, err := s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "anvil"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"brush", "anvil"}, node.CuratedProductIDs)
-		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue"})
+		_, err = s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue"})
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `not attached to the node: "glue"`)
-		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "brush"})
+		_, err = s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "brush"})
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", "repeated")
-		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"brush"}, 21))
+		_, err = s.Catalogs.CurateProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"brush"}, 21))
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids", "at most 20 products, got 21")
-		node, err = s.DetachProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue", "\x00"})
+		node, err = s.Catalogs.DetachProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue", "\x00"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "a detached product is no longer curated")
 		require.Equal(t, []string{"drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"))
 		attach("brush")
 		require.Equal(t, []string{"brush", "drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"), "attached again, it is the newest")
 
-		_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", []string{"glue", "nothing", "\x00"})
+		_, err = s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "shelf", []string{"glue", "nothing", "\x00"})
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `not a product: "nothing"`)
 		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "nothing is attached")
 		for _, n := range []int{0, 1001} {
-			_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
+			_, err = s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
 			storetest.RequireError(t, err, store.Unprocessable, "product_ids", fmt.Sprintf("between 1 and 1000 products, got %d", n))
-			_, err = s.DetachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
+			_, err = s.Catalogs.DetachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
 			storetest.RequireError(t, err, store.Unprocessable, "product_ids", "between 1 and 1000")
 		}
-		_, err = s.AttachProducts(t.Context(), storetest.Actor, "nowhere", []string{"anvil"})
+		_, err = s.Catalogs.AttachProducts(t.Context(), storetest.Actor, "nowhere", []string{"anvil"})
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
-		_, err = s.DeleteNodes(t.Context(), storetest.Actor, []string{"shelf"}, false)
+		_, err = s.Exchange.DeleteNodes(t.Context(), storetest.Actor, []string{"shelf"}, false)
 		require.NoError(t, err)
 		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node_product WHERE node_id = 'shelf'`))
 	}
@@ -171,12 +171,12 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 				if change.Name == nil {
 					change.Name = new("New")
 				}
-				_, err := s.CreateCatalog(ctx, storetest.Actor, "", change)
+				_, err := s.Catalogs.CreateCatalog(ctx, storetest.Actor, "", change)
 				return err
 			}
 		}
 		rule := func(change catalog.RuleChange) func() error {
-			return func() error { _, err := s.UpdateCatalogRule(ctx, storetest.Actor, "club", change); return err }
+			return func() error { _, err := s.Catalogs.UpdateCatalogRule(ctx, storetest.Actor, "club", change); return err }
 		}
 		for _, c := range []struct {
 			name   string
@@ -194,11 +194,11 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: new("!")}), store.Invalid, "locale", []string{"BCP 47"}},
 			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: new("euro")}), store.Invalid, "currency", []string{"three-letter"}},
 			{"an id that is taken", func() error {
-				_, err := s.CreateCatalog(ctx, storetest.Actor, "main", catalog.CatalogChange{Name: new("New")})
+				_, err := s.Catalogs.CreateCatalog(ctx, storetest.Actor, "main", catalog.CatalogChange{Name: new("New")})
 				return err
 			}, store.Unprocessable, "id", []string{`already used: "main"`}},
 			{"no id", func() error {
-				_, err := s.CreateCatalog(ctx, storetest.Actor, "a b", catalog.CatalogChange{Name: new("New")})
+				_, err := s.Catalogs.CreateCatalog(ctx, storetest.Actor, "a b", catalog.CatalogChange{Name: new("New")})
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
 			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: new("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
@@ -221,9 +221,9 @@ func authorPublished(backend storetest.Backend) func(*testing.T) {
 		ctx := t.Context()
 		must := func(err error) { require.NoError(t, err) }
 		must(putNode(ctx, s, "corner", "paints"))
-		_, err := s.AttachProducts(ctx, storetest.Actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
+		_, err := s.Catalogs.AttachProducts(ctx, storetest.Actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
 		must(err)
-		_, err = s.CurateProducts(ctx, storetest.Actor, "corner", []string{"glue", "drill-draft"})
+		_, err = s.Catalogs.CurateProducts(ctx, storetest.Actor, "corner", []string{"glue", "drill-draft"})
 		must(err)
 		must(putNode(ctx, s, "tools", "paints"))
 		_, err = storetest.View(t, s, release.ShopperContext{}).Node(ctx, "corner")
@@ -248,20 +248,20 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
 		outlet := storetest.OutletView(t, s, release.ShopperContext{})
-		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "used by the rules everyone, club")
+		storetest.RequireError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "used by the rules everyone, club")
 		for _, id := range []string{"everyone", "club"} {
-			require.NoError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, id))
+			require.NoError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, id))
 		}
-		require.NoError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "outlet"))
+		require.NoError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "outlet"))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}))
 		require.Equal(t, []string{"glue", "anvil", "brush"}, storetest.ProductIDs(t, outlet, release.ProductQuery{NodeID: "sale"}), "readable until the next sweep")
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
 		storetest.RequireNoOrphans(t, db)
 
-		_, err := s.CreateCatalog(t.Context(), storetest.Actor, "brief", catalog.CatalogChange{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
+		_, err := s.Catalogs.CreateCatalog(t.Context(), storetest.Actor, "brief", catalog.CatalogChange{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
 		require.NoError(t, err)
-		_, err = s.Publish(t.Context(), storetest.Actor, "brief", func(int, int) { _ = s.DeleteCatalog(t.Context(), storetest.Actor, "brief") })
+		_, err = s.Publisher.Publish(t.Context(), storetest.Actor, "brief", func(int, int) { _ = s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "brief") })
 		require.NoError(t, err)
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}))
 		require.NoError(t, s.Sweep(t.Context()))
@@ -281,7 +281,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 		}
 		var got []string
 		for page := (store.Page{First: new(7)}); ; {
-			slice, err := s.AuthoredNodes(t.Context(), "attic", page)
+			slice, err := s.Catalogs.AuthoredNodes(t.Context(), "attic", page)
 			require.NoError(t, err)
 			total, err := slice.Total(t.Context())
 			require.NoError(t, err)
@@ -290,20 +290,20 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 				got = append(got, node.ID)
 			}
 			if !slice.HasNext {
-				_, err := s.AuthoredNodes(t.Context(), "workshop", page)
+				_, err := s.Catalogs.AuthoredNodes(t.Context(), "workshop", page)
 				storetest.RequireError(t, err, store.CursorMismatch, "after")
 				break
 			}
 			page.After = &slice.Cursors()[len(slice.Cursors())-1]
 		}
 		require.Equal(t, append([]string{"box"}, want...), got, "by ID")
-		catalogs, err := s.Catalogs(t.Context(), store.Page{Last: new(1)})
+		catalogs, err := s.Catalogs.Catalogs(t.Context(), store.Page{Last: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", catalogs.Items[0].ID)
-		rules, err := s.CatalogRules(t.Context(), store.Page{Offset: new(1)})
+		rules, err := s.Catalogs.CatalogRules(t.Context(), store.Page{Offset: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "everyone", rules.Items[0].ID)
-		hierarchies, err := s.AuthoredHierarchies(t.Context(), store.Page{})
+		hierarchies, err := s.Catalogs.AuthoredHierarchies(t.Context(), store.Page{})
 		require.NoError(t, err)
 		require.Len(t, hierarchies.Items, 3)
 	}
@@ -321,7 +321,7 @@ func authorMoves(backend storetest.Backend) func(*testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			id, parent := rapid.SampledFrom(ids[1:]).Draw(t, "node"), rapid.SampledFrom(ids).Draw(t, "parent")
 			if err := putNode(context.Background(), s, id, parent); err == nil {
-				moved, err := s.AuthoredNode(context.Background(), id)
+				moved, err := s.Catalogs.AuthoredNode(context.Background(), id)
 				require.NoError(t, err)
 				require.Equal(t, parent, moved.ParentID)
 			} else {

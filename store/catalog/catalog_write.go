@@ -56,7 +56,7 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 }
 
 // Catalog returns a catalog as authored, or NOT_FOUND.
-func (s *CatalogService) Catalog(ctx context.Context, id string) (*Catalog, error) {
+func (s *Service) Catalog(ctx context.Context, id string) (*Catalog, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, CatalogList, "catalog", id)
 }
 
@@ -70,12 +70,12 @@ func CatalogExists(ctx context.Context, in db.Session, id string) error {
 }
 
 // CatalogsByID returns catalogs by id; unknown ones are missing.
-func (s *CatalogService) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
+func (s *Service) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
 	return authoring.ReadRowsByID(ctx, s.db.Reader, CatalogList, ids)
 }
 
 // Catalogs lists all catalogs by id, published or not.
-func (s *CatalogService) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
+func (s *Service) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
 	return db.List(ctx, s.db, CatalogList, store.ListQuery{Page: page})
 }
 
@@ -118,7 +118,7 @@ func (c CatalogChange) apply(source *CatalogSource) {
 // CreateCatalog creates a catalog; shoppers see it once it is published. An empty id
 // generates one. It returns INVALID for each wrong member, and UNPROCESSABLE for an unknown
 // hierarchy or price book or an id that is taken.
-func (s *CatalogService) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *Service) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	return writeRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &CatalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -130,7 +130,7 @@ func (s *CatalogService) CreateCatalog(ctx context.Context, actor store.Actor, i
 
 // UpdateCatalog changes a catalog; shoppers see it once it is published. It returns
 // NOT_FOUND, or the errors of CreateCatalog.
-func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *Service) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, i
 
 // DeleteCatalog deletes a catalog. Shoppers no longer get it, and the next sweep deletes
 // its releases. It returns NOT_FOUND, or UNPROCESSABLE while rules use it.
-func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
+func (s *Service) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
 	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		if err := w.Read(ctx, "catalog", "catalog", id, &CatalogSource{}); err != nil {
 			return err

@@ -16,7 +16,7 @@ const MaxAttached = 1000
 // AttachProducts attaches products to a node, the newest last; attached ones keep their
 // position. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown
 // product or a list out of range.
-func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+func (s *Service) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, _ *NodeSource) error {
 		known, err := w.Existing(ctx, "product", store.ValidIDs(productIDs))
 		if err != nil {
@@ -37,7 +37,7 @@ func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, 
 // DetachProducts detaches products from a node and its curated list; unattached ones are
 // ignored. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for a list out of
 // range.
-func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+func (s *Service) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		curated := &source.Attributes.CuratedProducts
 		*curated = slices.DeleteFunc(*curated, func(id string) bool { return slices.Contains(productIDs, id) })
@@ -48,7 +48,7 @@ func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, 
 // CurateProducts sets which products of a node come first, in this order: at most
 // MaxCurated, all attached. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for
 // each product that is not attached or repeated.
-func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
+func (s *Service) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
@@ -64,7 +64,7 @@ func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, 
 }
 
 // changeAttached checks the length of a list and changes the node.
-func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
+func (s *Service) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have between 1 and %d products, got %d", MaxAttached, len(productIDs))
 	}
@@ -85,7 +85,7 @@ const maxReplaced = 10_000
 // they come back. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
 // repeated product, for a longer list than MaxAttached and for a node with more products than maxReplaced.
 // A dry run writes nothing.
-func (s *CatalogService) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
+func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
 	if len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have at most %d products, got %d; attach the others by nodeProductsAttach", MaxAttached, len(productIDs))
 	}
@@ -190,7 +190,7 @@ func attachedAmong(ctx context.Context, w *authoring.Writer, nodeID string, prod
 }
 
 // AttachedCounts returns the number of products by node; nodes without any are missing.
-func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
+func (s *Service) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
 	counts, err := db.CollectIn(ctx, s.db.Reader, db.ScanPair[string, int], store.ValidIDs(nodeIDs),
 		`SELECT node_id, COUNT(*) FROM node_product WHERE node_id IN ($in) GROUP BY node_id`)
 	return db.PairMap(counts), err
@@ -198,7 +198,7 @@ func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (
 
 // AttachedProducts lists the products of nodes, the newest attachment first: at most limit
 // of each, after offset.
-func (s *CatalogService) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
+func (s *Service) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
 	rows, err := db.CollectIn(ctx, s.db.Reader, db.ScanPair[string, string], store.ValidIDs(nodeIDs), `
 		SELECT node_id, product_id FROM (
 		    SELECT node_id, product_id,

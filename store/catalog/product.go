@@ -9,13 +9,13 @@ import (
 )
 
 // ProductExists reports whether there is a product, even a draft.
-func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, error) {
+func (s *Service) ProductExists(ctx context.Context, id string) (bool, error) {
 	_, found, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM product WHERE id = $1`, id)
 	return found, err
 }
 
 // KnownSKUs returns those of SKUs that products have, drafts included.
-func (s *CatalogService) KnownSKUs(ctx context.Context, skus []string) (map[string]bool, error) {
+func (s *Service) KnownSKUs(ctx context.Context, skus []string) (map[string]bool, error) {
 	found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], skus, `SELECT sku FROM product WHERE sku IN ($in)`)
 	return store.SetOf(found), err
 }

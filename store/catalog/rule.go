@@ -80,17 +80,17 @@ func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
 }
 
 // CatalogRule returns a rule as authored, or NOT_FOUND.
-func (s *CatalogService) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
+func (s *Service) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, RuleList, "rule", id)
 }
 
 // CatalogRulesByID returns rules by id; unknown ones are missing.
-func (s *CatalogService) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
+func (s *Service) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
 	return authoring.ReadRowsByID(ctx, s.db.Reader, RuleList, ids)
 }
 
 // CatalogRules lists the rules by id.
-func (s *CatalogService) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
+func (s *Service) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
 	return db.List(ctx, s.db, RuleList, store.ListQuery{Page: page})
 }
 
@@ -150,7 +150,7 @@ func formatOptionalTime(t time.Time) string {
 // CreateCatalogRule creates a rule, which applies at once; an empty id generates one. It
 // returns INVALID for each wrong member, and UNPROCESSABLE for an unknown catalog or an id
 // that is taken.
-func (s *CatalogService) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *Service) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	return writeRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &RuleSource{Type: "catalog_rule", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -161,7 +161,7 @@ func (s *CatalogService) CreateCatalogRule(ctx context.Context, actor store.Acto
 
 // UpdateCatalogRule changes a rule, which applies at once. It returns NOT_FOUND, or the
 // errors of CreateCatalogRule.
-func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *Service) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Acto
 }
 
 // DeleteCatalogRule deletes a rule at once. It returns NOT_FOUND.
-func (s *CatalogService) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
+func (s *Service) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
 	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		w.Topics = append(w.Topics, db.TopicCatalog)
 		return w.Recorded(ctx, RuleKind, id, func() error { return w.Remove(ctx, "catalog_rule", "rule", id) })

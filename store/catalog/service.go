@@ -1,13 +1,13 @@
 // Package catalog holds products, files, prices, hierarchies, nodes, catalogs and rules as
 // they are authored, and builds the product documents of releases. Its main types are
-// CatalogService and the *Source types of import files. It may import store, authoring, db
+// Service and the *Source types of import files. It may import store, authoring, db
 // and index.
 package catalog
 
 import "portico/store/db"
 
-// CatalogService reads and writes catalogs, rules, hierarchies and nodes, and reads what else is authored.
-type CatalogService struct {
+// Service reads and writes catalogs, rules, hierarchies and nodes, and reads what else is authored.
+type Service struct {
 	db *db.DB
 
 	Pricebooks         AuthoredReader[*Pricebook]
@@ -19,8 +19,8 @@ type CatalogService struct {
 }
 
 // NewCatalogService returns the service of a database.
-func NewCatalogService(d *db.DB) *CatalogService {
-	return &CatalogService{
+func NewService(d *db.DB) *Service {
+	return &Service{
 		db:                 d,
 		Pricebooks:         newAuthoredReader(d, "pricebook", pricebookOf, func(p *Pricebook) string { return p.ID }),
 		Prices:             newAuthoredReader(d, "price", authoredPriceOf, func(p *AuthoredPrice) string { return p.ID }),

@@ -11,12 +11,12 @@ import (
 // write runs a write of catalogs, rules, hierarchies or nodes. These writes, imports
 // included, run one at a time in the whole database, because each locks the sequence row.
 // So a rule never outlives its catalog, and a tree never gets a cycle.
-func (s *CatalogService) write(ctx context.Context, actor store.Actor, fn func(context.Context, *authoring.Writer) error) error {
+func (s *Service) write(ctx context.Context, actor store.Actor, fn func(context.Context, *authoring.Writer) error) error {
 	return db.UpdateSilently(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, s.inWriter(fn))
 }
 
 // inWriter wraps fn as such a write.
-func (s *CatalogService) inWriter(fn func(context.Context, *authoring.Writer) error) func(context.Context, *db.Tx) error {
+func (s *Service) inWriter(fn func(context.Context, *authoring.Writer) error) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, t *db.Tx) error {
 		w := &authoring.Writer{Tx: t, DB: s.db, Revised: true}
 		if _, err := w.Sequence(ctx, 1); err != nil {
@@ -30,7 +30,7 @@ func (s *CatalogService) inWriter(fn func(context.Context, *authoring.Writer) er
 }
 
 // changeRow reads, changes and writes a source, and returns the resulting row.
-func changeRow[T any, S authoring.Source](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], k authoring.Kind, noun, id string, change func(context.Context, *authoring.Writer, S) error) (T, error) {
+func changeRow[T any, S authoring.Source](ctx context.Context, s *Service, actor store.Actor, l db.Listing[T], k authoring.Kind, noun, id string, change func(context.Context, *authoring.Writer, S) error) (T, error) {
 	return writeRow(ctx, s, actor, l, noun, &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := k.Create().(S)
 		if err := w.Read(ctx, k.Name, noun, id, source); err != nil {
@@ -44,7 +44,7 @@ func changeRow[T any, S authoring.Source](ctx context.Context, s *CatalogService
 }
 
 // writeRow runs a write and returns the resulting row.
-func writeRow[T any](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
+func writeRow[T any](ctx context.Context, s *Service, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
 		err = s.inWriter(func(ctx context.Context, w *authoring.Writer) (err error) {
 			if err := fn(ctx, w); err != nil {

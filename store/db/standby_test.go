@@ -48,7 +48,7 @@ func TestLostStandby(t *testing.T) {
 		for range 4 {
 			readers.Go(func() {
 				for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-					v, err := s.View(context.Background(), release.ShopperContext{})
+					v, err := s.Releases.View(context.Background(), release.ShopperContext{})
 					if err == nil {
 						var slice *store.Slice[*release.Product]
 						if slice, err = v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: new(100)}}); err == nil && len(slice.Items) != len(want) {

@@ -29,7 +29,7 @@ type AttributeLabelInput struct {
 
 // DeclareAttributes declares attributes and changes declarations, all or none. The type of a declared
 // attribute stays.
-func (s *ExchangeService) DeclareAttributes(ctx context.Context, actor store.Actor, items []*AttributeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) DeclareAttributes(ctx context.Context, actor store.Actor, items []*AttributeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.AttributeKind, count: len(items),

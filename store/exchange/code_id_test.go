@@ -27,7 +27,7 @@ func TestImportsOfOneCodeIDAtTheSameTime(t *testing.T) {
 					for i := range 8 {
 						lines = append(lines, fmt.Sprintf(`{"type":"promotion_code","id":"id-%d-%d","promotion_id":%q,"code":"%[3]s-%[1]d-%[2]d"}`, round, i, id))
 					}
-					_, failures[writer] = s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), exchange.ImportOptions{})
+					_, failures[writer] = s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), exchange.ImportOptions{})
 				})
 			}
 			group.Wait()

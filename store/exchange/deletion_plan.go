@@ -69,7 +69,7 @@ var referrers = map[string][]string{
 }
 
 // planDeletions plans the deletions of lines and of Replace. batches reads the file.
-func (s *ExchangeService) planDeletions(ctx context.Context, lines []decodedLine, batches func(func([]decodedLine) error) error, options ImportOptions) (*deletionPlan, error) {
+func (s *Service) planDeletions(ctx context.Context, lines []decodedLine, batches func(func([]decodedLine) error) error, options ImportOptions) (*deletionPlan, error) {
 	p := &deletionPlan{seed: maphash.MakeSeed(), byID: map[uint64]*deletion{}, inFile: map[uint64]struct{}{}, dead: map[uint64]*deletion{}, revived: map[uint64]bool{}}
 	if len(lines)+len(options.Replace) == 0 {
 		return p, nil

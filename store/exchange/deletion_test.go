@@ -72,7 +72,7 @@ func TestImportDeletes(t *testing.T) {
 				for _, merge := range []bool{true, false} {
 					options := exchange.ImportOptions{Merge: merge}
 					if len(c.errors) > 0 {
-						_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), options)
+						_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), options)
 						found := errorTexts(t, err)
 						require.Len(t, found, len(c.errors), "%v", found)
 						require.Contains(t, found[0], c.errors[0])
@@ -91,7 +91,7 @@ func TestImportDeletes(t *testing.T) {
 						}
 						require.Equal(t, before, storetest.Export(t, s), "a plan writes nothing")
 					}
-					report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), options)
+					report, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), options)
 					require.NoError(t, err)
 					require.Equal(t, plan.Deleted, report.Deleted)
 					require.ElementsMatch(t, c.gone, missingLines(before, storetest.Export(t, s)), "merge %t", merge)
@@ -143,7 +143,7 @@ func TestReplaceLeavesTheFile(t *testing.T) {
 			require.Len(t, changes, total(plan.Deleted), "it deletes and changes nothing else: %v", changes)
 			var asked []exchange.Replacement
 			options.Confirm = func(list []exchange.Replacement) error { asked = list; return nil }
-			report, err := s.Import(context.Background(), storetest.Actor, storetest.Source(text), options)
+			report, err := s.Exchange.Import(context.Background(), storetest.Actor, storetest.Source(text), options)
 			require.NoError(t, err)
 			require.Equal(t, plan.Deleted, report.Deleted)
 			var left []string
@@ -180,7 +180,7 @@ func TestReplaceAsks(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		before, refused := storetest.Export(t, s), errors.New("no")
-		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(product("mug", ``, ``)), exchange.ImportOptions{
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(product("mug", ``, ``)), exchange.ImportOptions{
 			Replace: []string{"product"}, Confirm: func([]exchange.Replacement) error { return refused }})
 		require.ErrorIs(t, err, refused)
 		require.Equal(t, before, storetest.Export(t, s))

@@ -18,7 +18,7 @@ type ExportOptions struct {
 
 // Export writes all authored resources as NDJSON, from one snapshot, and returns the number
 // of lines. Importing them into an empty store and exporting again gives the same file.
-func (s *ExchangeService) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
+func (s *Service) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
 	lines := 0
 	err := s.db.Snapshot(ctx, func(in db.Session) (err error) {
 		lines, err = export(ctx, in, to, options)

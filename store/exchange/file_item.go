@@ -24,7 +24,7 @@ type FileItemInput struct {
 
 // UpsertFiles creates files and changes members of existing ones, all or none. An item without an id is a
 // new file. A new file was created now, unless its item has another time.
-func (s *ExchangeService) UpsertFiles(ctx context.Context, actor store.Actor, items []*FileItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertFiles(ctx context.Context, actor store.Actor, items []*FileItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	now := store.FormatTime(s.db.Now())
 	return s.writeItems(ctx, actor, itemSet{

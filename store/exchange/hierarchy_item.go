@@ -22,7 +22,7 @@ type HierarchyItemInput struct {
 
 // UpsertHierarchies creates hierarchies and changes members of existing ones, all or none. An item without an id is a
 // new hierarchy.
-func (s *ExchangeService) UpsertHierarchies(ctx context.Context, actor store.Actor, items []*HierarchyItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertHierarchies(ctx context.Context, actor store.Actor, items []*HierarchyItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.HierarchyKind, count: len(items),

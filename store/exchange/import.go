@@ -52,7 +52,7 @@ func (r *ImportReport) warn(warning ImportError, options ImportOptions, add func
 // every line; on errors nothing is written, and the error is *ImportErrors. It also finds
 // unchanged lines, which later passes skip, and likely mistakes, which it warns of. Memory grows by
 // about 100 bytes a product of the file, for the hashes of its keys. Deletions come last.
-func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+func (s *Service) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	c, err := s.checkImport(ctx, actor, open, options)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 }
 
 // writeLines runs the passes that write resources.
-func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
+func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
 	report := c.report
 	c.decoder.skip = c.same.has
 	passes := []func(string) bool{func(string) bool { return true }}
@@ -121,7 +121,7 @@ func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *
 // linesAtOnce returns the least number of lines in a transaction. Ids come in any order, so each row
 // of a transaction changes a page of each index, and larger transactions write fewer pages. Nobody
 // waits for them before the first publication.
-func (s *ExchangeService) linesAtOnce(ctx context.Context, options ImportOptions) (int, error) {
+func (s *Service) linesAtOnce(ctx context.Context, options ImportOptions) (int, error) {
 	_, published, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT id FROM release LIMIT 1`)
 	if err != nil || published || options.Batch > 0 {
 		return 1, err
@@ -150,7 +150,7 @@ func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do
 }
 
 // checkImport merges the lines, if asked to, and runs the first pass. The caller closes the result.
-func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
+func (s *Service) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
 	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(), codeCase: caseSwitch{now: s.db.Now()},
 		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}, WarningKinds: map[string]int{}}}
 	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {
@@ -170,7 +170,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, op
 }
 
 // checkLines runs the first pass.
-func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, options ImportOptions) error {
+func (s *Service) checkLines(ctx context.Context, c *checkedImport, options ImportOptions) error {
 	report := c.report
 	faults := &ImportErrors{}
 	add := func(fault ImportError) {

@@ -80,7 +80,7 @@ func TestRedirectsThatLoop(t *testing.T) {
 			{"what may lead elsewhere", []string{line("r3", "c", "/d/10:30"), line("r4", "d", "search?at=10:30#a:b"), line("r5", "e", "https://x.example:8443/a?b=//c"), line("r6", "f", "http://[::1]/")}, nil},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.PlanImport(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{}, func(exchange.PlannedChange) {})
+				_, err := s.Exchange.PlanImport(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{}, func(exchange.PlannedChange) {})
 				if c.want == nil {
 					require.NoError(t, err)
 					return
@@ -110,7 +110,7 @@ func TestNumberOfSynonyms(t *testing.T) {
 		}
 		const most = 5000
 		fails := func(text, line string) {
-			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+			_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
 			require.Contains(t, errorTexts(t, err)[0], line+" id is one too many: a shop has at most 5000 of the type synonym")
 		}
 		fails(lines(0, most+1), "5001")
@@ -133,7 +133,7 @@ func importErrorMembers(d *storetest.SharedStore) func(*testing.T) {
 		for _, c := range errorCases() {
 			t.Run(c.name, func(t *testing.T) {
 				text := storetest.JoinLines(storetest.ShopLine("file", "photo-1"), "", c.line)
-				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
 				errs := storetest.ImportErrors(t, err)
 				require.Len(t, errs, 1, "%v", errs)
 				require.Equal(t, 3, errs[0].Line)
@@ -319,7 +319,7 @@ func importErrorsOfLine(d *storetest.SharedStore) func(*testing.T) {
 				[]string{"attributes.sku", "attributes.colour"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(c.line), exchange.ImportOptions{})
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(c.line), exchange.ImportOptions{})
 				require.ElementsMatch(t, c.members, membersOf(storetest.ImportErrors(t, err)))
 			})
 		}
@@ -341,7 +341,7 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
-				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", c.line)), exchange.ImportOptions{})
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", c.line)), exchange.ImportOptions{})
 				errs := storetest.ImportErrors(t, err)
 				require.Contains(t, membersOf(errs), c.member)
 				for _, e := range errs {
@@ -362,7 +362,7 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 		}
 		t.Run("each line with a missing reference is reported", func(t *testing.T) {
 			storetest.DeleteAllRows(t, db)
-			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(storetest.ShopLine("node", "sale"), storetest.ShopLine("node", "empty"))), exchange.ImportOptions{})
+			_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(storetest.ShopLine("node", "sale"), storetest.ShopLine("node", "empty"))), exchange.ImportOptions{})
 			require.Len(t, storetest.ImportErrors(t, err), 2)
 		})
 		t.Run("references of products may be missing", func(t *testing.T) {
@@ -397,7 +397,7 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
 				storetest.Import(t, s, storetest.ShopFile)
-				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{})
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{})
 				errs := storetest.ImportErrors(t, err)
 				var lines []int
 				for _, e := range errs {
@@ -420,7 +420,7 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 func importErrorsIndependent(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		bad := storetest.ChangedShopLine("hierarchy", "workshop", `"name":"Workshop",`, ``)
-		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Replace(storetest.ShopFile, storetest.ShopLine("hierarchy", "workshop"), bad, 1)), exchange.ImportOptions{})
+		_, err := d.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(strings.Replace(storetest.ShopFile, storetest.ShopLine("hierarchy", "workshop"), bad, 1)), exchange.ImportOptions{})
 		require.Equal(t, []string{"attributes.name"}, membersOf(storetest.ImportErrors(t, err)), "no errors of its nodes")
 	}
 }
@@ -434,7 +434,7 @@ func importRefused(d *storetest.SharedStore) func(*testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, text := range []string{storetest.GenerateShop(t, 400, 9) + bad, bad + "\n" + storetest.GenerateShop(t, 400, 9)} {
-					_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+					_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
 					require.Len(t, storetest.ImportErrors(t, err), 1)
 					require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
 				}
@@ -449,7 +449,7 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 		before := storetest.Export(t, s)
 		product := storetest.ChangedShopLine("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
 		text := storetest.JoinLines(product, storetest.ShopLine("stock_transaction", "ledger-2"), storetest.ShopLine("stock_transaction", "ledger-3"))
-		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text+storetest.GenerateShop(t, 1500, 9)), exchange.ImportOptions{})
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text+storetest.GenerateShop(t, 1500, 9)), exchange.ImportOptions{})
 		errs := storetest.ImportErrors(t, err)
 		require.Len(t, errs, 1)
 		require.Equal(t, 2, errs[0].Line)
@@ -465,7 +465,7 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("stock_transaction", "ledger-4"), more("m1", "decrement", 7), more("m2", "increment", 1)))
 		require.Equal(t, 1, storetest.Available(t, s, "anvil"))
 		before = storetest.Export(t, s)
-		_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), exchange.ImportOptions{Stock: true})
+		_, err = s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), exchange.ImportOptions{Stock: true})
 		require.Equal(t, 3, storetest.ImportErrors(t, err)[0].Line)
 		require.Equal(t, before, storetest.Export(t, s))
 		storetest.RequireStockConsistent(t, d.DB)
@@ -474,7 +474,7 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 
 func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
+		_, err := d.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
 		var errs *exchange.ImportErrors
 		require.ErrorAs(t, err, &errs)
 		require.Equal(t, 250, errs.Count)
@@ -494,7 +494,7 @@ func importLongLine(d *storetest.SharedStore) func(*testing.T) {
 		open := func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(storetest.ShopLine("file", "photo-1")+"\n"), bytes.NewReader(long))), nil
 		}
-		_, err := s.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{})
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{})
 		require.ErrorContains(t, err, "line 2")
 		require.ErrorContains(t, err, fmt.Sprint(limit))
 		require.NotContains(t, storetest.Export(t, s), "photo-1")
@@ -511,7 +511,7 @@ func importReadError(d *storetest.SharedStore) func(*testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{})
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{})
 				require.ErrorIs(t, err, broken)
 				require.NotContains(t, storetest.Export(t, s), "anvil")
 			})
@@ -536,13 +536,13 @@ func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 		open := func(text string) func() (io.ReadCloser, error) {
 			return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 		}
-		report, err := d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[1:]...)), exchange.ImportOptions{Lenient: true})
+		report, err := d.Exchange.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[1:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"hierarchy": 1, "product": 1}, report.Resources)
 		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.IgnoredCount)
 		require.Len(t, report.Ignored, exchange.MaxIgnored)
 		require.Equal(t, `line 1: comet: type is unknown: "comet".`, report.Ignored[0].Error())
-		report, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[30:]...)), exchange.ImportOptions{Lenient: true})
+		report, err = d.Exchange.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[30:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		var reported []string
 		for _, passed := range report.Ignored {
@@ -550,7 +550,7 @@ func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 		}
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
 			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, reported)
-		_, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
+		_, err = d.Exchange.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
 		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "an invalid known member is still an error")
 	}
 }
@@ -561,7 +561,7 @@ func TestImportErrorsComeAfterTheirCause(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
-		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(
 			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`,
 			`{"type":"product","id":"mug","attributes":{"name":"Mug","sku":"MUG","status":"alive"}}`,
 			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}`)), exchange.ImportOptions{})

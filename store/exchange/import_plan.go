@@ -61,7 +61,7 @@ const (
 // PlanImport checks an import and returns what it would do, without writing any resource. changed is
 // called with each resource that would be created or updated, in the order of the file, and then with each that would be deleted. A product
 // without times counts as unchanged if nothing else changes.
-func (s *ExchangeService) PlanImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions, changed func(PlannedChange)) (*ImportPlan, error) {
+func (s *Service) PlanImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions, changed func(PlannedChange)) (*ImportPlan, error) {
 	c, err := s.checkImport(ctx, actor, open, options)
 	if err != nil {
 		return nil, err

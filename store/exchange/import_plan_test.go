@@ -17,7 +17,7 @@ import (
 
 // planned returns what an import would do: a line for each change, and the plan.
 func planned(t require.TestingT, s *shop.Store, text string, options exchange.ImportOptions) (changes []string, plan *exchange.ImportPlan) {
-	plan, err := s.PlanImport(context.Background(), storetest.Actor, storetest.Source(text), options, func(c exchange.PlannedChange) {
+	plan, err := s.Exchange.PlanImport(context.Background(), storetest.Actor, storetest.Source(text), options, func(c exchange.PlannedChange) {
 		line := fmt.Sprintf("%d %s %s created=%t", c.Line, c.Type, c.ID, c.Created)
 		for _, m := range c.Members {
 			line += fmt.Sprintf(" %s:%s->%s", m.Member, m.Before, m.After)
@@ -67,7 +67,7 @@ func TestImportPlan(t *testing.T) {
 			})
 		}
 		t.Run("errors are those of an import", func(t *testing.T) {
-			_, err := s.PlanImport(t.Context(), storetest.Actor, storetest.Source(`{"type":"file"}`), exchange.ImportOptions{}, nil)
+			_, err := s.Exchange.PlanImport(t.Context(), storetest.Actor, storetest.Source(`{"type":"file"}`), exchange.ImportOptions{}, nil)
 			require.NotEmpty(t, storetest.ImportErrors(t, err))
 		})
 	})
@@ -98,7 +98,7 @@ func TestImportDoesWhatIsPlanned(t *testing.T) {
 			text := storetest.JoinLines(drawn...)
 			options := exchange.ImportOptions{Settings: true}
 			changes, _ := planned(t, s, text, options)
-			report, err := s.Import(context.Background(), storetest.Actor, storetest.Source(text), options)
+			report, err := s.Exchange.Import(context.Background(), storetest.Actor, storetest.Source(text), options)
 			require.NoError(t, err)
 			require.Equal(t, len(changes), report.Changed, "%v", changes)
 			changes, _ = planned(t, s, text, options)

@@ -43,7 +43,7 @@ func importUnchanged(backend storetest.Backend) func(*testing.T) {
 			text := strings.Join(lines, "")
 			require.Equal(t, len(lines), storetest.Import(t, s, text).Changed)
 			ctx, counter := store.CountStatements(t.Context())
-			report, err := s.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+			report, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
 			require.NoError(t, err)
 			require.Zero(t, report.Changed)
 			for _, query := range counter.Queries() {
@@ -87,7 +87,7 @@ func importBalanceAgain(backend storetest.Backend) func(*testing.T) {
 		for _, text := range []string{balance + ledger, ledger + balance} {
 			text = strings.Replace(text, `"more"`, fmt.Sprintf(`"more-%d"`, len(text)+strings.Index(text, "more")), 1)
 			storetest.Import(t, s, text)
-			stock, err := s.Stock(t.Context(), "anvil")
+			stock, err := s.Stock.Stock(t.Context(), "anvil")
 			require.NoError(t, err)
 			require.Equal(t, 7, stock.Available, "the balance of its line")
 		}
@@ -102,7 +102,7 @@ func importDuplicateReference(backend storetest.Backend) func(*testing.T) {
 		for i := range 150 {
 			lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":"p","code":"CODE","units":1,"reference":"order-%d","created_at":"2025-01-01T00:00:00.000Z"}`, i, min(i, 100)))
 		}
-		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(strings.Join(lines, "\n")), exchange.ImportOptions{})
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(strings.Join(lines, "\n")), exchange.ImportOptions{})
 		var errs *exchange.ImportErrors
 		require.ErrorAs(t, err, &errs)
 		require.Equal(t, 104, errs.Errors[0].Line)

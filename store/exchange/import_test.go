@@ -142,7 +142,7 @@ func inLedgerOrder(lines []string) []string {
 
 // importInBatches imports a file in transactions of 300 lines.
 func importInBatches(t require.TestingT, s *shop.Store, text string) {
-	_, err := s.Import(context.Background(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: 300})
+	_, err := s.Exchange.Import(context.Background(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: 300})
 	require.NoError(t, err)
 }
 
@@ -262,13 +262,13 @@ func importLenient(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		product := storetest.ShopLine("product", "frame")
 		text := storetest.JoinLines(`{"type":"customer","id":"bob"}`, strings.Replace(product, `"slug":"frame"`, `"colour":1,"slug":"frame"`, 1))
-		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
 		require.Len(t, storetest.ImportErrors(t, err), 2)
-		report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Lenient: true})
+		report, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"product": 1}, report.Resources)
 		require.Contains(t, storetest.Export(t, s), product)
-		_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), exchange.ImportOptions{Lenient: true})
+		_, err = s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), exchange.ImportOptions{Lenient: true})
 		require.Len(t, storetest.ImportErrors(t, err), 1, "known members must still be valid")
 	}
 }
@@ -283,7 +283,7 @@ func importKeepsCreation(d *storetest.SharedStore) func(*testing.T) {
 			storetest.Import(t, s, storetest.JoinLines(text))
 			d.Clock.Advance(time.Second)
 		}
-		ids, err := s.CatalogIDs(t.Context())
+		ids, err := s.Releases.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []string{"older", "newer"}, ids)
 	}
@@ -300,7 +300,7 @@ func importResumed(d *storetest.SharedStore) func(*testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: storetest.QuickOrFull(170, 500), Progress: func(done int64) {
+			_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: storetest.QuickOrFull(170, 500), Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {
@@ -311,7 +311,7 @@ func importResumed(d *storetest.SharedStore) func(*testing.T) {
 			if err != nil { // the import may have been complete already
 				require.ErrorIs(t, err, context.Canceled)
 			}
-			_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Settings: true})
+			_, err = s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Settings: true})
 			require.NoError(t, err)
 			require.Equal(t, want, withoutLedger(storetest.Export(t, s)), "canceled after %d%%", percent)
 			storetest.RequireStockConsistent(t, db)
@@ -327,7 +327,7 @@ func importConcurrently(backend storetest.Backend) func(*testing.T) {
 		var group sync.WaitGroup
 		for i, s := range stores {
 			group.Go(func() {
-				_, failures[i] = s.Import(context.Background(), storetest.Actor, storetest.Source(storetest.ShopFile), exchange.ImportOptions{})
+				_, failures[i] = s.Exchange.Import(context.Background(), storetest.Actor, storetest.Source(storetest.ShopFile), exchange.ImportOptions{})
 			})
 		}
 		group.Wait()
@@ -354,7 +354,7 @@ func importProgress(d *storetest.SharedStore) func(*testing.T) {
 				var seen int64
 				opened := 0
 				open := func() (io.ReadCloser, error) { opened++; return storetest.Source(c.text)() }
-				_, err := s.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{Progress: func(done int64) {
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{Progress: func(done int64) {
 					mu.Lock()
 					defer mu.Unlock()
 					seen += done

@@ -15,7 +15,7 @@ import (
 
 // importBatch writes a batch in one transaction. It returns the number of new or changed
 // resources, and of skipped ones by type.
-func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, c *checkedImport, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
+func (s *Service) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, c *checkedImport, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {
 		return 0, nil, nil
 	}
@@ -26,7 +26,7 @@ func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, ba
 	return changed, left, err
 }
 
-func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, checked []decodedLine, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
+func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []decodedLine, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
 	err = s.writeAll(ctx, actor, limit, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
 		batch, err := c.merger.current(ctx, w, checked)
@@ -72,7 +72,7 @@ const recordedOneByOne = 1000
 const deleteBatch = 500
 
 // deleteAll deletes what the import does not keep, and counts it.
-func (s *ExchangeService) deleteAll(ctx context.Context, actor store.Actor, p *deletionPlan, report *ImportReport, limit *authoring.AuditLimit) error {
+func (s *Service) deleteAll(ctx context.Context, actor store.Actor, p *deletionPlan, report *ImportReport, limit *authoring.AuditLimit) error {
 	return p.each(func(kind authoring.Kind, ids []string) error {
 		return store.Chunked(ids, deleteBatch, func(ids []string) error {
 			deleted := 0
@@ -91,7 +91,7 @@ func (s *ExchangeService) deleteAll(ctx context.Context, actor store.Actor, p *d
 }
 
 // writeAll writes in one transaction, and the parts that it leaves in further ones.
-func (s *ExchangeService) writeAll(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) error {
+func (s *Service) writeAll(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) error {
 	later, err := s.writeTx(ctx, actor, limit, write)
 	for _, part := range later {
 		if err == nil {
@@ -102,7 +102,7 @@ func (s *ExchangeService) writeAll(ctx context.Context, actor store.Actor, limit
 }
 
 // writeTx writes in one transaction and returns the parts left for further ones.
-func (s *ExchangeService) writeTx(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
+func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		w := &authoring.Writer{Tx: t, DB: s.db, Limit: limit}
 		if err := t.PrepareBulk(ctx); err != nil {

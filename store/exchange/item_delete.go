@@ -37,7 +37,7 @@ type deletedItem struct {
 
 // deleteItems deletes resources, all or none. Unknown ones are NOT_FOUND. A dry run deletes nothing. find
 // returns what to delete.
-func (s *ExchangeService) deleteItems(ctx context.Context, actor store.Actor, dryRun bool, find func(context.Context, db.Session) (*deletedSet, error)) (*ItemsWritten, error) {
+func (s *Service) deleteItems(ctx context.Context, actor store.Actor, dryRun bool, find func(context.Context, db.Session) (*deletedSet, error)) (*ItemsWritten, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
 		if _, err := w.Sequence(ctx, 1); err != nil {
@@ -105,7 +105,7 @@ func (set *deletedSet) uses(ctx context.Context, in db.Session, positions map[st
 }
 
 // deleteByID is deleteItems for resources that the input lists by id.
-func (s *ExchangeService) deleteByID(ctx context.Context, actor store.Actor, set deletedSet, ids []string, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) deleteByID(ctx context.Context, actor store.Actor, set deletedSet, ids []string, dryRun bool) (*ItemsWritten, error) {
 	if err := checkItemCount("ids", len(ids)); err != nil {
 		return nil, err
 	}
@@ -118,13 +118,13 @@ func (s *ExchangeService) deleteByID(ctx context.Context, actor store.Actor, set
 
 // DeleteProducts deletes products by id, all or none. Their stock and prices, and their places in nodes,
 // stay. Unknown ids are NOT_FOUND. The result warns of what refers to the products.
-func (s *ExchangeService) DeleteProducts(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) DeleteProducts(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.ProductKind, table: "product", noun: "the id of a product", check: productUses}, ids, dryRun)
 }
 
 // DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
 // show them, for which it reads all products.
-func (s *ExchangeService) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	found := useCounts{}
 	wanted := store.SetOf(ids)
 	if err := s.db.Snapshot(ctx, func(in db.Session) error { // not in the transaction, which others wait for
@@ -147,7 +147,7 @@ func (s *ExchangeService) DeleteFiles(ctx context.Context, actor store.Actor, id
 // DeleteNodes deletes nodes by id, all or none. Their products stay. Unknown ids are NOT_FOUND, and nodes that
 // have nodes below them which stay are UNPROCESSABLE, as are nodes with more than 10,000
 // products together.
-func (s *ExchangeService) DeleteNodes(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) DeleteNodes(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	kind := catalog.NodeKind
 	kind.Delete = catalog.RemoveNodes
 	return s.deleteByID(ctx, actor, deletedSet{kind: kind, table: "node", noun: "the id of a node", check: nodeUses}, ids, dryRun)
@@ -155,7 +155,7 @@ func (s *ExchangeService) DeleteNodes(ctx context.Context, actor store.Actor, id
 
 // DeleteHierarchies deletes hierarchies by id, all or none. Unknown ids are NOT_FOUND, and hierarchies that have nodes or
 // that catalogs include are UNPROCESSABLE.
-func (s *ExchangeService) DeleteHierarchies(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) DeleteHierarchies(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.HierarchyKind, table: "hierarchy", noun: "the id of a hierarchy", check: hierarchyUses}, ids, dryRun)
 }
 
@@ -168,7 +168,7 @@ type PriceKeyInput struct {
 
 // DeletePrices deletes prices, with their sales, all or none. Unknown ones are NOT_FOUND. Of several prices of a
 // SKU in a price book it deletes all.
-func (s *ExchangeService) DeletePrices(ctx context.Context, actor store.Actor, items []*PriceKeyInput, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) DeletePrices(ctx context.Context, actor store.Actor, items []*PriceKeyInput, dryRun bool) (*ItemsWritten, error) {
 	if err := checkItemCount("items", len(items)); err != nil {
 		return nil, err
 	}

@@ -54,12 +54,12 @@ func TestUpsertNodes(t *testing.T) {
 	type item = exchange.NodeItemInput
 	upsert := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.UpsertNodes(t.Context(), storetest.Actor, items, nulls, dry)
+			return s.Exchange.UpsertNodes(t.Context(), storetest.Actor, items, nulls, dry)
 		}
 	}
 	remove := func(ids ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.DeleteNodes(t.Context(), storetest.Actor, ids, dry)
+			return s.Exchange.DeleteNodes(t.Context(), storetest.Actor, ids, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -110,12 +110,12 @@ func TestUpsertHierarchies(t *testing.T) {
 	type item = exchange.HierarchyItemInput
 	upsert := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.UpsertHierarchies(t.Context(), storetest.Actor, items, nulls, dry)
+			return s.Exchange.UpsertHierarchies(t.Context(), storetest.Actor, items, nulls, dry)
 		}
 	}
 	remove := func(ids ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.DeleteHierarchies(t.Context(), storetest.Actor, ids, dry)
+			return s.Exchange.DeleteHierarchies(t.Context(), storetest.Actor, ids, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -150,7 +150,7 @@ func TestSetSynonyms(t *testing.T) {
 	type item = exchange.SynonymItemInput
 	set := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.SetSynonyms(t.Context(), storetest.Actor, items, nulls, dry)
+			return s.Exchange.SetSynonyms(t.Context(), storetest.Actor, items, nulls, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -178,12 +178,12 @@ func TestSetRedirects(t *testing.T) {
 	type item = exchange.RedirectItemInput
 	set := func(items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.SetRedirects(t.Context(), storetest.Actor, items, nil, dry)
+			return s.Exchange.SetRedirects(t.Context(), storetest.Actor, items, nil, dry)
 		}
 	}
 	clear := func(i *item, members ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.SetRedirects(t.Context(), storetest.Actor, []*item{i}, members, dry)
+			return s.Exchange.SetRedirects(t.Context(), storetest.Actor, []*item{i}, members, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -229,7 +229,7 @@ func TestPriceItemSteps(t *testing.T) {
 			for _, item := range items {
 				item.PricebookID = "book"
 			}
-			return s.UpsertPrices(t.Context(), storetest.Actor, items, nil, dry)
+			return s.Exchange.UpsertPrices(t.Context(), storetest.Actor, items, nil, dry)
 		}
 	}
 	sales := func(items ...*sale) did {
@@ -237,12 +237,12 @@ func TestPriceItemSteps(t *testing.T) {
 			for _, item := range items {
 				item.PricebookID = "book"
 			}
-			return s.UpsertSales(t.Context(), storetest.Actor, items, nil, dry)
+			return s.Exchange.UpsertSales(t.Context(), storetest.Actor, items, nil, dry)
 		}
 	}
 	nulled := func(nulls ...string) did {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, nulls, dry)
+			return s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, nulls, dry)
 		}
 	}
 	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }
@@ -264,7 +264,7 @@ func TestPriceItemSteps(t *testing.T) {
 			{"a sale", sales(&sale{SKU: "SKU-MUG", Name: "summer", Amounts: of("0")}), `p-SKU-MUG updated sales:->{"summer":{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}}`},
 			{"its last amount", sales(&sale{SKU: "SKU-MUG", Name: "summer", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the sale without amounts; send remove: true to remove it"},
 			{"all its amounts", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-				return s.UpsertSales(t.Context(), storetest.Actor, []*sale{{PricebookID: "book", SKU: "SKU-MUG", Name: "summer"}}, store.Nulls{"items.0.amounts"}, dry)
+				return s.Exchange.UpsertSales(t.Context(), storetest.Actor, []*sale{{PricebookID: "book", SKU: "SKU-MUG", Name: "summer"}}, store.Nulls{"items.0.amounts"}, dry)
 			}, "items.0.amounts would leave the sale without amounts; send remove: true to remove it"},
 			{"a new sale without amounts", sales(&sale{SKU: "SKU-MUG", Name: "winter", ValidTo: new(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))}), "items.0.amounts is required for a new sale"},
 			{"of a SKU without a price", sales(&sale{SKU: "SKU-CUP", Name: "summer"}), "items.0.amounts is required for a new sale"},
@@ -305,7 +305,7 @@ func TestFileSizesAndRedirectUses(t *testing.T) {
 	)
 	files := func(i *item, nulls ...string) did {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.UpsertFiles(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
+			return s.Exchange.UpsertFiles(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -325,10 +325,10 @@ func TestFileSizesAndRedirectUses(t *testing.T) {
 			{"both cleared", files(&item{ID: new("f")}, "items.0.width", "items.0.height"), `f updated dimensions:{"width":9,"height":6}->`},
 			{"without both", files(&item{ID: new("f"), MimeType: new("image/jpeg")}), `f updated mime_type:""->"image/jpeg"`},
 			{"products", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-				return s.DeleteProducts(t.Context(), storetest.Actor, []string{"cup", "mug"}, dry)
+				return s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"cup", "mug"}, dry)
 			}, "cup deleted\nmug deleted\n" + `ids.1 is still used by the redirect "r1" and 1 more.`},
 			{"a node", func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-				return s.DeleteNodes(t.Context(), storetest.Actor, []string{"n"}, dry)
+				return s.Exchange.DeleteNodes(t.Context(), storetest.Actor, []string{"n"}, dry)
 			}, "n deleted\n" + `ids.0 is still used by the redirect "r3".`},
 		})
 	})
@@ -339,12 +339,12 @@ func TestDeleteFilesAndPrices(t *testing.T) {
 	type key = exchange.PriceKeyInput
 	prices := func(items ...*key) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.DeletePrices(t.Context(), storetest.Actor, items, dry)
+			return s.Exchange.DeletePrices(t.Context(), storetest.Actor, items, dry)
 		}
 	}
 	files := func(ids ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-			return s.DeleteFiles(t.Context(), storetest.Actor, ids, dry)
+			return s.Exchange.DeleteFiles(t.Context(), storetest.Actor, ids, dry)
 		}
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {

@@ -88,17 +88,17 @@ func TestUpsertProducts(t *testing.T) {
 						item.Status = &live
 					}
 				}
-				dry, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, true)
+				dry, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, true)
 				require.NoError(t, err)
 				require.Equal(t, before, storetest.Export(t, s), "a dry run writes nothing")
-				done, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, false)
+				done, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, false)
 				require.NoError(t, err)
 				require.Equal(t, c.want, described(done))
 				require.Equal(t, described(dry), described(done))
 				changed := !strings.Contains(c.want[0], "unchanged")
 				require.Equal(t, changed, before != storetest.Export(t, s))
 				require.Equal(t, changed && !strings.Contains(c.want[0], "created"), strings.Contains(exported(t, s, "product", "mug"), `"updated_at":"2031-01-01T00:00:00.000Z"`) && len(c.want) == 1)
-				again, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, false)
+				again, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, false)
 				require.NoError(t, err)
 				require.NotContains(t, strings.Join(described(again), "\n"), "updated", "a second time")
 			})
@@ -116,7 +116,7 @@ func TestUpsertProductParts(t *testing.T) {
 			product("mug", `,"base_product_id":"old","custom_attributes":{"brand":"LG"}`, `"parent":{"data":{"type":"product","id":"old"}},"files":{"data":[{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]}`)))
 		upsert := func(i *item, nulls ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 			return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-				result, err := s.UpsertProducts(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
+				result, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
 				if err == nil {
 					result.Warnings = nil
 				}
@@ -125,7 +125,7 @@ func TestUpsertProductParts(t *testing.T) {
 		}
 		declare := func(label *exchange.AttributeLabelInput, nulls ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 			return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
-				return s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "brand", Labels: []*exchange.AttributeLabelInput{label}}}, nulls, dry)
+				return s.Exchange.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "brand", Labels: []*exchange.AttributeLabelInput{label}}}, nulls, dry)
 			}
 		}
 		at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -191,19 +191,19 @@ func TestItemErrors(t *testing.T) {
 			{"a component", []*item{good, {ID: new("twin"), Components: []*exchange.ProductComponentInput{{Key: "c", Name: "C", Min: 1, Max: 1, Options: []*exchange.ProductComponentOptionInput{{ProductID: "!", Quantity: 1}}}}}}, "items.1.components.0.options.0.product_id must be"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, nil, false)
+				_, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, c.items, nil, false)
 				require.ErrorContains(t, err, c.want)
 				require.NotEqual(t, store.Internal, store.AsErrors(err)[0].Code)
 				require.Equal(t, before, storetest.Export(t, s))
 			})
 		}
 		t.Run("a price", func(t *testing.T) {
-			_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
+			_, err := s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
 				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "-1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1.5"}}}}},
 				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "eur", Amount: "1"}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.amounts.1.tiers.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "1.5"`)
 			require.ErrorContains(t, err, `items.1.amounts.0.currency must be a three-letter currency code such as USD, got "eur"`)
-			_, err = s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
+			_, err = s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
 				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "-1"}}},
 				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "-1"`)
@@ -215,14 +215,14 @@ func TestItemErrors(t *testing.T) {
 				`items.0.amounts.0.tiers.1.minimum_quantity must differ from that of the tier "few"`: {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Amount: "8"}, {MinimumQuantity: 5, Amount: "7"}}}}},
 			} {
 				item.PricebookID, item.SKU = "list", "SKU-MUG"
-				_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
+				_, err := s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
 				require.ErrorContains(t, err, want)
 			}
-			_, err = s.UpsertSales(t.Context(), storetest.Actor, []*exchange.SaleItemInput{{PricebookID: "list", SKU: "SKU-MUG", Name: "a"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "b"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "a", Remove: true}}, nil, false)
+			_, err = s.Exchange.UpsertSales(t.Context(), storetest.Actor, []*exchange.SaleItemInput{{PricebookID: "list", SKU: "SKU-MUG", Name: "a"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "b"}, {PricebookID: "list", SKU: "SKU-MUG", Name: "a", Remove: true}}, nil, false)
 			require.ErrorContains(t, err, `items.2 is about the same sale as an item before it, "a"; send one item for each`)
-			_, err = s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "fr"}, {Locale: "fr", Label: new("B")}}}}, nil, false)
+			_, err = s.Exchange.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "fr"}, {Locale: "fr", Label: new("B")}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.labels.1 repeats "fr"`)
-			_, err = s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "x!", Label: new("B")}}}}, nil, false)
+			_, err = s.Exchange.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "a", Label: new("A"), Type: new(catalog.AttributeText), Labels: []*exchange.AttributeLabelInput{{Locale: "x!", Label: new("B")}}}}, nil, false)
 			require.ErrorContains(t, err, `items.0.labels.0.locale must be a BCP 47 tag`)
 			require.Equal(t, before, storetest.Export(t, s))
 		})
@@ -240,7 +240,7 @@ func TestItemsWarnOfWhatTheyChange(t *testing.T) {
 			product("mug", `,"upc_ean":"4006381333932"`, `"main_image":{"data":{"type":"file","id":"none"}}`)))
 		warned := func(item *exchange.ProductItemInput) (paths []string) {
 			item.ID = new("mug")
-			result, err := s.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{item}, nil, true)
+			result, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{item}, nil, true)
 			require.NoError(t, err)
 			for _, warning := range result.Warnings {
 				paths = append(paths, strings.Join(warning.Path, "."))
@@ -263,7 +263,7 @@ func TestUpsertPrices(t *testing.T) {
 			`{"type":"product-price","id":"p","attributes":{"sku":"SKU-MUG","currencies":{"EUR":{"amount":5,"includes_tax":false,"tiers":{"many":{"minimum_quantity":9,"amount":4}}},"USD":{"amount":6,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"list"}}}}`))
 		upsert := func(item *exchange.PriceItemInput) string {
 			item.PricebookID = "list"
-			result, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
+			result, err := s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
 			require.NoError(t, err)
 			return fmt.Sprintf("%s%v", strings.Join(described(result), "\n"), []*store.Error(result.Warnings))
 		}
@@ -281,7 +281,7 @@ func TestUpsertPrices(t *testing.T) {
 			for _, item := range items {
 				item.PricebookID, item.SKU = "list", "SKU-MUG"
 			}
-			result, err := s.UpsertSales(t.Context(), storetest.Actor, items, nulls, false)
+			result, err := s.Exchange.UpsertSales(t.Context(), storetest.Actor, items, nulls, false)
 			require.NoError(t, err)
 			return strings.Join(described(result), "\n")
 		}
@@ -299,14 +299,14 @@ func TestDeleteProducts(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		before := storetest.Export(t, s)
-		_, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil", "none", "a b"}, false)
+		_, err := s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil", "none", "a b"}, false)
 		require.ErrorContains(t, err, `ids.1 is not the id of a product: "none"`)
 		require.ErrorContains(t, err, `ids.2 is not the id of a product: "a b"`)
-		dry, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil"}, true)
+		dry, err := s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil"}, true)
 		require.NoError(t, err)
 		require.Contains(t, dry.Warnings.Error(), "ids.0 is still used by the")
 		require.Equal(t, before, storetest.Export(t, s))
-		done, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil", "anvil"}, false)
+		done, err := s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil", "anvil"}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"anvil deleted"}, described(done))
 		require.Empty(t, exported(t, s, "product", "anvil"))
@@ -324,7 +324,7 @@ func TestItemsOfConcurrentMutations(t *testing.T) {
 		failed := make(chan error, writers)
 		for i := range writers {
 			go func() {
-				_, err := s.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"),
+				_, err := s.Exchange.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"),
 					Translations: []*catalog.TranslationChange{{Locale: locales[i], Name: new("A")}}}}, nil, false)
 				failed <- err
 			}()

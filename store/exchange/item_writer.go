@@ -95,7 +95,7 @@ type itemWrite struct {
 
 // writeItems writes items, all or none, as a merging import writes lines. A dry run writes nothing. Errors
 // for the caller are store.Errors, whose paths begin with items and the number of the item.
-func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set itemSet, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) writeItems(ctx context.Context, actor store.Actor, set itemSet, dryRun bool) (*ItemsWritten, error) {
 	if err := checkItemCount("items", set.count); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // ledgerChecker adds up the stock transactions of a file before any is written. It takes
 // about 50 bytes for each product with transactions.
 type ledgerChecker struct {
-	service  *ExchangeService
+	service  *Service
 	seed     maphash.Seed
 	products map[uint64]ledgerState
 	fresh    bool // there is no stock yet
@@ -30,7 +30,7 @@ type ledgerState struct {
 	skipping             bool  // the service wrote its stock, so new entries are skipped
 }
 
-func newLedgerChecker(ctx context.Context, s *ExchangeService, write bool) (*ledgerChecker, error) {
+func newLedgerChecker(ctx context.Context, s *Service, write bool) (*ledgerChecker, error) {
 	stocked, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
 	return &ledgerChecker{service: s, seed: maphash.MakeSeed(), products: map[uint64]ledgerState{}, fresh: stocked == 0, write: write}, err
 }

@@ -79,7 +79,7 @@ const mergeBatch = 200
 
 // mergeLines writes the merged lines, which the caller removes. It adds to decoder the warnings that the
 // merged lines no longer show.
-func (s *ExchangeService) mergeLines(ctx context.Context, decoder *lineDecoder, open func() (io.ReadCloser, error), options ImportOptions) (*lineMerger, error) {
+func (s *Service) mergeLines(ctx context.Context, decoder *lineDecoder, open func() (io.ReadCloser, error), options ImportOptions) (*lineMerger, error) {
 	file, err := os.CreateTemp("", "portico-merge-*.ndjson")
 	if err != nil {
 		return nil, fmt.Errorf("merge: %w", err)

@@ -78,7 +78,7 @@ func TestMergeKeepsChangesOfOthers(t *testing.T) {
 				storetest.Import(t, s, storetest.ShopFile)
 				storetest.Import(t, ordered, storetest.ShopFile)
 				load := func(s *shop.Store, source func() (io.ReadCloser, error), options exchange.ImportOptions) {
-					_, err := s.Import(t.Context(), storetest.Actor, source, options)
+					_, err := s.Exchange.Import(t.Context(), storetest.Actor, source, options)
 					require.NoError(t, err)
 				}
 				load(ordered, storetest.Source(storetest.JoinLines(others...)), merging)
@@ -131,7 +131,7 @@ func TestMergeOntoWhatOthersWrote(t *testing.T) {
 				if c.rows != nil {
 					options.Row = func(line int) exchange.SheetRow { return exchange.SheetRow{IsRow: c.rows[line]} }
 				}
-				_, err := s.Import(t.Context(), storetest.Actor, sourceThen(c.lines, func() {
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, sourceThen(c.lines, func() {
 					storetest.ImportWithOptions(t, s, c.other, func(o *exchange.ImportOptions) { o.Merge = true })
 				}), options)
 				if c.err != "" {
@@ -158,11 +158,11 @@ func TestMergeDuringMutations(t *testing.T) {
 		}
 		storetest.Import(t, s, storetest.JoinLines(stored...))
 		done := make(chan error, writers)
-		_, err := s.Import(t.Context(), storetest.Actor, sourceThen(storetest.JoinLines(lines...), func() {
+		_, err := s.Exchange.Import(t.Context(), storetest.Actor, sourceThen(storetest.JoinLines(lines...), func() {
 			for w := range writers {
 				go func() {
 					for i := w; i < products; i += writers {
-						if _, err := s.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new(fmt.Sprint("p", i)), Description: new("kept")}}, nil, false); err != nil {
+						if _, err := s.Exchange.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new(fmt.Sprint("p", i)), Description: new("kept")}}, nil, false); err != nil {
 							done <- err
 							return
 						}

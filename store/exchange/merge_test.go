@@ -64,7 +64,7 @@ func TestImportMerge(t *testing.T) {
 				}
 				require.Equal(t, len(c.changes)+updated, strings.Count(got, "->"), got)
 
-				report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), options)
+				report, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(text), options)
 				require.NoError(t, err)
 				require.Equal(t, updated, min(report.Changed, 1))
 				after := storetest.Export(t, s)
@@ -80,11 +80,11 @@ func TestImportMerge(t *testing.T) {
 			require.Contains(t, changes[0], `updated_at:"2026-01-01T00:00:00.000Z"->"2031-01-01T00:00:00.000Z"`)
 		})
 		t.Run("a new resource must be complete", func(t *testing.T) {
-			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"product","id":"new","attributes":{"name":"B"}}`), exchange.ImportOptions{Merge: true})
+			_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"product","id":"new","attributes":{"name":"B"}}`), exchange.ImportOptions{Merge: true})
 			require.Equal(t, []string{"1 attributes.sku is required", `1 attributes.status is required`}, errorTexts(t, err))
 		})
 		t.Run("a cleared member that is required", func(t *testing.T) {
-			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"product","id":"mug","attributes":{"name":null}}`), exchange.ImportOptions{Merge: true})
+			_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"product","id":"mug","attributes":{"name":null}}`), exchange.ImportOptions{Merge: true})
 			require.Equal(t, []string{"1 attributes.name is required"}, errorTexts(t, err))
 		})
 		t.Run("warnings of the merged resource", func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestImportMerge(t *testing.T) {
 			require.Contains(t, report.Warnings[0].Error(), "twice")
 		})
 		t.Run("invalid lines", func(t *testing.T) {
-			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source("{\n[]\n{\"type\":\"product\",\"id\":7}\n"), exchange.ImportOptions{Merge: true})
+			_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source("{\n[]\n{\"type\":\"product\",\"id\":7}\n"), exchange.ImportOptions{Merge: true})
 			require.Len(t, storetest.ImportErrors(t, err), 3, "%v", err)
 		})
 	})
@@ -133,7 +133,7 @@ func TestMergeChangesOnlyTheMembersOfTheLine(t *testing.T) {
 				}
 			}
 			sent := store.Encode(part) // without escapes that lines do not have
-			report, err := s.Import(context.Background(), storetest.Actor, storetest.Source(string(sent)), options)
+			report, err := s.Exchange.Import(context.Background(), storetest.Actor, storetest.Source(string(sent)), options)
 			require.NoError(t, err, "%s", sent)
 			require.Zero(t, report.Changed, "a part of the stored line changes nothing: %s", sent)
 
@@ -154,7 +154,7 @@ func TestMergeChangesOnlyTheMembersOfTheLine(t *testing.T) {
 				path["slug"] = whole["slug"]
 			}
 			sent = store.Encode(path)
-			_, err = s.Import(context.Background(), storetest.Actor, storetest.Source(string(sent)), options)
+			_, err = s.Exchange.Import(context.Background(), storetest.Actor, storetest.Source(string(sent)), options)
 			require.NoError(t, err, "%s", sent)
 			var after map[string]any
 			for _, other := range strings.Split(strings.TrimSpace(storetest.Export(t, s)), "\n") {

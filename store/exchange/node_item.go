@@ -28,7 +28,7 @@ type NodeItemInput struct {
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
 // node. An item may be below another one. A new node without a hierarchy is in that of its parent.
-func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, items []*NodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*NodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	var inherited map[string]string
 	kind := catalog.NodeKind

@@ -18,7 +18,7 @@ type overwritePolicy struct {
 	settings bool // the settings were changed before
 }
 
-func newOverwritePolicy(ctx context.Context, s *ExchangeService, options ImportOptions) (*overwritePolicy, error) {
+func newOverwritePolicy(ctx context.Context, s *Service, options ImportOptions) (*overwritePolicy, error) {
 	ledger, err := newLedgerChecker(ctx, s, options.Stock)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ type SaleItemInput struct {
 
 // UpsertPrices creates prices and changes existing ones, all or none. An item without an id is the price of
 // its SKU in its price book. nulls are the paths of members to clear: items.0.amounts removes all amounts.
-func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items),
@@ -116,7 +116,7 @@ func secondPrices(ctx context.Context, in db.Session, batch []decodedLine) (list
 }
 
 // UpsertSales creates, changes and removes sales of prices, all or none. Other sales stay.
-func (s *ExchangeService) UpsertSales(ctx context.Context, actor store.Actor, items []*SaleItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertSales(ctx context.Context, actor store.Actor, items []*SaleItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items), shared: true,

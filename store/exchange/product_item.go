@@ -101,7 +101,7 @@ type RelatedProductsInput struct {
 // UpsertProducts creates products and changes members of existing ones, all or none. An item without an id
 // is the product with its SKU, or a new one. nulls are the paths of members to clear, such as
 // items.0.seo.title.
-func (s *ExchangeService) UpsertProducts(ctx context.Context, actor store.Actor, items []*ProductItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertProducts(ctx context.Context, actor store.Actor, items []*ProductItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.ProductKind, count: len(items),

@@ -24,7 +24,7 @@ type RedirectItemInput struct {
 
 // SetRedirects creates, changes and removes redirects, all or none. An item without an id is the redirect of
 // its path, or a new one. Nulls clear, for which another destination must be set.
-func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, items []*RedirectItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) SetRedirects(ctx context.Context, actor store.Actor, items []*RedirectItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.RedirectKind, count: len(items),

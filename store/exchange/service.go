@@ -1,5 +1,5 @@
 // Package exchange imports and exports all authored resources as NDJSON, one resource a
-// line. ExchangeService runs both; ImportReport and ImportErrors are the results. It may
+// line. Service runs both; ImportReport and ImportErrors are the results. It may
 // import store, authoring, db and the packages of the resources.
 package exchange
 
@@ -8,14 +8,14 @@ import (
 	"portico/store/stock"
 )
 
-// ExchangeService imports and exports authored resources.
-type ExchangeService struct {
+// Service imports and exports authored resources.
+type Service struct {
 	db    *db.DB
-	stock *stock.StockService
+	stock *stock.Service
 }
 
 // NewExchangeService returns the service of a database. Imports of stock notify the
 // watchers of stock.
-func NewExchangeService(d *db.DB, stockService *stock.StockService) *ExchangeService {
-	return &ExchangeService{db: d, stock: stockService}
+func NewService(d *db.DB, stockService *stock.Service) *Service {
+	return &Service{db: d, stock: stockService}
 }

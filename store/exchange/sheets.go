@@ -19,7 +19,7 @@ import (
 // SheetIDs returns the id of the resource that each key names: the stored one, of several the
 // first, or an id for a new one, which is what names it (the SKU, the price book and the SKU, the promotion
 // and the code, the path of a redirect), if that can be an id and is free, else a UUID made from it.
-func (s *ExchangeService) SheetIDs(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
+func (s *Service) SheetIDs(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
 	ids := make(map[sheet.Key]string, len(keys))
 	err := s.db.Snapshot(ctx, func(in db.Session) error {
 		stored, err := storedByKey(ctx, in, keys)
@@ -73,7 +73,7 @@ func derivedUUID(key sheet.Key) string {
 
 // ExportSheet writes the resources of a type as a sheet, and returns the number of rows. The type
 // is one of sheet.Kinds.
-func (s *ExchangeService) ExportSheet(ctx context.Context, to io.Writer, kind string) (rows int, err error) {
+func (s *Service) ExportSheet(ctx context.Context, to io.Writer, kind string) (rows int, err error) {
 	err = s.db.Snapshot(ctx, func(in db.Session) error {
 		rows, err = writeSheet(ctx, in, to, kind)
 		return err
@@ -85,7 +85,7 @@ func (s *ExchangeService) ExportSheet(ctx context.Context, to io.Writer, kind st
 // resources, and the other resources as NDJSON. create is called with the type of each sheet, and with an
 // empty one for the others. It returns the number of rows and lines. Importing all files into an empty store
 // and exporting again gives the same files.
-func (s *ExchangeService) ExportSheets(ctx context.Context, create func(kind string) (io.WriteCloser, error), options ExportOptions) (count int, err error) {
+func (s *Service) ExportSheets(ctx context.Context, create func(kind string) (io.WriteCloser, error), options ExportOptions) (count int, err error) {
 	sheets := store.SetOf(sheet.Kinds())
 	options.Only = slices.DeleteFunc(KindNames(), func(kind string) bool { return sheets[kind] })
 	err = s.db.Snapshot(ctx, func(in db.Session) error {

@@ -27,7 +27,7 @@ func (*sheetFile) Close() error { return nil }
 func exportSheets(t *testing.T, s *shop.Store) map[string]*sheetFile {
 	t.Helper()
 	files := map[string]*sheetFile{}
-	count, err := s.ExportSheets(t.Context(), func(kind string) (io.WriteCloser, error) {
+	count, err := s.Exchange.ExportSheets(t.Context(), func(kind string) (io.WriteCloser, error) {
 		files[kind] = &sheetFile{}
 		return files[kind], nil
 	}, exchange.ExportOptions{WithClients: true})
@@ -40,7 +40,7 @@ func exportSheets(t *testing.T, s *shop.Store) map[string]*sheetFile {
 func importSheets(t *testing.T, s *shop.Store, files map[string]string, change ...func(*exchange.ImportOptions)) (*exchange.ImportReport, error) {
 	t.Helper()
 	reader := &sheet.Reader{IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
-		return s.SheetIDs(ctx, keys)
+		return s.Exchange.SheetIDs(ctx, keys)
 	}}
 	var all bytes.Buffer
 	var rows []exchange.SheetRow // by line
@@ -63,7 +63,7 @@ func importSheets(t *testing.T, s *shop.Store, files map[string]string, change .
 	for _, change := range change {
 		change(&options)
 	}
-	return s.Import(t.Context(), storetest.Actor, storetest.Source(all.String()), options)
+	return s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(all.String()), options)
 }
 
 // TestSheets checks that a shop as sheets is the same shop, and what a row changes.
@@ -155,7 +155,7 @@ func idsOfNewResources(backend storetest.Backend) func(*testing.T) {
 		product := func(sku string) sheet.Key { return sheet.Key{Kind: "product", Value: sku} }
 		code := func(code string) sheet.Key { return sheet.Key{Kind: "promotion_code", In: "ten", Value: code} }
 		price := sheet.Key{Kind: "product-price", In: "list", Value: "B-1"}
-		ids, err := s.SheetIDs(t.Context(), []sheet.Key{product("B-1"), product("NEW-1"), product("OLD-1"), product("Größe 5"), price, code("SAVE"), code("MORE"), sheet.RedirectKey("/old"), sheet.SynonymKey("", "", []string{"couch", "sofa"}), sheet.SynonymKey("de", "", []string{"couch", "sofa"})})
+		ids, err := s.Exchange.SheetIDs(t.Context(), []sheet.Key{product("B-1"), product("NEW-1"), product("OLD-1"), product("Größe 5"), price, code("SAVE"), code("MORE"), sheet.RedirectKey("/old"), sheet.SynonymKey("", "", []string{"couch", "sofa"}), sheet.SynonymKey("de", "", []string{"couch", "sofa"})})
 		require.NoError(t, err)
 		require.Equal(t, "b", ids[product("B-1")], "the stored one")
 		require.Equal(t, "NEW-1", ids[product("NEW-1")])
@@ -172,7 +172,7 @@ func idsOfNewResources(backend storetest.Backend) func(*testing.T) {
 			sheet.SynonymKey("de", "x", nil), sheet.SynonymKey("", "de-x", nil), sheet.SynonymKey("", "", []string{"a|b"}),
 			sheet.SynonymKey("", "", []string{"a", "b"}), sheet.SynonymKey("", "=a|b", nil), sheet.SynonymKey("", "a", nil),
 		}
-		ids, err = s.SheetIDs(t.Context(), alike)
+		ids, err = s.Exchange.SheetIDs(t.Context(), alike)
 		require.NoError(t, err)
 		require.Len(t, store.SetOf(slices.Collect(maps.Values(ids))), len(alike), "%v", ids)
 	}

@@ -22,7 +22,7 @@ type SynonymItemInput struct {
 
 // SetSynonyms creates, changes and removes synonyms, all or none. An item without an id is the synonym of its
 // locale that has its term, or without a term its terms in any order, or a new one.
-func (s *ExchangeService) SetSynonyms(ctx context.Context, actor store.Actor, items []*SynonymItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) SetSynonyms(ctx context.Context, actor store.Actor, items []*SynonymItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.SynonymsKind, count: len(items),

@@ -32,7 +32,7 @@ func TestImportWarnings(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
 				storetest.Import(t, s, storetest.JoinLines(c.before...))
 				before := storetest.Export(t, s)
-				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{Strict: true})
+				_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{Strict: true})
 				if len(c.warnings) == 0 {
 					require.NoError(t, err)
 					return
@@ -225,7 +225,7 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	lines = append(lines, product("last", `,"options":["s"]`, ``))
 	found := map[bool]int{}
 	count := exchange.ImportOptions{Found: func(_ exchange.ImportError, warning bool) { found[warning]++ }}
-	report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
+	report, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
 	require.NoError(t, err)
 	require.Len(t, report.Warnings, 4, "the first three of a kind, and the other kind")
 	require.Equal(t, []int{1, 2, 3, len(lines)}, []int{report.Warnings[0].Line, report.Warnings[1].Line, report.Warnings[2].Line, report.Warnings[3].Line})
@@ -237,7 +237,7 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	for i := range lines {
 		lines[i] = strings.Replace(lines[i], `"status":"live"`, `"status":"alive"`, 1)
 	}
-	_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
+	_, err = s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
 	var invalid *exchange.ImportErrors
 	require.ErrorAs(t, err, &invalid)
 	require.Equal(t, len(lines), invalid.Count)

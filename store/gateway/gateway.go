@@ -1,4 +1,4 @@
-// Package gateway manages payment gateways and their sealed passwords. GatewayService reads
+// Package gateway manages payment gateways and their sealed passwords. Service reads
 // and writes Gateway configurations; Secret keeps passwords out of logs. It may import
 // store, store/authoring, store/db and store/seal.
 package gateway
@@ -18,16 +18,16 @@ import (
 	"portico/store/seal"
 )
 
-// GatewayService manages the gateways of a database.
-type GatewayService struct {
+// Service manages the gateways of a database.
+type Service struct {
 	db     *db.DB
 	sealer *seal.Sealer // seals passwords; nil if this process does not need them
 }
 
 // NewGatewayService returns the service of a database. sealer may be nil if the process
 // does not read or write secrets.
-func NewGatewayService(d *db.DB, sealer *seal.Sealer) *GatewayService {
-	return &GatewayService{db: d, sealer: sealer}
+func NewService(d *db.DB, sealer *seal.Sealer) *Service {
+	return &Service{db: d, sealer: sealer}
 }
 
 // GatewaySlug names a payment gateway.
@@ -88,7 +88,7 @@ func (slug GatewaySlug) defaultName() string {
 }
 
 // Gateways lists every gateway; unconfigured ones are disabled.
-func (s *GatewayService) Gateways(ctx context.Context) ([]*Gateway, error) {
+func (s *Service) Gateways(ctx context.Context) ([]*Gateway, error) {
 	kept, err := db.Collect(ctx, s.db.Reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (s *GatewayService) Gateways(ctx context.Context) ([]*Gateway, error) {
 }
 
 // Gateway returns a gateway, or NOT_FOUND.
-func (s *GatewayService) Gateway(ctx context.Context, slug string) (*Gateway, error) {
+func (s *Service) Gateway(ctx context.Context, slug string) (*Gateway, error) {
 	list, err := s.Gateways(ctx)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
 
 // scanGateway reads a row. It decrypts the password only for its fingerprint, and only if
 // there is a sealer.
-func (s *GatewayService) scanGateway(rows *sql.Rows) (*Gateway, error) {
+func (s *Service) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	var sealed []byte
 	var changed int64
 	var source gatewaySource
@@ -168,7 +168,7 @@ func (slug GatewaySlug) PasswordField() string { return "gateway/" + string(slug
 // UpdateGateway changes a gateway and returns its configuration. It returns NOT_FOUND for an
 // unknown slug, and UNPROCESSABLE for each empty credential, or each missing one when the
 // card processor is first configured.
-func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
+func (s *Service) UpdateGateway(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
 	if s.sealer == nil {
 		return nil, errors.New("only a server can configure a gateway, because it has the sealing key")
 	}
@@ -220,7 +220,7 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 }
 
 // SecretFingerprint is a fingerprint of a secret; empty for none, and for SecretMask.
-func (s *GatewayService) SecretFingerprint(secret *Secret) string {
+func (s *Service) SecretFingerprint(secret *Secret) string {
 	if secret = secret.Given(); secret == nil || s.sealer == nil {
 		return ""
 	}

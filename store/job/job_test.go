@@ -32,7 +32,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Job {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		job, err := s.Job(t.Context(), id)
+		job, err := s.Jobs.Job(t.Context(), id)
 		require.NoError(t, err)
 		if job.State == state {
 			return job
@@ -43,7 +43,7 @@ func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Jo
 
 func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job {
 	t.Helper()
-	job, err := s.Enqueue(t.Context(), actor, kind, input)
+	job, err := s.Jobs.Enqueue(t.Context(), actor, kind, input)
 	require.NoError(t, err)
 	return job
 }
@@ -69,7 +69,7 @@ func TestJobs(t *testing.T) {
 func jobDone(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t, storetest.WithClock(storetest.NewClock(noon)))
-		s.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
+		s.Jobs.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
 			progress(3, 7)
 			return map[string]int{"n": 7}, nil
 		})
@@ -81,12 +81,12 @@ func jobDone(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
 		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
 		require.Equal(t, actor, task.Actor)
-		_, err := s.Job(t.Context(), "none")
+		_, err := s.Jobs.Job(t.Context(), "none")
 		require.True(t, store.HasCode(err, store.NotFound))
-		list, err := s.Jobs(t.Context(), 100)
+		list, err := s.Jobs.Jobs(t.Context(), 100)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
-		_, err = s.Jobs(t.Context(), 101)
+		_, err = s.Jobs.Jobs(t.Context(), 101)
 		require.True(t, store.HasCode(err, store.Unprocessable))
 	}
 }
@@ -95,7 +95,7 @@ func jobCoalesced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		started, goOn := make(chan struct{}), make(chan struct{})
-		s.SetWork("slow", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+		s.Jobs.SetWork("slow", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			started <- struct{}{}
 			<-goOn
 			return nil, nil
@@ -121,13 +121,13 @@ func jobFailed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var log bytes.Buffer
 		s := backend.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-		s.SetWork("ours", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+		s.Jobs.SetWork("ours", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			return nil, errors.New("secret table")
 		})
-		s.SetWork("theirs", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+		s.Jobs.SetWork("theirs", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			return nil, fmt.Errorf("wrapped: %w", &store.Error{Code: store.Unprocessable, Detail: "The pattern is too small."})
 		})
-		s.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
+		s.Jobs.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
 		stop := storetest.RunWorker(t, s)
 		for kind, want := range map[job.JobKind]string{
 			"ours": "An internal error has occurred.", "panics": "An internal error has occurred.",
@@ -146,7 +146,7 @@ func jobFailed(backend storetest.Backend) func(*testing.T) {
 // each beginning.
 func endless(s *shop.Store) (started chan struct{}) {
 	started = make(chan struct{})
-	s.SetWork("long", func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) {
+	s.Jobs.SetWork("long", func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) {
 		started <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -159,21 +159,21 @@ func jobCanceled(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		started := endless(s)
 		task := enqueue(t, s, "long", 1)
-		canceled, err := s.CancelJob(t.Context(), actor, task.ID)
+		canceled, err := s.Jobs.CancelJob(t.Context(), actor, task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.NotZero(t, canceled.FinishedAt)
 		storetest.RunWorker(t, s)
 		running := enqueue(t, s, "long", 2)
 		<-started // the one that was canceled is never begun
-		canceled, err = s.CancelJob(t.Context(), actor, running.ID)
+		canceled, err = s.Jobs.CancelJob(t.Context(), actor, running.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobRunning, canceled.State, "it ends soon")
 		reaches(t, s, running.ID, job.JobCanceled)
-		again, err := s.CancelJob(t.Context(), actor, running.ID)
+		again, err := s.Jobs.CancelJob(t.Context(), actor, running.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, again.State)
-		_, err = s.CancelJob(t.Context(), actor, "none")
+		_, err = s.Jobs.CancelJob(t.Context(), actor, "none")
 		require.True(t, store.HasCode(err, store.NotFound))
 	}
 }
@@ -187,7 +187,7 @@ func jobHandedOn(backend storetest.Backend) func(*testing.T) {
 		<-started
 		stop()
 		reaches(t, s, task.ID, job.JobQueued)
-		s.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		s.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		storetest.RunWorker(t, s)
 		reaches(t, s, task.ID, job.JobSucceeded)
 	}
@@ -200,7 +200,7 @@ func jobKept(backend storetest.Backend) func(*testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		found := make(chan string, 1)
 		first := true
-		s.SetWork("kept", func(working context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+		s.Jobs.SetWork("kept", func(working context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 			if !first {
 				found <- fmt.Sprintf("%s %d", task.Result, task.Done)
 				return nil, nil
@@ -213,7 +213,7 @@ func jobKept(backend storetest.Backend) func(*testing.T) {
 			return nil, errors.Join(err, working.Err())
 		})
 		task := enqueue(t, s, "kept", nil)
-		s.Work(ctx)
+		s.Jobs.Work(ctx)
 		between := reaches(t, s, task.ID, job.JobQueued)
 		require.Equal(t, [2]any{`{"made":5}`, 5}, [2]any{string(between.Result), between.Done})
 		storetest.RunWorker(t, s)
@@ -229,7 +229,7 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		gone := backend.Open(t, storetest.WithClock(storetest.NewClock(noon)))
 		started, goOn := make(chan struct{}), make(chan struct{})
-		gone.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
+		gone.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			close(started)
 			<-goOn
 			return nil, errors.New("too late")
@@ -238,7 +238,7 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 		stop := storetest.RunWorker(t, gone)
 		<-started
 		next := backend.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
-		next.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		next.Jobs.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		storetest.RunWorker(t, next)
 		other := enqueue(t, next, "long", 2)
 		reaches(t, next, other.ID, job.JobSucceeded)
@@ -246,7 +246,7 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 		for reaches := task; reaches.State != job.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
 			leave(t, backend, task.ID)
 			var err error
-			reaches, err = next.Job(t.Context(), task.ID)
+			reaches, err = next.Jobs.Job(t.Context(), task.ID)
 			require.NoError(t, err)
 		}
 		close(goOn)
@@ -272,7 +272,7 @@ func jobsShared(backend storetest.Backend) func(*testing.T) {
 			ids = append(ids, enqueue(t, first, "count", i).ID)
 		}
 		for _, s := range []*shop.Store{first, backend.Open(t), backend.Open(t)} {
-			s.SetWork("count", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+			s.Jobs.SetWork("count", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				ran[job.ID]++
@@ -297,20 +297,20 @@ func jobsShared(backend storetest.Backend) func(*testing.T) {
 func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		s.SetTurn(20 * time.Millisecond)
+		s.Jobs.SetTurn(20 * time.Millisecond)
 		var mu sync.Mutex
 		var done []string
-		s.SetWork("short", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+		s.Jobs.SetWork("short", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			done = append(done, string(job.Actor)+string(job.Input))
 			return nil, nil
 		})
 		left := 3
-		s.SetWork("long", func(ctx context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+		s.Jobs.SetWork("long", func(ctx context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			for begun := time.Now(); left > 0; left-- {
 				time.Sleep(40 * time.Millisecond)
-				if err := s.TurnOver(ctx, begun); err != nil {
+				if err := s.Jobs.TurnOver(ctx, begun); err != nil {
 					return nil, err
 				}
 			}
@@ -320,7 +320,7 @@ func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 			return nil, nil
 		})
 		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job {
-			job, err := s.Enqueue(t.Context(), by, kind, input)
+			job, err := s.Jobs.Enqueue(t.Context(), by, kind, input)
 			require.NoError(t, err)
 			return job
 		}
@@ -341,18 +341,18 @@ func jobsFair(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		started, goOn := make(chan store.Actor), make(chan struct{})
-		s.SetWork("held", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
+		s.Jobs.SetWork("held", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			started <- job.Actor
 			<-goOn
 			return nil, nil
 		})
 		for n := range 4 {
-			_, err := s.Enqueue(t.Context(), "many", "held", n)
+			_, err := s.Jobs.Enqueue(t.Context(), "many", "held", n)
 			require.NoError(t, err)
 		}
 		storetest.RunWorker(t, s)
 		require.EqualValues(t, "many", <-started)
-		_, err := s.Enqueue(t.Context(), "one", "held", 0)
+		_, err := s.Jobs.Enqueue(t.Context(), "one", "held", 0)
 		require.NoError(t, err)
 		storetest.RunWorker(t, s)
 		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
@@ -367,7 +367,7 @@ func jobsForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(noon)
 		s := backend.Open(t, storetest.WithClock(clock))
-		s.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
+		s.Jobs.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		stop := storetest.RunWorker(t, s)
 		old := enqueue(t, s, "count", 1)
 		reaches(t, s, old.ID, job.JobSucceeded)
@@ -377,7 +377,7 @@ func jobsForgotten(backend storetest.Backend) func(*testing.T) {
 		reaches(t, s, old.ID, job.JobSucceeded)
 		clock.Advance(time.Second)
 		require.NoError(t, s.Sweep(t.Context()))
-		_, err := s.Job(t.Context(), old.ID)
+		_, err := s.Jobs.Job(t.Context(), old.ID)
 		require.True(t, store.HasCode(err, store.NotFound))
 	}
 }
@@ -389,7 +389,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		read := func(text string) {
 			t.Helper()
-			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, exchange.ImportOptions{})
+			_, err := s.Exchange.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, exchange.ImportOptions{})
 			require.NoError(t, err)
 		}
 		lines := strings.Join(storetest.ShopLines(), "\n")
@@ -397,11 +397,11 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 		storetest.RunWorker(t, s)
 		publish := func(serve bool) *segment.Release {
 			t.Helper()
-			task, err := s.PublishLater(t.Context(), actor, "main", serve)
+			task, err := s.Publisher.PublishLater(t.Context(), actor, "main", serve)
 			require.NoError(t, err)
 			task = reaches(t, s, task.ID, job.JobSucceeded)
 			require.Equal(t, task.Total, task.Done)
-			release, err := s.ReleaseOfJob(t.Context(), task)
+			release, err := s.Publisher.ReleaseOfJob(t.Context(), task)
 			require.NoError(t, err)
 			return release
 		}
@@ -414,18 +414,18 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			{"nothing", func() {}, false},
 			{"the same again", func() { read(lines) }, false},
 			{"stock", func() {
-				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
+				_, err := s.Stock.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
 				require.NoError(t, err)
 			}, false},
 			{"a price", func() { read(strings.Replace(lines, `"amount":99900`, `"amount":99800`, 1)) }, true},
 			{"a node", func() {
-				_, err := s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				_, err := s.Catalogs.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
 				require.NoError(t, err)
 			}, true},
 			{"a node, and back again", func() {
-				_, err := s.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				_, err := s.Catalogs.DetachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
 				require.NoError(t, err)
-				_, err = s.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
+				_, err = s.Catalogs.AttachProducts(t.Context(), actor, "paints", []string{"ink-unlisted"})
 				require.NoError(t, err)
 			}, false},
 			{"another format", func() {
@@ -434,7 +434,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			}, true},
 			{"the language of base texts", func() {
 				locale := "de"
-				_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{Locale: &locale})
+				_, err := s.Settings.UpdateSettings(t.Context(), actor, settings.SettingsChange{Locale: &locale})
 				require.NoError(t, err)
 			}, true},
 		} {

@@ -60,7 +60,7 @@ func TestJobAndSweepLogsHaveTheirContext(t *testing.T) {
 		d.Log = slog.New(log)
 		fails := func(context.Context) error { return errors.New("it fails") }
 		h := job.NewJanitor(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
-		s := job.NewJobService(d, map[job.JobKind]job.JobWork{
+		s := job.NewService(d, map[job.JobKind]job.JobWork{
 			job.JobPublish: func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) },
 		}, job.Quota{}, h.Run)
 		_, err := job.Enqueue(t.Context(), s, "client:a", job.JobPublish, 1, 0, func(context.Context, *db.Tx) error { return nil })

@@ -7,8 +7,8 @@ import (
 	"portico/store/db"
 )
 
-// JobService queues and runs the jobs of a database.
-type JobService struct {
+// Service queues and runs the jobs of a database.
+type Service struct {
 	db       *db.DB
 	jobs     chan struct{} // wakes the worker of this process
 	works    map[JobKind]JobWork
@@ -20,8 +20,8 @@ type JobService struct {
 
 // NewJobService returns a service that runs jobs with works within the limits of room, and
 // house in parallel.
-func NewJobService(d *db.DB, works map[JobKind]JobWork, room Quota, house func(context.Context)) *JobService {
-	return &JobService{db: d, jobs: make(chan struct{}, 1), works: works, quota: room.orDefault(), maxTurn: defaultTurn, janitor: house, jobWatch: newJobWatch()}
+func NewService(d *db.DB, works map[JobKind]JobWork, room Quota, house func(context.Context)) *Service {
+	return &Service{db: d, jobs: make(chan struct{}, 1), works: works, quota: room.orDefault(), maxTurn: defaultTurn, janitor: house, jobWatch: newJobWatch()}
 }
 
 // newJobWatch compares states by progress, which never goes back.

@@ -16,7 +16,7 @@ import (
 // Work runs queued jobs, one at a time, and sweeps in parallel, until ctx ends. An unfinished
 // job waits for the next worker. Any number of servers may work on one database. The poll loop
 // wakes one worker while jobs wait (Follow), and that one wakes the next.
-func (s *JobService) Work(ctx context.Context) {
+func (s *Service) Work(ctx context.Context) {
 	ctx, stop := s.db.WithFileGuard(ctx)
 	defer stop()
 	var house sync.WaitGroup
@@ -56,7 +56,7 @@ func WaitingSQL(d *db.DB) string {
 
 // claimJob takes a queued job, or one whose lease expired: first those of clients with the
 // fewest running jobs, then the one that waited longest. It returns nil if there is none.
-func (s *JobService) claimJob(ctx context.Context, worker string) (job *Job, err error) {
+func (s *Service) claimJob(ctx context.Context, worker string) (job *Job, err error) {
 	now, open, stale := s.db.ClockSQL(), openSQL(s.db, "$1", "$2"), leaseExpiry.Microseconds()
 	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(JobQueued), stale)
 	if err != nil || !waits {
@@ -95,7 +95,7 @@ func CheckLease(ctx context.Context, t *db.Tx, job *Job) error {
 }
 
 // CheckTurn returns errYield if a job that has run since a time must yield to others.
-func CheckTurn(ctx context.Context, s *JobService, since time.Time) error {
+func CheckTurn(ctx context.Context, s *Service, since time.Time) error {
 	if time.Since(since) < s.maxTurn {
 		return nil
 	}
@@ -107,7 +107,7 @@ func CheckTurn(ctx context.Context, s *JobService, since time.Time) error {
 }
 
 // workOn runs one job.
-func (s *JobService) workOn(ctx context.Context, job *Job) {
+func (s *Service) workOn(ctx context.Context, job *Job) {
 	var done, total atomic.Int64
 	done.Store(int64(job.Done))
 	total.Store(int64(job.Total))
@@ -151,7 +151,7 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 }
 
 // explainJob returns the error for clients; it logs internal errors.
-func (s *JobService) explainJob(ctx context.Context, job *Job, err error) string {
+func (s *Service) explainJob(ctx context.Context, job *Job, err error) string {
 	var fault *store.Error
 	if errors.As(err, &fault) {
 		return fault.Error()
@@ -161,7 +161,7 @@ func (s *JobService) explainJob(ctx context.Context, job *Job, err error) string
 }
 
 // heartbeat renews the lease of a job and stores its progress, unless its work does (Keep).
-func (s *JobService) heartbeat(ctx context.Context, job *Job, done, total int) error {
+func (s *Service) heartbeat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		if err := CheckLease(ctx, t, job); err != nil {
 			return err
@@ -180,7 +180,7 @@ func SaveProgress(ctx context.Context, t *db.Tx, job *Job, state any, done int) 
 
 // endJob stores how a job ended, unless another worker has it. An unfinished job keeps what
 // Keep stored.
-func (s *JobService) endJob(ctx context.Context, job *Job) error {
+func (s *Service) endJob(ctx context.Context, job *Job) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		finished := store.Micros(t.Now)
 		if job.State == JobQueued {

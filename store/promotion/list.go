@@ -99,7 +99,7 @@ func toAny[T ~string](values []T) []any {
 
 // Promotions lists the promotions that match a filter, by id unless the query sorts otherwise. It
 // returns INVALID or UNPROCESSABLE for an invalid filter.
-func (s *PromotionService) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
+func (s *Service) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
 	l := PromotionList(s.db.Now())
 	var err error
 	if l.Conditions, err = filter.conditions(store.Micros(s.db.Now())); err != nil {
@@ -109,12 +109,12 @@ func (s *PromotionService) Promotions(ctx context.Context, filter PromotionFilte
 }
 
 // Promotion returns a promotion, or NOT_FOUND.
-func (s *PromotionService) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
+func (s *Service) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
 	return rule.FindPromotion(ctx, s.db, id)
 }
 
 // PromotionsByID returns promotions by id. It omits unknown ids.
-func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (map[string]*rule.Promotion, error) {
+func (s *Service) PromotionsByID(ctx context.Context, ids []string) (map[string]*rule.Promotion, error) {
 	return rule.FindPromotions(ctx, s.db, ids)
 }
 

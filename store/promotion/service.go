@@ -1,5 +1,5 @@
 // Package promotion creates, updates, deletes, lists and imports promotions through its
-// PromotionService. Package rule defines promotions, code has their codes and redeem their use.
+// Service. Package rule defines promotions, code has their codes and redeem their use.
 // It must not import catalogs or releases.
 package promotion
 
@@ -7,8 +7,8 @@ import (
 	"portico/store/db"
 )
 
-// PromotionService writes and lists promotions.
-type PromotionService struct{ db *db.DB }
+// Service writes and lists promotions.
+type Service struct{ db *db.DB }
 
 // NewPromotionService returns a service on a database.
-func NewPromotionService(d *db.DB) *PromotionService { return &PromotionService{db: d} }
+func NewService(d *db.DB) *Service { return &Service{db: d} }

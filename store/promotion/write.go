@@ -18,7 +18,7 @@ import (
 
 // CreatePromotion creates a promotion; an empty id means a new one. INVALID and UNPROCESSABLE
 // name each wrong member.
-func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
+func (s *Service) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
 	if err := change.check(); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ type PromotionUpdate struct {
 // its automatic code. dryRun changes
 // nothing and returns what would happen. It returns NOT_FOUND if there is none, and INVALID and
 // UNPROCESSABLE as CreatePromotion does.
-func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+func (s *Service) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ type PromotionDeletion struct {
 // claim from then on. Its usages stay for their retention: they can be listed by
 // its id, and redemptions can be released. dryRun changes nothing and returns
 // what would happen. NOT_FOUND when there is none.
-func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
+func (s *Service) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
 		w, _, err := s.startWrite(ctx, t)
 		if err != nil {
@@ -142,7 +142,7 @@ func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Acto
 }
 
 // startWrite serializes writes of promotions. number is for a new promotion.
-func (s *PromotionService) startWrite(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
+func (s *Service) startWrite(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
 	number, err = t.Sequence(ctx, 1)
 	return &authoring.Writer{Tx: t, DB: s.db}, number, err
 }

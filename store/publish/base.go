@@ -18,7 +18,7 @@ var errNotNow = errors.New("not now")
 // same as the served release, is never served, and later deltas are put upon it. So a publication is fast also when a
 // whole release would be due, and what the deltas before it hold can be swept. A catalog of which something was
 // authored since is left for the time after its next publication.
-func (s *PublishService) makeBases(ctx context.Context, actor store.Actor) error {
+func (s *Service) makeBases(ctx context.Context, actor store.Actor) error {
 	if s.whole {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (p *publicationPlan) mayMakeBase(ctx context.Context, made *segment.Release
 }
 
 // finishBase keeps a base for later deltas.
-func (s *PublishService) finishBase(ctx context.Context, actor store.Actor, w *releaseWriter) (*segment.Release, error) {
+func (s *Service) finishBase(ctx context.Context, actor store.Actor, w *releaseWriter) (*segment.Release, error) {
 	made := w.release
 	if !w.changes.Empty() {
 		return nil, fmt.Errorf("the base %d differs from release %d, which was published from the same data", made.ID, made.Equal)

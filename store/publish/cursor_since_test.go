@@ -70,7 +70,7 @@ func TestCursorsOfUnchangedLists(t *testing.T) {
 					}
 					was = is
 				}
-				again, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+				again, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 				require.NoError(t, err)
 				require.Equal(t, storetest.View(t, s, release.ShopperContext{}).Release.ID, again.ID, "nothing changed")
 			})

@@ -14,7 +14,7 @@ import (
 
 // findParent decides whether the release can be a delta, and sets its parent. There is none if not all changes are known,
 // if more than products, prices and files changed, or if a file was deleted.
-func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, locale string) error {
+func (p *publicationPlan) findParent(ctx context.Context, s *Service, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (p *publicationPlan) findParent(ctx context.Context, s *PublishService, loc
 
 // parentOf returns a delta with its parent and the changes since that: the unserved base if there is one that the served
 // release or an earlier one equals, else the served release or one below it. nil if not all changes are known.
-func (p *publicationPlan) parentOf(ctx context.Context, s *PublishService, served, base *segment.Release) (*delta, error) {
+func (p *publicationPlan) parentOf(ctx context.Context, s *Service, served, base *segment.Release) (*delta, error) {
 	layers := served.Layers()
 	since := func(d *delta) (*delta, error) {
 		changes, complete, err := authoring.ChangedSince(ctx, p.in, d.parent.Revision)

@@ -46,10 +46,10 @@ func deltaOfLongLists(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		storetest.Import(t, s, strings.Join(changed, ""))
-		newest, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+		newest, err := s.Publisher.Publish(t.Context(), storetest.Actor, catalog, nil)
 		require.NoError(t, err)
 		require.NotZero(t, newest.BaseID)
-		whole, err := plain.Preview(t.Context(), storetest.Actor, catalog, nil)
+		whole, err := plain.Publisher.Preview(t.Context(), storetest.Actor, catalog, nil)
 		require.NoError(t, err)
 		require.Zero(t, whole.Added+whole.Changed+whole.Removed)
 		is, want := storetest.View(t, s, release.ShopperContext{ReleaseID: newest.UUID()}), storetest.View(t, plain, release.ShopperContext{ReleaseID: whole.UUID()})

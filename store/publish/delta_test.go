@@ -103,7 +103,7 @@ func (c *randomShop) name() string {
 
 // attach attaches a product to a node, unless a step before deleted the product.
 func (c *randomShop) attach(t require.TestingT, node, id string) {
-	if _, err := c.AttachProducts(context.Background(), storetest.Actor, node, []string{id}); err != nil {
+	if _, err := c.Catalogs.AttachProducts(context.Background(), storetest.Actor, node, []string{id}); err != nil {
 		require.ErrorContains(t, err, "is not a product: "+strconv.Quote(id))
 	}
 }
@@ -162,28 +162,28 @@ func (c *randomShop) step(t require.TestingT) {
 	case 12:
 		c.attach(t, node, id)
 	case 13:
-		_, err := c.DetachProducts(ctx, storetest.Actor, node, []string{id})
+		_, err := c.Catalogs.DetachProducts(ctx, storetest.Actor, node, []string{id})
 		require.NoError(t, err)
 	case 14, 15:
 		fresh := c.add(t)
 		if kind == 15 {
-			_, err := c.AttachProducts(ctx, storetest.Actor, node, []string{fresh})
+			_, err := c.Catalogs.AttachProducts(ctx, storetest.Actor, node, []string{fresh})
 			require.NoError(t, err)
 		}
 	case 16:
 		fresh := fmt.Sprintf("node-%d", len(c.done))
-		_, err := c.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &fresh, ParentID: &node, Name: new("Node " + c.name())}}, nil, false)
+		_, err := c.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &fresh, ParentID: &node, Name: new("Node " + c.name())}}, nil, false)
 		require.NoError(t, err)
 		c.attach(t, fresh, id)
 		c.nodes = append(c.nodes, fresh)
 	case 17:
-		_, err := c.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &node, ParentID: new(c.node())}}, nil, false)
+		_, err := c.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &node, ParentID: new(c.node())}}, nil, false)
 		require.True(t, err == nil || store.HasCode(err, store.Invalid), "%v", err)
 	case 18:
 		if len(c.nodes) == 1 {
 			return
 		}
-		if _, err := c.DeleteNodes(ctx, storetest.Actor, []string{node}, false); err == nil {
+		if _, err := c.Exchange.DeleteNodes(ctx, storetest.Actor, []string{node}, false); err == nil {
 			c.nodes = slices.DeleteFunc(c.nodes, func(id string) bool { return id == node })
 		}
 	case 21:
@@ -199,7 +199,7 @@ func (c *randomShop) step(t require.TestingT) {
 		text, err := json.Marshal(resource)
 		require.NoError(t, err)
 		line := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(string(text) + "\n")), nil }
-		if _, err := c.Import(ctx, storetest.Actor, line, exchange.ImportOptions{}); err != nil {
+		if _, err := c.Exchange.Import(ctx, storetest.Actor, line, exchange.ImportOptions{}); err != nil {
 			require.Contains(t, err.Error(), "is its child") // a node was moved below it, and keeps it where it is
 			return
 		}
@@ -215,7 +215,7 @@ func (c *randomShop) step(t require.TestingT) {
 	case 25:
 		onProduct(func(a, _ map[string]any) { a["base_product"] = c.IntN(2) == 0 })
 	case 19:
-		_, err := c.CurateProducts(ctx, storetest.Actor, node, []string{id})
+		_, err := c.Catalogs.CurateProducts(ctx, storetest.Actor, node, []string{id})
 		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
 	}
 }
@@ -245,13 +245,13 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					for range 1 + c.IntN(6) {
 						c.step(t)
 					}
-					newest, err := []*shop.Store{s, layered}[c.IntN(2)].Publish(t.Context(), storetest.Actor, "main", nil)
+					newest, err := []*shop.Store{s, layered}[c.IntN(2)].Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					if newest.BaseID != 0 {
 						deltas++
 					}
 					layers = max(layers, len(newest.Layers()))
-					other, err := plain.Preview(t.Context(), storetest.Actor, "main", nil)
+					other, err := plain.Publisher.Preview(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
 					require.Zero(t, other.Added+other.Changed+other.Removed, "equal releases have no differences: %v", c.done)
@@ -305,10 +305,10 @@ func deltaOrdersSearches(backend storetest.Backend) func(*testing.T) {
 			lines = append(lines, line(7*i))
 		}
 		storetest.Import(t, s, storetest.JoinLines(lines...))
-		newest, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+		newest, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 		require.NoError(t, err)
 		require.NotZero(t, newest.BaseID)
-		other, err := plain.Preview(t.Context(), storetest.Actor, "main", nil)
+		other, err := plain.Publisher.Preview(t.Context(), storetest.Actor, "main", nil)
 		require.NoError(t, err)
 		views := []*release.View{storetest.View(t, s, release.ShopperContext{ReleaseID: newest.UUID()}), storetest.View(t, plain, release.ShopperContext{ReleaseID: other.UUID()})}
 		typed := []string{"a", "b", "c", "x", "cable", "cabel", "bags", "aa b", "ab ca", "ab cable", "cable a", "bag for ca", "ab-1", "ab-999", "aa1x ca"}
@@ -486,7 +486,7 @@ func deltaSmall(backend storetest.Backend) func(*testing.T) {
 					break
 				}
 			}
-			release, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			release, err := s.Publisher.Publish(t.Context(), storetest.Actor, catalog, nil)
 			require.NoError(t, err)
 			require.NotZero(t, release.BaseID)
 			require.Equal(t, []int{0, 1, 0}, []int{release.Added, release.Changed, release.Removed})
@@ -530,7 +530,7 @@ func deltaStatements(backend storetest.Backend) func(*testing.T) {
 			for round, n := range []int{40, 10, 10} {
 				storetest.Import(t, s, change(text, fmt.Sprint("Round ", round, " "), 10*round, n))
 				ctx, counter := store.CountStatements(t.Context())
-				made, err := backend.Open(t, open).Publish(ctx, storetest.Actor, catalog, nil)
+				made, err := backend.Open(t, open).Publisher.Publish(ctx, storetest.Actor, catalog, nil)
 				require.NoError(t, err)
 				require.NotZero(t, made.BaseID)
 				require.Equal(t, []int{0, n, 0}, []int{made.Added, made.Changed, made.Removed})
@@ -564,7 +564,7 @@ func deltaCost(backend storetest.Backend) func(*testing.T) {
 		written := 0
 		for round := range rounds {
 			storetest.Import(t, s, change(text, fmt.Sprint("Round ", round, " "), round, 1))
-			made, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			made, err := s.Publisher.Publish(t.Context(), storetest.Actor, catalog, nil)
 			require.NoError(t, err)
 			require.NotZero(t, made.BaseID)
 			require.LessOrEqual(t, len(made.Layers()), 8)
@@ -586,7 +586,7 @@ func deltaCost(backend storetest.Backend) func(*testing.T) {
 // requireSameLists compares the lists of a release with those of a whole release of what is authored.
 func requireSameLists(t *testing.T, backend storetest.Backend, open func(*shop.Config), catalog string, newest *segment.Release) {
 	plain := backend.Open(t, open, storetest.WithoutDeltas)
-	whole, err := plain.Preview(t.Context(), storetest.Actor, catalog, nil)
+	whole, err := plain.Publisher.Preview(t.Context(), storetest.Actor, catalog, nil)
 	require.NoError(t, err)
 	require.Zero(t, whole.Added+whole.Changed+whole.Removed)
 	is, want := storetest.View(t, plain, release.ShopperContext{ReleaseID: newest.UUID()}), storetest.View(t, plain, release.ShopperContext{ReleaseID: whole.UUID()})
@@ -611,7 +611,7 @@ func deltaBase(backend storetest.Backend) func(*testing.T) {
 		storetest.Publish(t, s, catalog)
 		publish := func(name string, from, n int) *segment.Release {
 			storetest.Import(t, s, change(text, name, from, n))
-			made, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			made, err := s.Publisher.Publish(t.Context(), storetest.Actor, catalog, nil)
 			require.NoError(t, err)
 			require.Equal(t, []int{0, n, 0}, []int{made.Added, made.Changed, made.Removed})
 			return made
@@ -689,7 +689,7 @@ func deltaTooLarge(backend storetest.Backend) func(*testing.T) {
 				}
 			}
 			storetest.Import(t, s, strings.Join(lines, ""))
-			release, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			release, err := s.Publisher.Publish(t.Context(), storetest.Actor, catalog, nil)
 			require.NoError(t, err)
 			return release
 		}
@@ -739,7 +739,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 		}
 		kept := func() (ids []string) {
 			require.NoError(t, s.Sweep(t.Context()))
-			releases, err := s.Releases(t.Context(), "main")
+			releases, err := s.Releases.Releases(t.Context(), "main")
 			require.NoError(t, err)
 			for _, release := range releases {
 				ids = append(ids, release.UUID())
@@ -753,7 +753,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 			v := storetest.View(t, s, release.ShopperContext{ReleaseID: id})
 			require.Equal(t, want[id], []string{storetest.FindProduct(t, v, "anvil").Name()})
 		}
-		_, err := s.ServeRelease(t.Context(), storetest.Actor, first.UUID())
+		_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, first.UUID())
 		require.NoError(t, err, "the base can be served again")
 		require.Equal(t, "Anvil", storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)

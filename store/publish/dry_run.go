@@ -10,7 +10,7 @@ import (
 // DryRun returns what a publication of a catalog would change now, and writes nothing. It reads as much as the
 // publication: for many changes all products, else only those that changed. most bounds the list, not the counts.
 // NOT_FOUND for an unknown catalog.
-func (s *PublishService) DryRun(ctx context.Context, catalogID string, most int, progress PublishProgress) (differences *Differences, err error) {
+func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progress PublishProgress) (differences *Differences, err error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}

@@ -27,7 +27,7 @@ func TestDryRunEqualsPublication(t *testing.T) {
 				s := backend.Open(t, open)
 				plain := backend.Open(t, open, storetest.WithoutDeltas)
 				storetest.Import(t, s, storetest.ShopFile)
-				first, err := s.DryRun(t.Context(), "main", math.MaxInt, nil)
+				first, err := s.Publisher.DryRun(t.Context(), "main", math.MaxInt, nil)
 				require.NoError(t, err)
 				before := publishBy(t, s)
 				require.Equal(t, publish.DifferenceCount{Added: before.Products}, first.Counts[publish.ResourceProduct])
@@ -41,9 +41,9 @@ func TestDryRunEqualsPublication(t *testing.T) {
 					if round%4 == 3 { // a whole release
 						by = plain
 					}
-					planned, err := s.DryRun(t.Context(), "main", math.MaxInt, nil)
+					planned, err := s.Publisher.DryRun(t.Context(), "main", math.MaxInt, nil)
 					require.NoError(t, err)
-					whole, err := plain.DryRun(t.Context(), "main", math.MaxInt, nil)
+					whole, err := plain.Publisher.DryRun(t.Context(), "main", math.MaxInt, nil)
 					require.NoError(t, err)
 					require.Equal(t, whole, planned, "with and without deltas: %s", c.done)
 					now := publishBy(t, by)
@@ -57,7 +57,7 @@ func TestDryRunEqualsPublication(t *testing.T) {
 					}
 					require.NotZero(t, planned.Total(), c.done)
 					require.Equal(t, publish.DifferenceCount{Added: now.Added, Changed: now.Changed, Removed: now.Removed}, planned.Counts[publish.ResourceProduct], c.done)
-					stored, err := s.DiffReleases(t.Context(), before.UUID(), now.UUID(), math.MaxInt, 0)
+					stored, err := s.Publisher.DiffReleases(t.Context(), before.UUID(), now.UUID(), math.MaxInt, 0)
 					require.NoError(t, err)
 					require.Equal(t, now.ID, stored.To)
 					stored.To = 0
@@ -65,7 +65,7 @@ func TestDryRunEqualsPublication(t *testing.T) {
 					for _, d := range planned.List {
 						require.Equal(t, d.Effect == publish.PendingChange, len(d.Members) > 0, "%s %s has members if it changes", d.Kind, d.ID)
 					}
-					back, err := s.DiffReleases(t.Context(), now.UUID(), before.UUID(), 1, 0)
+					back, err := s.Publisher.DiffReleases(t.Context(), now.UUID(), before.UUID(), 1, 0)
 					require.NoError(t, err)
 					require.Equal(t, planned.Total(), back.Total())
 					require.Len(t, back.List, 1)
@@ -80,7 +80,7 @@ func TestDryRunEqualsPublication(t *testing.T) {
 
 // publishBy publishes catalog main.
 func publishBy(t *testing.T, s *shop.Store) *segment.Release {
-	made, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+	made, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 	require.NoError(t, err)
 	return made
 }
@@ -111,9 +111,9 @@ func TestDryRun(t *testing.T) {
 			`node paints change Colours name:"Paints"->"Colours"`,
 			`node tools change Tools curated_products:["chalk","anvil"]->["chalk"]`,
 		}, list)
-		_, err := s.DryRun(t.Context(), "none", 1, nil)
+		_, err := s.Publisher.DryRun(t.Context(), "none", 1, nil)
 		storetest.RequireError(t, err, store.NotFound, "")
-		bounded, err := s.DryRun(t.Context(), "main", 1, nil)
+		bounded, err := s.Publisher.DryRun(t.Context(), "main", 1, nil)
 		require.NoError(t, err)
 		require.Len(t, bounded.List, 1)
 		require.Equal(t, len(list), bounded.Total())
@@ -123,7 +123,7 @@ func TestDryRun(t *testing.T) {
 // dryRun returns a line for each resource that the next publication of main changes.
 func dryRun(t *testing.T, s *shop.Store) (lines []string) {
 	t.Helper()
-	found, err := s.DryRun(t.Context(), "main", math.MaxInt, nil)
+	found, err := s.Publisher.DryRun(t.Context(), "main", math.MaxInt, nil)
 	require.NoError(t, err)
 	return differenceLines(found)
 }

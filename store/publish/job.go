@@ -63,13 +63,13 @@ func (r PublicationRequest) check(now time.Time) error {
 // PublishLater enqueues a job that publishes a catalog, or previews it. It returns
 // a queued job that does the same if there is one. NOT_FOUND for an unknown
 // catalog.
-func (s *PublishService) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
+func (s *Service) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
 	return s.RequestPublication(ctx, actor, catalogID, PublicationRequest{Serve: serve})
 }
 
 // RequestPublication is PublishLater with a time, notes, or as a dry run. UNPROCESSABLE for a time that has passed or is more
 // than 366 days ahead, and for notes that are too long.
-func (s *PublishService) RequestPublication(ctx context.Context, actor store.Actor, catalogID string, request PublicationRequest) (*job.Job, error) {
+func (s *Service) RequestPublication(ctx context.Context, actor store.Actor, catalogID string, request PublicationRequest) (*job.Job, error) {
 	if err := request.check(s.db.Now()); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *PublishService) RequestPublication(ctx context.Context, actor store.Act
 
 // PublishJob runs a job of the kind JobPublish. A job that runs again after its worker died makes
 // another release; the sweep deletes the unfinished one.
-func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress func(done, total int)) (any, error) {
+func PublishJob(ctx context.Context, s *Service, task *job.Job, progress func(done, total int)) (any, error) {
 	var input publishInput
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress 
 }
 
 // DryRunJob runs a job of the kind JobPublishDryRun.
-func DryRunJob(ctx context.Context, s *PublishService, task *job.Job, progress func(done, total int)) (any, error) {
+func DryRunJob(ctx context.Context, s *Service, task *job.Job, progress func(done, total int)) (any, error) {
 	var input publishInput
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func DryRunJob(ctx context.Context, s *PublishService, task *job.Job, progress f
 
 // ReleaseOfJob returns the release that a job made; NOT_FOUND when it made none,
 // or when the release is no longer kept.
-func (s *PublishService) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Release, error) {
+func (s *Service) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Release, error) {
 	var result publishResult
 	if task.Kind != job.JobPublish || task.State != job.JobSucceeded || json.Unmarshal(task.Result, &result) != nil {
 		return nil, store.NotFoundf(nil, "The job has made no release.")

@@ -37,7 +37,7 @@ func TestPublicationAndLog(t *testing.T) {
 		}
 
 		var lengths []int // of the log after each batch
-		_, err := s.Preview(t.Context(), storetest.Actor, catalogID, func(int, int) {
+		_, err := s.Publisher.Preview(t.Context(), storetest.Actor, catalogID, func(int, int) {
 			if backend.Name == "sqlite" {
 				lengths = append(lengths, pages())
 			}
@@ -47,7 +47,7 @@ func TestPublicationAndLog(t *testing.T) {
 			require.False(t, slices.IsSorted(lengths), "the log only grew: %d", lengths)
 		}
 
-		_, err = s.Publish(t.Context(), storetest.Actor, catalogID, func(done, _ int) {
+		_, err = s.Publisher.Publish(t.Context(), storetest.Actor, catalogID, func(done, _ int) {
 			if done == 1000 {
 				storetest.Import(t, s, changed.String())
 			}

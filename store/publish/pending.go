@@ -57,7 +57,7 @@ type Pending struct {
 
 // PendingChanges lists what was written since the served release of a catalog was made, and may change with its
 // next publication, by kind and id. It returns NOT_FOUND for an unknown catalog.
-func (s *PublishService) PendingChanges(ctx context.Context, catalogID string, page store.Page) (*Pending, error) {
+func (s *Service) PendingChanges(ctx context.Context, catalogID string, page store.Page) (*Pending, error) {
 	plan := &publicationPlan{in: s.db.Reader}
 	if err := plan.readCatalog(ctx, catalogID); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *PublishService) PendingChanges(ctx context.Context, catalogID string, p
 }
 
 // pendingResources adds to changes what they do to products.
-func (s *PublishService) pendingResources(ctx context.Context, changes []*authoring.PendingChange, served *segment.Release) ([]*PendingResource, error) {
+func (s *Service) pendingResources(ctx context.Context, changes []*authoring.PendingChange, served *segment.Release) ([]*PendingResource, error) {
 	resources := make([]*PendingResource, len(changes))
 	var ids []string
 	for i, c := range changes {

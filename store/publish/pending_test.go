@@ -36,16 +36,16 @@ func TestPendingChanges(t *testing.T) {
 		require.True(t, complete)
 		require.Equal(t, []string{"product anvil remove Anvil", "product brush change Brush", "product idea none Idea", "product new add New"}, list)
 
-		served, err := s.Releases(t.Context(), "main")
+		served, err := s.Releases.Releases(t.Context(), "main")
 		require.NoError(t, err)
 		storetest.Publish(t, s, "main")
 		list, _ = pending(t, s)
 		require.Empty(t, list)
-		_, err = s.ServeRelease(t.Context(), storetest.Actor, fmt.Sprint(served[0].ID))
+		_, err = s.Releases.ServeRelease(t.Context(), storetest.Actor, fmt.Sprint(served[0].ID))
 		require.NoError(t, err)
 		list, _ = pending(t, s)
 		require.Len(t, list, 4, "after a rollback the same is pending")
-		_, err = s.PendingChanges(t.Context(), "none", store.Page{})
+		_, err = s.Publisher.PendingChanges(t.Context(), "none", store.Page{})
 		storetest.RequireError(t, err, store.NotFound, "")
 	})
 }
@@ -54,7 +54,7 @@ func TestPendingChanges(t *testing.T) {
 func pending(t *testing.T, s *shop.Store) (list []string, complete bool) {
 	t.Helper()
 	for after := (*string)(nil); ; {
-		page, err := s.PendingChanges(t.Context(), "main", store.Page{First: new(2), After: after})
+		page, err := s.Publisher.PendingChanges(t.Context(), "main", store.Page{First: new(2), After: after})
 		require.NoError(t, err)
 		for _, c := range page.Items {
 			list = append(list, describe(c))

@@ -28,13 +28,13 @@ import (
 // A whole release needs about 0.4 kB of memory for each live product, as much
 // again for the garbage collector, and twice PublishConfig.WordBytes. Texts stay
 // on disk. A delta reads sort keys, and lists of which something changes: up to 0.15 kB for each product.
-func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.PublishWithNotes(ctx, actor, catalogID, ReleaseNotes{}, progress)
 }
 
 // PublishWithNotes is Publish with notes for a new release. A release that is served already keeps its own.
 // UNPROCESSABLE for notes that are too long.
-func (s *PublishService) PublishWithNotes(ctx context.Context, actor store.Actor, catalogID string, notes ReleaseNotes, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) PublishWithNotes(ctx context.Context, actor store.Actor, catalogID string, notes ReleaseNotes, progress PublishProgress) (*segment.Release, error) {
 	if err := notes.check(); err != nil {
 		return nil, err
 	}
@@ -47,13 +47,13 @@ func (s *PublishService) PublishWithNotes(ctx context.Context, actor store.Actor
 
 // PublishUnlessHeld is Publish for callers that nobody told to publish, such as an
 // import. For a catalog that was rolled back it returns a *routing.HeldError.
-func (s *PublishService) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{serve: true}, progress)
 }
 
 // Preview makes a release without serving it. View shows it to shoppers who
 // request its number, and ServeRelease serves it.
-func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{}, progress)
 }
 
@@ -62,7 +62,7 @@ const buildsAtMost = 3
 
 // publish starts again if its release was swept as dead, for example because the
 // server was suspended or the database's clock was changed, and if there was no room for new sort keys.
-func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
+func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
 	for range buildsAtMost {
 		made, err = s.build(ctx, actor, catalogID, how, progress)
 		switch {
@@ -75,7 +75,7 @@ func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalog
 	return made, err
 }
 
-func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*segment.Release, error) {
+func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*segment.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -136,7 +136,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 }
 
 // newRelease returns a release of a catalog that has no number yet, in the locale of the settings.
-func (s *PublishService) newRelease(ctx context.Context, catalogID string) (*segment.Release, error) {
+func (s *Service) newRelease(ctx context.Context, catalogID string) (*segment.Release, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *PublishService) newRelease(ctx context.Context, catalogID string) (*seg
 
 // planRelease decides what a release will hold, as a snapshot has it, and sets what made then is. It writes nothing.
 // NOT_FOUND for an unknown catalog.
-func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot, made *segment.Release, how publication) (*publicationPlan, error) {
+func (s *Service) planRelease(ctx context.Context, snapshot *db.Snapshot, made *segment.Release, how publication) (*publicationPlan, error) {
 	plan := &publicationPlan{in: snapshot.Session, onBase: how.onBase}
 	plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
 	if err := plan.catalog(ctx, made.CatalogID); err != nil {
@@ -178,7 +178,7 @@ func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot,
 // analyzeReleases updates the query planner's statistics before anyone reads the
 // new release. With old ones the planner would assume that the release has few
 // rows, and read all of it for a page.
-func (s *PublishService) analyzeReleases(ctx context.Context) error {
+func (s *Service) analyzeReleases(ctx context.Context) error {
 	var tables []string
 	for _, table := range segment.Tables {
 		tables = append(tables, table.Name)
@@ -190,7 +190,7 @@ func (s *PublishService) analyzeReleases(ctx context.Context) error {
 // taken number keeps the sweep from deleting documents that the release will
 // share. The catalog's row is locked before: a later roll-back has a higher
 // number.
-func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, made *segment.Release, how publication) (id int64, err error) {
+func (s *Service) startRelease(ctx context.Context, actor store.Actor, made *segment.Release, how publication) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		hold, err := routing.LockHold(ctx, t, made.CatalogID)
 		if err == nil {
@@ -221,7 +221,7 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 // finishRelease publishes the release and serves it, unless a later one of the
 // catalog was finished first. CONFLICT if the catalog was rolled back since the
 // release was started: it is published, but not served.
-func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *segment.Release, serve bool) error {
+func (s *Service) finishRelease(ctx context.Context, actor store.Actor, made *segment.Release, serve bool) error {
 	var hold routing.Hold
 	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
 		// Locks the catalog's row, so that releases are served one after the other.
@@ -288,7 +288,7 @@ func recordRelease(t *db.Tx, hold routing.Hold, made *segment.Release, serve boo
 }
 
 // endHold ends the publication's hold when no release was made.
-func (s *PublishService) endHold(ctx context.Context, actor store.Actor, catalogID string, how publication) error {
+func (s *Service) endHold(ctx context.Context, actor store.Actor, catalogID string, how publication) error {
 	if how.ends == 0 {
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestPublish(t *testing.T) {
 
 func publishUnknown(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := backend.Open(t).Publish(t.Context(), storetest.Actor, "nowhere", nil)
+		_, err := backend.Open(t).Publisher.Publish(t.Context(), storetest.Actor, "nowhere", nil)
 		storetest.RequireError(t, err, store.NotFound, "", `"nowhere"`)
 		require.Equal(t, "0", storetest.QueryText(t, backend.SQL(t), `SELECT COUNT(*) FROM release`))
 	}
@@ -53,12 +53,12 @@ func publishUnknown(backend storetest.Backend) func(*testing.T) {
 func publishNothing(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		_, err := s.View(t.Context(), release.ShopperContext{})
+		_, err := s.Releases.View(t.Context(), release.ShopperContext{})
 		storetest.RequireError(t, err, store.NotFound, "", "published")
 		storetest.Import(t, s, storetest.ShopFile)
-		_, err = s.View(t.Context(), release.ShopperContext{})
+		_, err = s.Releases.View(t.Context(), release.ShopperContext{})
 		storetest.RequireError(t, err, store.NotFound, "", "published")
-		ids, err := s.CatalogIDs(t.Context())
+		ids, err := s.Releases.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []string{"main", "outlet"}, ids)
 		storetest.Publish(t, s, "outlet")
@@ -415,10 +415,10 @@ func publishProgress(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.Import(t, s, storetest.GenerateShop(t, 1100, 4))
-		catalogs, err := s.CatalogIDs(t.Context())
+		catalogs, err := s.Releases.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		var last, calls int
-		release, err := s.Publish(t.Context(), storetest.Actor, catalogs[0], func(done, total int) {
+		release, err := s.Publisher.Publish(t.Context(), storetest.Actor, catalogs[0], func(done, total int) {
 			require.Greater(t, done, last)
 			require.LessOrEqual(t, done, total)
 			last, calls = done, calls+1

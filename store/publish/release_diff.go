@@ -12,7 +12,7 @@ import (
 // one base are compared by what changed since, others by all their products. most bounds the list, not the counts.
 // NOT_FOUND for a release that is not kept; UNPROCESSABLE for releases of two catalogs, for a release of another
 // format, and if all products have to be compared and a release has more than mostProducts; 0 is no bound.
-func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most, mostProducts int) (*Differences, error) {
+func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostProducts int) (*Differences, error) {
 	var sides [2]*storedSide
 	for i, id := range []string{from, to} {
 		member := []string{"from_id", "to_id"}[i]
@@ -54,7 +54,7 @@ func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most
 }
 
 // keptRelease returns a kept release by its number; NOT_FOUND with the member otherwise.
-func (s *PublishService) keptRelease(ctx context.Context, member, id string) (*segment.Release, error) {
+func (s *Service) keptRelease(ctx context.Context, member, id string) (*segment.Release, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err == nil {
 		var found *segment.Release

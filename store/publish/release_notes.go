@@ -55,7 +55,7 @@ type ReleaseUpdate struct {
 // UpdateRelease changes the notes of a kept release, and whether it is retained: no sweep then deletes it, so that it
 // can be served again at any time. NOT_FOUND for a release that is not kept; UNPROCESSABLE for notes that are too
 // long; CONFLICT if the catalog has 20 retained releases.
-func (s *PublishService) UpdateRelease(ctx context.Context, actor store.Actor, id string, update ReleaseUpdate) (*segment.Release, error) {
+func (s *Service) UpdateRelease(ctx context.Context, actor store.Actor, id string, update ReleaseUpdate) (*segment.Release, error) {
 	missing := store.NotFoundf([]string{"release_id"}, "must be a release that is kept, got %q. catalogReleases lists them.", store.Abbreviate(id))
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {

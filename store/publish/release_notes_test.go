@@ -21,35 +21,35 @@ func TestReleaseNotes(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
-		made, err := s.PublishWithNotes(t.Context(), "client:a", "main", publish.ReleaseNotes{Label: "winter", Note: "new prices\nfor all"}, nil)
+		made, err := s.Publisher.PublishWithNotes(t.Context(), "client:a", "main", publish.ReleaseNotes{Label: "winter", Note: "new prices\nfor all"}, nil)
 		require.NoError(t, err)
-		stored, err := s.ReleaseByID(t.Context(), made.UUID())
+		stored, err := s.Releases.ReleaseByID(t.Context(), made.UUID())
 		require.NoError(t, err)
 		require.Equal(t, []any{"winter", "new prices\nfor all", store.Actor("client:a"), storetest.Noon, false},
 			[]any{stored.Label, stored.Note, stored.Actor, stored.ServedAt.UTC(), stored.Retained})
 		require.Greater(t, stored.Bytes, int64(10_000))
 		require.Equal(t, made.Bytes, stored.Bytes)
-		currencies, err := s.CurrenciesOf(t.Context(), []*segment.Release{made, made})
+		currencies, err := s.Releases.CurrenciesOf(t.Context(), []*segment.Release{made, made})
 		require.NoError(t, err)
 		require.Equal(t, [][]string{{"EUR", "JPY", "USD"}, {"EUR", "JPY", "USD"}}, currencies)
 
 		clock.Advance(time.Hour)
-		same, err := s.PublishWithNotes(t.Context(), "client:b", "main", publish.ReleaseNotes{Label: "other"}, nil)
+		same, err := s.Publisher.PublishWithNotes(t.Context(), "client:b", "main", publish.ReleaseNotes{Label: "other"}, nil)
 		require.NoError(t, err)
 		require.Equal(t, []any{made.ID, "winter"}, []any{same.ID, same.Label}, "a release that is served already keeps its own")
 		storetest.RenameProducts(t, s, "Two")
 		storetest.Publish(t, s, "main")
 		clock.Advance(time.Hour)
 		serveRelease(t, s, made.UUID())
-		back, err := s.ReleaseByID(t.Context(), made.UUID())
+		back, err := s.Releases.ReleaseByID(t.Context(), made.UUID())
 		require.NoError(t, err)
 		require.Equal(t, storetest.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "when it was served again")
 		clock.Advance(time.Hour)
 		serveRelease(t, s, made.UUID())
-		back, _ = s.ReleaseByID(t.Context(), made.UUID())
+		back, _ = s.Releases.ReleaseByID(t.Context(), made.UUID())
 		require.Equal(t, storetest.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "it was served already")
 
-		changed, err := s.UpdateRelease(t.Context(), storetest.Actor, made.UUID(), publish.ReleaseUpdate{Label: new("summer")})
+		changed, err := s.Publisher.UpdateRelease(t.Context(), storetest.Actor, made.UUID(), publish.ReleaseUpdate{Label: new("summer")})
 		require.NoError(t, err)
 		require.Equal(t, []string{"summer", "new prices\nfor all"}, []string{changed.Label, changed.Note})
 		for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestReleaseNotes(t *testing.T) {
 			{made.UUID(), publish.ReleaseUpdate{Label: new(strings.Repeat("a", 101))}, store.Unprocessable, "label", "at most 100 bytes, got 101"},
 			{made.UUID(), publish.ReleaseUpdate{Note: new(strings.Repeat("a", 2001))}, store.Unprocessable, "note", "at most 2000 bytes, got 2001"},
 		} {
-			_, err := s.UpdateRelease(t.Context(), storetest.Actor, c.id, c.update)
+			_, err := s.Publisher.UpdateRelease(t.Context(), storetest.Actor, c.id, c.update)
 			storetest.RequireError(t, err, c.code, c.member, c.detail)
 		}
 	})
@@ -83,7 +83,7 @@ func TestRetainedReleases(t *testing.T) {
 		ids, _ := releasesOf(t, s, "main")
 		retained, base := ids[0], ids[1]
 		retain := func(id string, is bool) error {
-			_, err := s.UpdateRelease(t.Context(), storetest.Actor, id, publish.ReleaseUpdate{Retained: &is})
+			_, err := s.Publisher.UpdateRelease(t.Context(), storetest.Actor, id, publish.ReleaseUpdate{Retained: &is})
 			return err
 		}
 		require.NoError(t, retain(retained, true))

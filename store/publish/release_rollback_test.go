@@ -31,7 +31,7 @@ func rollBackToFirst(t *testing.T, s *shop.Store) (ids []string) {
 
 func serveRelease(t *testing.T, s *shop.Store, id string) {
 	t.Helper()
-	_, err := s.ServeRelease(t.Context(), storetest.Actor, id)
+	_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, id)
 	require.NoError(t, err)
 }
 
@@ -43,11 +43,11 @@ func anvilName(t *testing.T, s *shop.Store) string {
 // heldRelease returns the release at which catalog main is held, or 0. All reads must agree.
 func heldRelease(t *testing.T, s *shop.Store) int64 {
 	t.Helper()
-	holds, err := s.HeldCatalogs(t.Context())
+	holds, err := s.Releases.HeldCatalogs(t.Context())
 	require.NoError(t, err)
-	main, err := s.Catalog(t.Context(), "main")
+	main, err := s.Catalogs.Catalog(t.Context(), "main")
 	require.NoError(t, err)
-	explained, err := s.CatalogResolution(t.Context(), release.ShopperContext{}, nil)
+	explained, err := s.Releases.CatalogResolution(t.Context(), release.ShopperContext{}, nil)
 	require.NoError(t, err)
 	gauges, err := s.Gauges(t.Context())
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		unlessHeld := func(t *testing.T, s *shop.Store) {
 			t.Helper()
-			_, err := s.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
+			_, err := s.Publisher.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
 			var held *routing.HeldError
 			require.ErrorAs(t, err, &held)
 			require.Equal(t, heldRelease(t, s), held.Hold.ReleaseID)
@@ -80,18 +80,18 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 				storetest.Publish(t, s, "main")
 			},
 			"a job": func(t *testing.T, s *shop.Store, _ []string) {
-				task, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
+				task, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 				require.NoError(t, err)
 				storetest.RunWorker(t, s)
 				storetest.Eventually(t, job.JobSucceeded, func() job.JobState {
-					task, err = s.Job(t.Context(), task.ID)
+					task, err = s.Jobs.Job(t.Context(), task.ID)
 					require.NoError(t, err)
 					return task.State
 				})
 			},
 			"the release it was rolled back from": func(t *testing.T, s *shop.Store, ids []string) { serveRelease(t, s, ids[0]) },
 			"a preview": func(t *testing.T, s *shop.Store, _ []string) {
-				made, err := s.Preview(t.Context(), storetest.Actor, "main", nil)
+				made, err := s.Publisher.Preview(t.Context(), storetest.Actor, "main", nil)
 				require.NoError(t, err)
 				require.NotZero(t, heldRelease(t, s), "a preview does not end the hold")
 				serveRelease(t, s, made.UUID())
@@ -112,7 +112,7 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 				require.Equal(t, "Three", anvilName(t, s))
 				require.Zero(t, heldRelease(t, s))
 				storetest.RenameProducts(t, s, "Four")
-				_, err := s.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
+				_, err := s.Publisher.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
 				require.NoError(t, err)
 				require.Equal(t, "Four", anvilName(t, s))
 			})
@@ -148,11 +148,11 @@ func releaseHeldEarlierPublish(backend storetest.Backend) func(*testing.T) {
 		storetest.Publish(t, s, "main")
 		for name, begun := range map[string]func(rollBack func()) error{
 			"a publication": func(rollBack func()) error {
-				_, err := s.Publish(t.Context(), storetest.Actor, "main", func(int, int) { rollBack() })
+				_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", func(int, int) { rollBack() })
 				return err
 			},
 			"an import's": func(rollBack func()) error {
-				_, err := s.PublishUnlessHeld(t.Context(), storetest.Actor, "main", func(int, int) { rollBack() })
+				_, err := s.Publisher.PublishUnlessHeld(t.Context(), storetest.Actor, "main", func(int, int) { rollBack() })
 				return err
 			},
 		} {
@@ -171,20 +171,20 @@ func releaseHeldEarlierPublish(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, "New "+name, anvilName(t, s))
 		}
 		storetest.RenameProducts(t, s, "Queued")
-		before, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
+		before, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		serveRelease(t, s, ids[1])
 		storetest.RunWorker(t, s)
 		reached := func(task *job.Job) func() job.JobState {
 			return func() job.JobState {
-				now, err := s.Job(t.Context(), task.ID)
+				now, err := s.Jobs.Job(t.Context(), task.ID)
 				require.NoError(t, err)
 				return now.State
 			}
 		}
 		storetest.Eventually(t, job.JobFailed, reached(before))
 		require.Equal(t, "Two", anvilName(t, s))
-		after, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
+		after, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		storetest.Eventually(t, job.JobSucceeded, reached(after))
 		require.Equal(t, "Queued", anvilName(t, s))

@@ -187,11 +187,11 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1300, 6))
-		catalogs, err := s.CatalogIDs(t.Context())
+		catalogs, err := s.Releases.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		require.Len(t, catalogs, 3)
 		big := catalogs[0]
-		newest, err := s.Publish(t.Context(), storetest.Actor, big, nil)
+		newest, err := s.Publisher.Publish(t.Context(), storetest.Actor, big, nil)
 		require.NoError(t, err)
 		v := storetest.View(t, s, release.ShopperContext{})
 		require.Equal(t, newest.ID, v.Release.ID)
@@ -199,7 +199,7 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 
 		interrupt := func() {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := s.Publish(ctx, storetest.Actor, big, func(int, int) { cancel() })
+			_, err := s.Publisher.Publish(ctx, storetest.Actor, big, func(int, int) { cancel() })
 			require.ErrorIs(t, err, context.Canceled)
 			cancel()
 		}
@@ -232,7 +232,7 @@ func publishAll(t *testing.T, stores []*shop.Store, catalogs []string) {
 	var group sync.WaitGroup
 	for i, catalog := range catalogs {
 		group.Go(func() {
-			_, failures[i] = stores[i%len(stores)].Publish(context.Background(), storetest.Actor, catalog, nil)
+			_, failures[i] = stores[i%len(stores)].Publisher.Publish(context.Background(), storetest.Actor, catalog, nil)
 		})
 	}
 	group.Wait()
@@ -253,7 +253,7 @@ func releaseTwoCatalogs(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		storetest.Import(t, s, text)
-		catalogs, err := s.CatalogIDs(t.Context())
+		catalogs, err := s.Releases.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		for i := range 3 {
 			for line := range strings.Lines(text) {
@@ -332,7 +332,7 @@ func readWhole(s *shop.Store, way int) string {
 	query, version, seen := queries[way%len(queries)], "", 0
 	query.Page.First = new(1)
 	for {
-		v, err := s.View(context.Background(), release.ShopperContext{})
+		v, err := s.Releases.View(context.Background(), release.ShopperContext{})
 		if err != nil {
 			return err.Error()
 		}

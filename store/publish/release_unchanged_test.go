@@ -23,7 +23,7 @@ func releaseLastHourKept(backend storetest.Backend) func(*testing.T) {
 		for i := range 25 {
 			storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For paint `+strconv.Itoa(i)+`."`)))
 			storetest.Publish(t, s, "main")
-			_, err := s.Preview(t.Context(), storetest.Actor, "main", nil) // never current
+			_, err := s.Publisher.Preview(t.Context(), storetest.Actor, "main", nil) // never current
 			require.NoError(t, err)
 			clock.Advance(time.Minute)
 		}
@@ -138,13 +138,13 @@ func releaseUnchanged(backend storetest.Backend) func(*testing.T) {
 						storetest.Import(t, s, line+"\n")
 					}
 					rows = storetest.CountRows(t, backend.SQL(t), "release")
-					release, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+					release, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					require.Equal(t, served(), release.UUID())
 					require.Equal(t, c.same, before == release.UUID())
 					if c.same {
 						require.Equal(t, rows, storetest.CountRows(t, backend.SQL(t), "release"), "no rows remain")
-						again, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+						again, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 						require.NoError(t, err)
 						require.Equal(t, release, again, "the current release")
 						storetest.RequireNoOrphans(t, backend.SQL(t))

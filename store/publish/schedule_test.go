@@ -27,7 +27,7 @@ func TestScheduledPublications(t *testing.T) {
 // schedule schedules a publication of main in an hour.
 func schedule(t *testing.T, s *shop.Store, label string) *job.Job {
 	t.Helper()
-	task, err := s.RequestPublication(t.Context(), storetest.Actor, "main",
+	task, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "main",
 		publish.PublicationRequest{Serve: true, Notes: publish.ReleaseNotes{Label: label}, At: time.Now().Add(time.Hour).Truncate(time.Millisecond)})
 	require.NoError(t, err)
 	require.Equal(t, job.JobScheduled, task.State)
@@ -43,7 +43,7 @@ func comesDue(t *testing.T, backend storetest.Backend) {
 
 func scheduledIDs(t *testing.T, s *shop.Store) (ids []string) {
 	t.Helper()
-	tasks, err := s.ScheduledJobs(t.Context(), job.JobPublish)
+	tasks, err := s.Jobs.ScheduledJobs(t.Context(), job.JobPublish)
 	require.NoError(t, err)
 	for _, task := range tasks {
 		ids = append(ids, task.ID)
@@ -56,7 +56,7 @@ func scheduledWaits(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		task := schedule(t, s, "winter")
-		again, err := s.RequestPublication(t.Context(), storetest.Actor, "main", publish.PublicationRequest{Serve: true, Notes: publish.ReleaseNotes{Label: "winter"}, At: task.RunAt})
+		again, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "main", publish.PublicationRequest{Serve: true, Notes: publish.ReleaseNotes{Label: "winter"}, At: task.RunAt})
 		require.NoError(t, err)
 		require.Equal(t, task.ID, again.ID, "the same request is the same job")
 		other := schedule(t, s, "spring")
@@ -65,18 +65,18 @@ func scheduledWaits(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, gauges.Jobs, "it waits for no worker")
 		storetest.RunWorker(t, s)
-		at, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
+		at, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		require.NotEqual(t, task.ID, at.ID)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, at.ID).State)
 		require.Equal(t, []string{task.ID, other.ID}, scheduledIDs(t, s))
-		canceled, err := s.CancelJob(t.Context(), storetest.Actor, task.ID)
+		canceled, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.Equal(t, []string{other.ID}, scheduledIDs(t, s))
 		comesDue(t, backend)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, other.ID).State)
-		canceled, err = s.Job(t.Context(), task.ID)
+		canceled, err = s.Jobs.Job(t.Context(), task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.Zero(t, canceled.StartedAt)
@@ -98,7 +98,7 @@ func scheduledOnce(backend storetest.Backend) func(*testing.T) {
 		}
 		done := storetest.WaitForJob(t, servers[1], task.ID)
 		require.Equal(t, job.JobSucceeded, done.State, done.Error)
-		made, err := servers[2].ReleaseOfJob(t.Context(), done)
+		made, err := servers[2].Publisher.ReleaseOfJob(t.Context(), done)
 		require.NoError(t, err)
 		require.Equal(t, []any{"winter", storetest.Actor}, []any{made.Label, made.Actor})
 		require.Equal(t, "2", storetest.QueryText(t, db, `SELECT COUNT(*) FROM release`))
@@ -117,7 +117,7 @@ func scheduledHeld(backend storetest.Backend) func(*testing.T) {
 		serveRelease(t, s, ids[1])
 		after := schedule(t, s, "after")
 		storetest.RunWorker(t, s)
-		_, err := s.CancelJob(t.Context(), storetest.Actor, "none")
+		_, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, "none")
 		storetest.RequireError(t, err, store.NotFound, "id")
 		due := func(id string) {
 			_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = beat_at - 3600000000 WHERE id = '`+id+`'`)
@@ -151,10 +151,10 @@ func scheduledBounds(backend storetest.Backend) func(*testing.T) {
 			{publish.PublicationRequest{Notes: publish.ReleaseNotes{Label: "a\nb"}}, "label", "one line"},
 			{publish.PublicationRequest{Notes: publish.ReleaseNotes{Note: string(make([]byte, 1))}}, "note", "NUL"},
 		} {
-			_, err := s.RequestPublication(t.Context(), storetest.Actor, "main", c.request)
+			_, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "main", c.request)
 			storetest.RequireError(t, err, store.Unprocessable, c.member, c.detail)
 		}
-		_, err := s.RequestPublication(t.Context(), storetest.Actor, "none", publish.PublicationRequest{At: storetest.Noon.Add(time.Hour)})
+		_, err := s.Publisher.RequestPublication(t.Context(), storetest.Actor, "none", publish.PublicationRequest{At: storetest.Noon.Add(time.Hour)})
 		storetest.RequireError(t, err, store.NotFound, "catalog_id")
 	}
 }

@@ -1,7 +1,7 @@
 // Package publish makes releases of the authored catalogs, whole or as a delta of
 // the served one, in bounded memory and short transactions, and deletes releases
 // that nobody reads. A publicationPlan says what a release will hold, a
-// releaseWriter writes it, and PublishService runs both. It must not import shop.
+// releaseWriter writes it, and Service runs both. It must not import shop.
 package publish
 
 import (
@@ -56,11 +56,11 @@ const (
 	buildingStale     = time.Minute // a build without progress for so long is dead
 )
 
-// PublishService publishes catalogs, and sweeps releases.
-type PublishService struct {
+// Service publishes catalogs, and sweeps releases.
+type Service struct {
 	db        *db.DB
-	jobs      *job.JobService
-	releases  *release.ReleaseService
+	jobs      *job.Service
+	releases  *release.Service
 	whole     bool // no deltas
 	wordBytes int  // memory for words; 0 is the default
 	kept      int  // newest releases of a catalog; 0 is all
@@ -68,7 +68,7 @@ type PublishService struct {
 	left      func()
 }
 
-// PublishConfig configures a PublishService.
+// PublishConfig configures a Service.
 type PublishConfig struct {
 	WordBytes int    // memory for the words of products, and as much again for the other indexes; 0 means 64 MiB
 	Whole     bool   // publish whole releases, no deltas
@@ -78,6 +78,6 @@ type PublishConfig struct {
 }
 
 // NewPublishService returns a service for a database.
-func NewPublishService(d *db.DB, jobs *job.JobService, releases *release.ReleaseService, config PublishConfig) *PublishService {
-	return &PublishService{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
+func NewService(d *db.DB, jobs *job.Service, releases *release.Service, config PublishConfig) *Service {
+	return &Service{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, factor: cmp.Or(config.Factor, layerFactor), left: config.Left}
 }

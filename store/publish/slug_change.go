@@ -21,7 +21,7 @@ func (w *releaseWriter) slugChange(ctx context.Context, kind, id, was, is string
 }
 
 // dropSlugChanges deletes the oldest changes of a catalog beyond maxSlugChanges.
-func (s *PublishService) dropSlugChanges(ctx context.Context, actor store.Actor, catalogID string) error {
+func (s *Service) dropSlugChanges(ctx context.Context, actor store.Actor, catalogID string) error {
 	oldest, found, err := db.One(ctx, s.db.Reader, db.Scalar[int64],
 		`SELECT release_id FROM slug_change WHERE catalog_id = $1 ORDER BY release_id DESC LIMIT 1 OFFSET $2`, catalogID, maxSlugChanges)
 	if err != nil || !found {
@@ -35,7 +35,7 @@ func (s *PublishService) dropSlugChanges(ctx context.Context, actor store.Actor,
 }
 
 // dropSlugChangesOfCatalogs deletes the changes of catalogs that were deleted.
-func (s *PublishService) dropSlugChangesOfCatalogs(ctx context.Context, actor store.Actor) error {
+func (s *Service) dropSlugChangesOfCatalogs(ctx context.Context, actor store.Actor) error {
 	return s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
 		return t.Exec(ctx, `
 			DELETE FROM slug_change WHERE (catalog_id, slug, kind, release_id, target_id) IN (

@@ -18,7 +18,7 @@ type storedSide struct {
 	view *release.View
 }
 
-func (s *PublishService) storedSide(r *segment.Release) *storedSide {
+func (s *Service) storedSide(r *segment.Release) *storedSide {
 	return &storedSide{s.db, release.ViewOf(s.releases, r)}
 }
 

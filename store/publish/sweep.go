@@ -23,7 +23,7 @@ func noLayer(id string) string {
 // releases. It keeps the newest of each
 // catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
 // all, those that are retained, and the layers of these.
-func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) error {
+func (s *Service) sweepReleases(ctx context.Context, actor store.Actor) error {
 	for range maxLayers { // again for the layers of those that are gone
 		dead, err := s.deadReleases(ctx)
 		if err != nil {
@@ -50,7 +50,7 @@ type deadRelease struct {
 // deadReleases returns the releases to delete. Builds mark their progress by the
 // database's clock, because servers' clocks may differ by minutes. When a release
 // was last served is compared with the earlier of both clocks.
-func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error) {
+func (s *Service) deadReleases(ctx context.Context) ([]deadRelease, error) {
 	kept := cmp.Or(s.kept, math.MaxInt32)
 	now, err := s.db.SafeNow(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 // dropRelease deletes a release, its own row last, so that an interrupted deletion
 // is found again. It changes the state first, so that nobody begins to read it. A
 // release that is served again meanwhile, or became a layer, stays.
-func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dead deadRelease) error {
+func (s *Service) dropRelease(ctx context.Context, actor store.Actor, dead deadRelease) error {
 	id := dead.id
 	var dropped int64
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {

@@ -13,7 +13,7 @@ import (
 // upToDate returns the served release if no authored data was written since, else
 // nil; also nil for a release of another format. It returns a *routing.HeldError if
 // the catalog's hold forbids the publication.
-func (s *PublishService) upToDate(ctx context.Context, catalogID string, how publication) (*segment.Release, error) {
+func (s *Service) upToDate(ctx context.Context, catalogID string, how publication) (*segment.Release, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *PublishService) upToDate(ctx context.Context, catalogID string, how pub
 // giveUp deletes a release that shows the same as the served one, and marks that
 // as up to date. It returns false when another publication of the catalog is
 // running or finished meanwhile: then the later release must win.
-func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release *segment.Release, served int64) (dropped bool, err error) {
+func (s *Service) giveUp(ctx context.Context, actor store.Actor, release *segment.Release, served int64) (dropped bool, err error) {
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		dropped = false
 		// Locks the catalog's row, as finishRelease does.

@@ -15,7 +15,7 @@ import (
 )
 
 // newReleaseWriter returns the writer of a plan.
-func newReleaseWriter(s *PublishService, actor store.Actor, p *publicationPlan, release *segment.Release) *releaseWriter {
+func newReleaseWriter(s *Service, actor store.Actor, p *publicationPlan, release *segment.Release) *releaseWriter {
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
 		index: map[string]*runs{}, facet: map[string]*facetBuilder{},
 		prices: sparseKeys{absent: segment.Unpriced}, orders: sparseKeys{absent: catalog.NoOrder}}

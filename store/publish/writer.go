@@ -22,7 +22,7 @@ const (
 
 // releaseWriter writes one release, in transactions of its own.
 type releaseWriter struct {
-	service    *PublishService
+	service    *Service
 	actor      store.Actor
 	plan       *publicationPlan
 	release    *segment.Release

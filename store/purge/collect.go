@@ -46,7 +46,7 @@ var topics = []string{string(db.TopicCatalog), string(db.TopicSettings)}
 // CollectPurges queues a call for each catalog that serves another release than at the last time. It
 // queues one for all catalogs at the first time, and if rules, settings or the set of published catalogs
 // changed, which decide the catalog of a shopper. Any server may call it after any change.
-func (s *PurgeService) CollectPurges(ctx context.Context) error {
+func (s *Service) CollectPurges(ctx context.Context) error {
 	before, _, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT seen FROM purge_seen WHERE id = 1`)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func changedSince(ctx context.Context, in db.Session, was, is served, call Call)
 
 // queue adds a call, or adds its change to the call of the catalog that waits. A call that failed keeps its
 // time.
-func (s *PurgeService) queue(ctx context.Context, t *db.Tx, call Call) error {
+func (s *Service) queue(ctx context.Context, t *db.Tx, call Call) error {
 	waiting, found, err := db.One(ctx, t.Session, db.Scalar[[]byte], `SELECT `+changedColumn+` FROM purge_call WHERE catalog_id = $1`, call.CatalogID)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Package purge finds out what changed of what shoppers see, and queues a Call of the purge hook for it.
-// PurgeService keeps the queue in the database, so that one of several servers makes each call, and a
+// Service keeps the queue in the database, so that one of several servers makes each call, and a
 // restart loses none. It must not make the calls.
 package purge
 
@@ -16,11 +16,11 @@ import (
 	"portico/store/db"
 )
 
-// PurgeService queues calls of the purge hook.
-type PurgeService struct{ db *db.DB }
+// Service queues calls of the purge hook.
+type Service struct{ db *db.DB }
 
 // NewPurgeService returns a service for a database.
-func NewPurgeService(d *db.DB) *PurgeService { return &PurgeService{d} }
+func NewService(d *db.DB) *Service { return &Service{d} }
 
 // Call is a call of the purge hook. Several changes of a catalog become one call while it waits.
 type Call struct {
@@ -66,14 +66,14 @@ func scanCall(rows *sql.Rows) (*Call, error) {
 }
 
 // NextPurge returns how long to wait for the next call that may be due; found is false without any.
-func (s *PurgeService) NextPurge(ctx context.Context) (wait time.Duration, found bool, err error) {
+func (s *Service) NextPurge(ctx context.Context) (wait time.Duration, found bool, err error) {
 	left, _, err := db.One(ctx, s.db.Reader, db.Scalar[sql.NullInt64], `
 		SELECT MIN(CASE WHEN due_at > leased_until THEN due_at ELSE leased_until END) - `+s.db.ClockSQL()+` FROM purge_call`)
 	return max(0, time.Duration(left.Int64)*time.Microsecond), left.Valid, err
 }
 
 // ClaimPurge returns a call that is due, for this server to make within Lease; nil if there is none.
-func (s *PurgeService) ClaimPurge(ctx context.Context) (call *Call, err error) {
+func (s *Service) ClaimPurge(ctx context.Context) (call *Call, err error) {
 	now := s.db.ClockSQL()
 	err = s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		call, _, err = db.One(ctx, t.Session, scanCall, `
@@ -87,7 +87,7 @@ func (s *PurgeService) ClaimPurge(ctx context.Context) (call *Call, err error) {
 }
 
 // FinishPurge records that a call succeeded. If more changed meanwhile, the next call is due at once.
-func (s *PurgeService) FinishPurge(ctx context.Context, call *Call) error {
+func (s *Service) FinishPurge(ctx context.Context, call *Call) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		if call.Repeat {
 			n, err := t.Exec(ctx, `DELETE FROM purge_call WHERE catalog_id = $1 AND revision = $2`, call.CatalogID, call.revision)
@@ -105,7 +105,7 @@ func (s *PurgeService) FinishPurge(ctx context.Context, call *Call) error {
 }
 
 // RetryPurge records that a call failed. Any server makes it again after a time. With 0 it was not made.
-func (s *PurgeService) RetryPurge(ctx context.Context, call *Call, after time.Duration) error {
+func (s *Service) RetryPurge(ctx context.Context, call *Call, after time.Duration) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		_, err := t.Exec(ctx, `UPDATE purge_call SET attempts = attempts + $3, leased_until = 0, due_at = `+s.db.ClockSQL()+` + $2 WHERE catalog_id = $1`,
 			call.CatalogID, after.Microseconds(), min(after.Microseconds(), 1))
@@ -114,7 +114,7 @@ func (s *PurgeService) RetryPurge(ctx context.Context, call *Call, after time.Du
 }
 
 // PendingPurges returns how many calls wait, and the age of the oldest change that none has succeeded for.
-func (s *PurgeService) PendingPurges(ctx context.Context) (calls int, oldest time.Duration, err error) {
+func (s *Service) PendingPurges(ctx context.Context) (calls int, oldest time.Duration, err error) {
 	row, _, err := db.One(ctx, s.db.Reader, db.ScanPair[int, int64], `
 		SELECT COUNT(*), COALESCE(MAX(CASE WHEN calls = $1 THEN `+s.db.ClockSQL()+` - created_at ELSE 0 END), 0) FROM purge_call`, callsPerChange)
 	return row.Key, time.Duration(row.Value) * time.Microsecond, err

@@ -36,11 +36,11 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, lines(file))
 				require.NoError(t, file.Close())
-				_, err = s.Import(t.Context(), store.Actor("client:test"), func() (io.ReadCloser, error) { return os.Open(file.Name()) }, exchange.ImportOptions{})
+				_, err = s.Exchange.Import(t.Context(), store.Actor("client:test"), func() (io.ReadCloser, error) { return os.Open(file.Name()) }, exchange.ImportOptions{})
 				require.NoError(t, err)
-				catalogs, err := s.CatalogIDs(t.Context())
+				catalogs, err := s.Releases.CatalogIDs(t.Context())
 				require.NoError(t, err)
-				_, err = s.Publish(t.Context(), store.Actor("client:test"), catalogs[0], nil)
+				_, err = s.Publisher.Publish(t.Context(), store.Actor("client:test"), catalogs[0], nil)
 				require.NoError(t, err)
 				require.NotZero(t, readBodies(t, s))
 			})
@@ -51,7 +51,7 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 // readBodies reads every product of a shop both ways.
 func readBodies(t *testing.T, s *shop.Store) (count int) {
 	t.Helper()
-	v, err := s.View(t.Context(), release.ShopperContext{Locale: "fr"})
+	v, err := s.Releases.View(t.Context(), release.ShopperContext{Locale: "fr"})
 	require.NoError(t, err)
 	first := store.MaxPageLength
 	for page := (store.Page{First: &first}); ; {

@@ -86,6 +86,6 @@ func (v *View) newCurrency(code string) *Currency {
 
 // CurrenciesOf returns the currencies in which the products of releases have a price or a sale, by code, in the order of
 // the releases.
-func (s *ReleaseService) CurrenciesOf(ctx context.Context, releases []*segment.Release) ([][]string, error) {
+func (s *Service) CurrenciesOf(ctx context.Context, releases []*segment.Release) ([][]string, error) {
 	return segment.CurrenciesOf(ctx, s.db.Reader, releases)
 }

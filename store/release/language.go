@@ -20,7 +20,7 @@ type acceptedLanguages struct {
 
 func (t *acceptedLanguages) Size() int { return 128 + 2*t.name.Size() + 16*len(t.languages) }
 
-func (s *ReleaseService) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
+func (s *Service) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
 	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: cachekey.New(value)}
 	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
@@ -38,7 +38,7 @@ type languageTags []language.Tag
 func (t languageTags) Size() int { return 24 + 64*len(t) }
 
 // preferredLanguages parses an Accept-Language value once for all releases.
-func (s *ReleaseService) preferredLanguages(value string) []language.Tag {
+func (s *Service) preferredLanguages(value string) []language.Tag {
 	if value == "" {
 		return nil
 	}

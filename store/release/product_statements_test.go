@@ -271,7 +271,7 @@ func productsCached(h *modelShop) func(*testing.T) {
 			t.Run(read.name, func(t *testing.T) {
 				require.NoError(t, read.run(t.Context(), storetest.View(t, h.Store, release.ShopperContext{}), 100))
 				ctx, counter := store.CountStatements(t.Context())
-				v, err := h.View(ctx, release.ShopperContext{})
+				v, err := h.Releases.View(ctx, release.ShopperContext{})
 				require.NoError(t, err)
 				require.NoError(t, read.run(ctx, v, 100))
 				require.Empty(t, counter.Queries())

@@ -34,11 +34,11 @@ func TestFormatOfReleases(t *testing.T) {
 		}
 		clock := storetest.NewClock(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC))
 		s := backend.Open(t, storetest.WithClock(clock))
-		_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+		_, err := s.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.Join(storetest.ShopLines(), "\n"))), nil
 		}, exchange.ImportOptions{})
 		require.NoError(t, err)
-		_, err = s.Publish(t.Context(), "test", "main", nil)
+		_, err = s.Publisher.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
 		sum, db := sha256.New(), backend.SQL(t)
 		for _, table := range segment.Tables {

@@ -23,7 +23,7 @@ func openSalesShop(t *testing.T, backend storetest.Backend, at time.Time) (*shop
 	clock := storetest.NewClock(at)
 	s := backend.Open(t, storetest.WithClock(clock))
 	storetest.Import(t, s, storetest.SalesShop())
-	_, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+	_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 	require.NoError(t, err)
 	return s, clock
 }
@@ -96,13 +96,13 @@ func TestSalePrices(t *testing.T) {
 		})
 		t.Run("tiers of sales survive export and import", func(t *testing.T) {
 			var file, again strings.Builder
-			_, err := s.Export(t.Context(), &file, exchange.ExportOptions{})
+			_, err := s.Exchange.Export(t.Context(), &file, exchange.ExportOptions{})
 			require.NoError(t, err)
 			require.Contains(t, file.String(), `"tiers":{"six":{"minimum_quantity":6,"amount":8800}}`)
 			url := backend.BlankURL(t)
 			other := backend.Open(t, func(config *shop.Config) { config.URL = url })
 			storetest.Import(t, other, file.String())
-			_, err = other.Export(t.Context(), &again, exchange.ExportOptions{})
+			_, err = other.Exchange.Export(t.Context(), &again, exchange.ExportOptions{})
 			require.NoError(t, err)
 			require.Equal(t, file.String(), again.String())
 		})

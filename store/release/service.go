@@ -1,6 +1,6 @@
 // Package release is what shoppers read: a View of the release that the rules
 // select for them, with its products, nodes, prices, files, facets and search.
-// A ReleaseService makes views, each View embeds a segment.Reader, and a
+// A Service makes views, each View embeds a segment.Reader, and a
 // Product is one row. It must not import publish or shop.
 package release
 
@@ -17,8 +17,8 @@ import (
 	"portico/store/release/segment"
 )
 
-// ReleaseService makes views of releases, and lists them.
-type ReleaseService struct {
+// Service makes views of releases, and lists them.
+type Service struct {
 	*routing.Router
 	db    *db.DB
 	stock StockLevels
@@ -34,14 +34,14 @@ type StockLevels interface {
 }
 
 // NewReleaseService returns a service that reads a database, and live stock.
-func NewReleaseService(d *db.DB, stock StockLevels) *ReleaseService {
-	return &ReleaseService{routing.NewRouter(d), d, stock}
+func NewService(d *db.DB, stock StockLevels) *Service {
+	return &Service{routing.NewRouter(d), d, stock}
 }
 
 // Releases lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),
 // and the bases of all these. NOT_FOUND for an unknown catalog.
-func (s *ReleaseService) Releases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
+func (s *Service) Releases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
 	if err := catalog.CatalogExists(ctx, s.db.Reader, catalogID); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *ReleaseService) Releases(ctx context.Context, catalogID string) ([]*seg
 }
 
 // ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
-func (s *ReleaseService) ReleaseByID(ctx context.Context, id string) (*segment.Release, error) {
+func (s *Service) ReleaseByID(ctx context.Context, id string) (*segment.Release, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, store.NotFoundf(nil, "There is no release %q. The number of a release looks like 12.", store.Abbreviate(id))
@@ -59,7 +59,7 @@ func (s *ReleaseService) ReleaseByID(ctx context.Context, id string) (*segment.R
 
 // Monies writes amounts for people, in their order, in the locale that an
 // Accept-Language value prefers, else in that of the settings.
-func (s *ReleaseService) Monies(ctx context.Context, amounts []store.CurrencyAmount, accepted string) ([]*store.Money, error) {
+func (s *Service) Monies(ctx context.Context, amounts []store.CurrencyAmount, accepted string) ([]*store.Money, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func filesShown(s *shop.Store) func(*testing.T) {
 
 		cup := strings.Split(storefrontFile, "\n")[3]
 		storetest.Import(t, s, strings.Replace(cup, `"id":"front"`, `"id":"spare"`, 1)+"\n")
-		newest, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+		newest, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 		require.NoError(t, err)
 		require.NotZero(t, newest.BaseID)
 		v = storetest.View(t, s, release.ShopperContext{})

@@ -106,6 +106,6 @@ func TestValidity(t *testing.T) {
 func renameTea(t *testing.T, s *shop.Store, name string) {
 	t.Helper()
 	storetest.Import(t, s, strings.ReplaceAll(storetest.SalesShop(), `"name":"Tea"`, `"name":"`+name+`"`))
-	_, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+	_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 	require.NoError(t, err)
 }

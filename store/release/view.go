@@ -27,7 +27,7 @@ type View struct {
 	Currency string       // ISO 4217; store.NoCurrency if the catalog has no price in the one that the shopper requests
 	Locale   language.Tag // in which amounts are written
 
-	service  *ReleaseService
+	service  *Service
 	tree     *treeOnce
 	valid    *validity      // of what was read so far
 	routing  *routing.Table // which the release was chosen from
@@ -48,7 +48,7 @@ type treeOnce struct {
 
 // View returns the view of the release that the rules select for a shopper, or
 // that the shopper requests by its id. NOT_FOUND when none is published.
-func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*View, error) {
+func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, error) {
 	epoch := s.db.Epoch() // before anything is read
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 
 // ViewOf returns a view of a release for internal use, without a shopper: it
 // has no language, currency or page length, and is read from the primary.
-func ViewOf(s *ReleaseService, release *segment.Release) *View {
+func ViewOf(s *Service, release *segment.Release) *View {
 	own := &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, settings: &store.Settings{},
 		now: s.db.Now()}
 	own.Primary = true
@@ -135,7 +135,7 @@ func (v *View) Resolution() *routing.CatalogResolution {
 
 // CatalogResolution explains which catalog a shopper would see at a time; nil
 // is now.
-func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*routing.CatalogResolution, error) {
+func (s *Service) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*routing.CatalogResolution, error) {
 	table, err := s.Table(ctx)
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (v *View) Reuse(from, until time.Time, made *dependency.Dependencies) {
 // Choice is what a view was chosen by, and what a response depends on that was
 // read through it.
 type Choice struct {
-	service     *ReleaseService
+	service     *Service
 	routes      uint64 // routing.Table.Routes
 	catalogID   string
 	settings    *store.Settings

@@ -1,13 +1,13 @@
 // Package settings reads and changes the shop's settings: page length, currency, locale, when stock is low, and
 // whether codes have a case.
-// SettingsService and SettingsChange are its main types. It may import store, authoring, db
+// Service and SettingsChange are its main types. It may import store, authoring, db
 // and promotion/code.
 package settings
 
 import "portico/store/db"
 
-// SettingsService reads and changes the shop's settings.
-type SettingsService struct{ db *db.DB }
+// Service reads and changes the shop's settings.
+type Service struct{ db *db.DB }
 
 // NewSettingsService returns the service of a database.
-func NewSettingsService(d *db.DB) *SettingsService { return &SettingsService{db: d} }
+func NewService(d *db.DB) *Service { return &Service{db: d} }

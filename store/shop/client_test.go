@@ -18,14 +18,14 @@ func TestCreateClient(t *testing.T) {
 		clock := storetest.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
 		s := backend.Open(t, storetest.WithClock(clock))
 
-		client, secret, err := s.CreateClient(t.Context(), "command:test", "Storefront é", []string{"settings:read", "catalog:read", "settings:read"})
+		client, secret, err := s.Access.CreateClient(t.Context(), "command:test", "Storefront é", []string{"settings:read", "catalog:read", "settings:read"})
 		require.NoError(t, err)
 		require.Regexp(t, `^[A-Za-z0-9_-]{43}$`, secret, "32 bytes as base64url")
 		require.Equal(t, "Storefront é", client.Name)
 		require.Equal(t, []string{"catalog:read", "settings:read"}, client.Scopes, "each once, in the order of Scopes")
 		require.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC), client.CreatedAt)
 
-		kept, err := s.Client(t.Context(), client.ID)
+		kept, err := s.Access.Client(t.Context(), client.ID)
 		require.NoError(t, err)
 		require.Equal(t, client, kept)
 
@@ -57,7 +57,7 @@ func TestCreateClientRefuses(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		for _, test := range tests {
-			_, _, err := s.CreateClient(t.Context(), "command:test", test.client, test.scopes)
+			_, _, err := s.Access.CreateClient(t.Context(), "command:test", test.client, test.scopes)
 			require.Error(t, err, test.name)
 			var paths []string
 			for _, e := range store.AsErrors(err) {
@@ -77,7 +77,7 @@ func TestClientNotFound(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		for _, id := range []string{"", "nobody", "a\x00b", "\xff", strings.Repeat("x", 65)} {
-			_, err := s.Client(t.Context(), id)
+			_, err := s.Access.Client(t.Context(), id)
 			require.True(t, store.HasCode(err, store.NotFound), "%q: %v", id, err)
 		}
 	})
@@ -87,14 +87,14 @@ func TestAuthenticateClient(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
-		client, secret, err := s.CreateClient(t.Context(), "command:test", "one", access.Scopes())
+		client, secret, err := s.Access.CreateClient(t.Context(), "command:test", "one", access.Scopes())
 		require.NoError(t, err)
-		_, otherSecret, err := s.CreateClient(t.Context(), "command:test", "two", access.Scopes())
+		_, otherSecret, err := s.Access.CreateClient(t.Context(), "command:test", "two", access.Scopes())
 		require.NoError(t, err)
 		require.NotEqual(t, secret, otherSecret)
 
 		for _, id := range []string{client.ID, strings.ToUpper(client.ID)} {
-			got, err := s.AuthenticateClient(t.Context(), id, secret)
+			got, err := s.Access.AuthenticateClient(t.Context(), id, secret)
 			require.NoError(t, err)
 			require.Equal(t, client, got)
 		}
@@ -109,7 +109,7 @@ func TestAuthenticateClient(t *testing.T) {
 			{"nothing", "", ""},
 		}
 		for _, test := range tests {
-			_, err := s.AuthenticateClient(t.Context(), test.id, test.secret)
+			_, err := s.Access.AuthenticateClient(t.Context(), test.id, test.secret)
 			require.True(t, store.HasCode(err, store.Unauthenticated), test.name)
 			require.EqualError(t, err, "The client id or the client secret is wrong.", test.name)
 		}

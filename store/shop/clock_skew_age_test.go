@@ -63,23 +63,23 @@ func writeAgedRows(t *testing.T, s *shop.Store, name string) {
 	_, err := storetest.IncrementWithKey(t, s, "client:a", name)
 	require.NoError(t, err)
 	require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-	_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
+	_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
 	require.NoError(t, err)
-	task, err := s.CancelJob(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1}).ID)
+	task, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1}).ID)
 	require.NoError(t, err)
 	require.Equal(t, job.JobCanceled, task.State)
-	client, _, err := s.CreateClient(t.Context(), storetest.Actor, name, access.Scopes())
+	client, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, name, access.Scopes())
 	require.NoError(t, err)
-	_, err = s.RevokeClient(t.Context(), storetest.Actor, client.ID)
+	_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, client.ID)
 	require.NoError(t, err)
 	for i := range 5 {
 		storetest.RenameProducts(t, s, fmt.Sprint(name, i))
 		storetest.Publish(t, s, "main")
 	}
 	sealer := storetest.NewSealer(t, 1)
-	_, err = s.SigningKeys(t.Context(), sealer)
+	_, err = s.Access.SigningKeys(t.Context(), sealer)
 	require.NoError(t, err)
-	_, err = s.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
+	_, err = s.Access.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
 	require.NoError(t, err)
 }
 
@@ -104,17 +104,17 @@ func skewSecrets(backend storetest.Backend) func(*testing.T) {
 			servers = append(servers, backend.Open(t, storetest.WithClock(world), storetest.WithStoreClock(offsetClock(by))))
 		}
 		for _, rotating := range servers {
-			client, first, err := rotating.CreateClient(t.Context(), storetest.Actor, "till", access.Scopes())
+			client, first, err := rotating.Access.CreateClient(t.Context(), storetest.Actor, "till", access.Scopes())
 			require.NoError(t, err)
-			_, _, err = rotating.RotateClientSecret(t.Context(), storetest.Actor, client.ID, time.Hour)
+			_, _, err = rotating.Access.RotateClientSecret(t.Context(), storetest.Actor, client.ID, time.Hour)
 			require.NoError(t, err)
 			good := func() (all []bool) {
 				for _, s := range servers {
-					_, err := s.AuthenticateClient(t.Context(), client.ID, first)
+					_, err := s.Access.AuthenticateClient(t.Context(), client.ID, first)
 					if err != nil {
 						require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)
 					}
-					reported, unknown := s.Client(t.Context(), client.ID)
+					reported, unknown := s.Access.Client(t.Context(), client.ID)
 					require.NoError(t, unknown)
 					require.Equal(t, err == nil, !reported.OldSecretUntil.IsZero(), "OldSecretUntil is set while the old secret works")
 					all = append(all, err == nil)
@@ -250,14 +250,14 @@ func skewPromotions(backend storetest.Backend) func(*testing.T) {
 		requireTaken(storetest.AddCodes(ahead, "other", "HELD"))
 
 		change := promotion.PromotionChange{End: new(time.Now().Add(2 * oneYear).Format(storetest.TimeFormat))}
-		tried, err := ahead.UpdatePromotion(t.Context(), storetest.Actor, "p", change, true)
+		tried, err := ahead.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", change, true)
 		require.NoError(t, err)
 		require.Zero(t, tried.CodesDeleted)
-		_, err = ahead.UpdatePromotion(t.Context(), storetest.Actor, "p", change, false)
+		_, err = ahead.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", change, false)
 		require.NoError(t, err)
 		require.NoError(t, ahead.Sweep(t.Context()))
 		for _, code := range []string{"HELD", "TOO"} {
-			c, err := right.PromotionCode(t.Context(), code)
+			c, err := right.Codes.PromotionCode(t.Context(), code)
 			require.NoError(t, err)
 			require.Equal(t, []any{"p", true}, []any{c.PromotionID, c.Held})
 		}
@@ -266,7 +266,7 @@ func skewPromotions(backend storetest.Backend) func(*testing.T) {
 		text := storetest.Export(t, right)
 		there := backend.OtherURL(t)
 		storetest.Import(t, backend.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(offsetClock(3*oneYear))), text)
-		c, err := backend.Open(t, func(c *shop.Config) { c.URL = there }).PromotionCode(t.Context(), "HELD")
+		c, err := backend.Open(t, func(c *shop.Config) { c.URL = there }).Codes.PromotionCode(t.Context(), "HELD")
 		require.NoError(t, err)
 		require.True(t, c.Held)
 	}

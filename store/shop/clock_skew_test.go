@@ -120,7 +120,7 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 		}
 		require.Len(t, storetest.ExportedCodes(t, stores[0], "p"), len(jobs)*count)
 		for _, task := range jobs {
-			_, err := stores[1].Job(t.Context(), task.ID)
+			_, err := stores[1].Jobs.Job(t.Context(), task.ID)
 			require.NoError(t, err, "the job can be read")
 		}
 	}
@@ -134,7 +134,7 @@ func skewBuilds(backend storetest.Backend) func(*testing.T) {
 		number := func() string { return storetest.QueryText(t, db, `SELECT value FROM counter WHERE name = 'release'`) }
 		for i, step := range clockSteps {
 			storetest.RenameProducts(t, s, strconv.Itoa(i))
-			made, err := s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
+			made, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
 				sweepers.Set(storetest.Noon.Add(step))
 				builders.Set(storetest.Noon.Add(-step))
 				require.NoError(t, sweeper.Sweep(t.Context()))
@@ -153,7 +153,7 @@ func skewSweptBuild(backend storetest.Backend) func(*testing.T) {
 		s, db := backend.Open(t, storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		swept := false
-		made, err := s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
+		made, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
 			if !swept {
 				swept = true
 				storetest.AgeBuilds(t, db)
@@ -167,7 +167,7 @@ func skewSweptBuild(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireNoOrphans(t, db)
 
 		storetest.RenameProducts(t, s, "new")
-		_, err = s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
+		_, err = s.Publisher.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
 			storetest.AgeBuilds(t, db)
 			require.NoError(t, s.Sweep(t.Context()))
 		})
@@ -201,7 +201,7 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			storetest.PromotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+storetest.CodeLine("p", "HOLDS", ``)+"\n"+storetest.CodeLine("p", "USED", `,"uses":2`))
-		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
+		_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		for range 2 {
 			for _, step := range clockSteps {
@@ -215,10 +215,10 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 				storetest.Publish(t, s, "main", "outlet")
 			}
 		}
-		c, err := s.PromotionCode(t.Context(), "USED")
+		c, err := s.Codes.PromotionCode(t.Context(), "USED")
 		require.NoError(t, err)
 		require.Equal(t, []any{true, 1}, []any{c.Held, c.Used})
-		_, err = s.PromotionCode(t.Context(), "HOLDS")
+		_, err = s.Codes.PromotionCode(t.Context(), "HOLDS")
 		require.NoError(t, err)
 	}
 }
@@ -304,16 +304,16 @@ func skewSigningKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock, sealer := storetest.NewClock(storetest.Noon), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
-		_, err := s.SigningKeys(t.Context(), sealer)
+		_, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		for _, step := range clockSteps {
 			clock.Set(storetest.Noon.Add(step))
-			made, err := s.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
+			made, err := s.Access.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
 			require.NoError(t, err)
 			for _, later := range []time.Duration{0, 6 * time.Hour, 48 * time.Hour} {
 				clock.Set(storetest.Noon.Add(step + later))
 				require.NoError(t, s.Sweep(t.Context()))
-				keys, err := s.SigningKeyStates(t.Context())
+				keys, err := s.Access.SigningKeyStates(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, []any{made, true}, []any{keys[0].ID, keys[0].Signs}, "after %s and %s", step, later)
 			}

@@ -25,7 +25,7 @@ func BenchmarkCodes(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		open := func(b *testing.B) *shop.Store {
 			s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
-			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(name)), nil }, exchange.ImportOptions{})
+			_, err := s.Exchange.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(name)), nil }, exchange.ImportOptions{})
 			require.NoError(b, err)
 			return s
 		}
@@ -46,7 +46,7 @@ func BenchmarkCodes(b *testing.B) {
 			b.Run(fmt.Sprint("request of ", size), func(b *testing.B) {
 				s, n := open(b), 0
 				for b.Loop() {
-					_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, size), code.PerCart)
+					_, _, err := s.Codes.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, size), code.PerCart)
 					require.NoError(b, err)
 					n += size
 				}
@@ -58,12 +58,12 @@ func BenchmarkCodes(b *testing.B) {
 			s, n := open(b), 0
 			working, stop := context.WithCancel(b.Context())
 			done := make(chan struct{})
-			go func() { defer close(done); s.Work(working) }()
+			go func() { defer close(done); s.Jobs.Work(working) }()
 			for b.Loop() {
-				task, _, err := s.GenerateCodes(b.Context(), actor, code.CodeGeneration{PromotionID: "p", Count: size})
+				task, _, err := s.Codes.GenerateCodes(b.Context(), actor, code.CodeGeneration{PromotionID: "p", Count: size})
 				require.NoError(b, err)
 				for task.FinishedAt.IsZero() {
-					task, err = s.Job(b.Context(), task.ID)
+					task, err = s.Jobs.Job(b.Context(), task.ID)
 					require.NoError(b, err)
 				}
 				require.Equal(b, job.JobSucceeded, task.State)

@@ -27,18 +27,18 @@ func BenchmarkCodesTogether(b *testing.B) {
 		for i := range 1000 {
 			lines = append(lines, fmt.Sprintf(`{"type":"promotion_code","id":"id-%d","promotion_id":"p","code":"CODE-%d"}`, i, i))
 		}
-		_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(strings.Join(lines, "\n"))), nil }, exchange.ImportOptions{})
+		_, err := s.Exchange.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(strings.Join(lines, "\n"))), nil }, exchange.ImportOptions{})
 		require.NoError(b, err)
 		var reference atomic.Int64
 		redeem := func(codes int64) func() error {
 			return func() error {
 				n := reference.Add(1)
-				_, err := s.RedeemCode(b.Context(), actor, redeem.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
+				_, err := s.Redemptions.RedeemCode(b.Context(), actor, redeem.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
 				return err
 			}
 		}
 		create := func() error {
-			_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, 5), code.PerCart)
+			_, _, err := s.Codes.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, 5), code.PerCart)
 			return err
 		}
 		for _, c := range []struct {

@@ -22,7 +22,7 @@ func TestColdPageAllocates(t *testing.T) { // not in parallel: others allocate t
 	const products = 100
 	first := products
 	page := func() (bodies int) {
-		v, err := s.View(t.Context(), release.ShopperContext{})
+		v, err := s.Releases.View(t.Context(), release.ShopperContext{})
 		require.NoError(t, err)
 		slice, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{First: &first}})
 		require.NoError(t, err)

@@ -56,7 +56,7 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
 				change := stock.StockChange{ProductID: products[draw.IntN(len(products)-1)], Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
-				if _, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change}); err != nil {
+				if _, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change}); err != nil {
 					require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 				}
 			}
@@ -75,7 +75,7 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireStockConsistent(t, db)
 		require.Equal(t, len(products), storetest.CountRows(t, db, "stock_transaction"))
 		for _, product := range products {
-			ledger, err := s.StockTransactions(t.Context(), product, store.ListQuery{})
+			ledger, err := s.Stock.StockTransactions(t.Context(), product, store.ListQuery{})
 			require.NoError(t, err)
 			line, now := ledger.Items[0], storetest.ReadStock(t, s, product)
 			require.Equal(t, []any{stock.StockSet, now.Available, now.Available, now.Allocated, "carried over"},
@@ -94,7 +94,7 @@ func ledgerSummedImported(backend storetest.Backend) func(*testing.T) {
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
-			_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+			_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
 				{ProductID: "a", Action: stock.StockAllocate, Quantity: 1}, {ProductID: "b", Action: stock.StockIncrement, Quantity: 2}})
 			require.NoError(t, err)
 		}
@@ -115,7 +115,7 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		use := func(code, reference string) {
-			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
+			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
 			require.NoError(t, err)
 		}
 		for i := range 20 {
@@ -124,12 +124,12 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 		}
 		use("OTHER", "order-0")
 		require.NoError(t, s.Sweep(t.Context()))
-		usages, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p")}, store.ListQuery{})
+		usages, err := s.Redemptions.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p")}, store.ListQuery{})
 		require.NoError(t, err)
 		require.Len(t, usages.Items, 10)
 		require.Equal(t, "order-10", usages.Items[0].Reference)
 		require.Equal(t, "20", storetest.QueryText(t, backend.SQL(t), `SELECT used FROM promotion_code WHERE code = 'MANY'`))
-		usages, err = s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("q")}, store.ListQuery{})
+		usages, err = s.Redemptions.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("q")}, store.ListQuery{})
 		require.NoError(t, err)
 		require.Len(t, usages.Items, 1)
 	}
@@ -139,24 +139,24 @@ func clientsSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
-		kept, _, err := s.CreateClient(t.Context(), storetest.Actor, "kept", access.Scopes())
+		kept, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, "kept", access.Scopes())
 		require.NoError(t, err)
-		gone, secret, err := s.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
+		gone, secret, err := s.Access.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
 		require.NoError(t, err)
-		_, err = s.RevokeClient(t.Context(), storetest.Actor, gone.ID)
+		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, gone.ID)
 		require.NoError(t, err)
 		clock.Advance(90 * storetest.Day)
 		require.NoError(t, s.Sweep(t.Context()))
-		revoked, err := s.ClientRevoked(t.Context(), gone.ID)
+		revoked, err := s.Access.ClientRevoked(t.Context(), gone.ID)
 		require.NoError(t, err)
 		require.True(t, revoked)
 		clock.Advance(time.Second)
 		require.NoError(t, s.Sweep(t.Context()))
-		list, err := s.Clients(t.Context())
+		list, err := s.Access.Clients(t.Context())
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		require.Equal(t, kept.ID, list[0].ID)
-		_, err = s.AuthenticateClient(t.Context(), gone.ID, secret)
+		_, err = s.Access.AuthenticateClient(t.Context(), gone.ID, secret)
 		require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)
 	}
 }
@@ -167,13 +167,13 @@ func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 		storetest.OpenWithStock(t, backend, 5, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
-		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
+		_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		var replayed atomic.Int64
 		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
-		client, _, err := s.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
+		client, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
 		require.NoError(t, err)
-		_, err = s.RevokeClient(t.Context(), storetest.Actor, client.ID)
+		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, client.ID)
 		require.NoError(t, err)
 		clock.Advance(50 * 365 * storetest.Day)
 		require.NoError(t, s.Sweep(t.Context()))
@@ -210,7 +210,7 @@ func publicationsDoNotSweep(backend storetest.Backend) func(*testing.T) {
 		for i := range 5 {
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
 			ctx, statements := store.CountStatements(t.Context())
-			_, err := s.Publish(ctx, storetest.Actor, "main", nil)
+			_, err := s.Publisher.Publish(ctx, storetest.Actor, "main", nil)
 			require.NoError(t, err)
 			for _, text := range statements.Queries() {
 				require.NotContains(t, text, "DELETE FROM", "release %d", i)

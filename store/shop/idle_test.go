@@ -23,7 +23,7 @@ func TestPollIsOneStatement(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 		ctx, stop := context.WithCancel(ctx)
 		done := make(chan struct{})
-		go func() { defer close(done); s.Work(ctx) }()
+		go func() { defer close(done); s.Jobs.Work(ctx) }()
 		t.Cleanup(func() { stop(); <-done })
 		storetest.Eventually(t, true, func() bool { // until all sweeps have run and the stock is loaded
 			gauges, err := s.Gauges(t.Context())
@@ -33,7 +33,7 @@ func TestPollIsOneStatement(t *testing.T) {
 					return false
 				}
 			}
-			return s.StockCacheStats().Loads > 0
+			return s.Stock.StockCacheStats().Loads > 0
 		})
 		polls := func() (polls, others []string) {
 			for _, query := range counter.Queries() {

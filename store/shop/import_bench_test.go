@@ -35,7 +35,7 @@ func BenchmarkImport(b *testing.B) {
 	require.NoError(b, datagen.WriteShop(&file, products, 1))
 	addUsage(&file, products)
 	run := func(b *testing.B, s *shop.Store) (resources int) {
-		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, exchange.ImportOptions{})
+		report, err := s.Exchange.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, exchange.ImportOptions{})
 		require.NoError(b, err)
 		for _, n := range report.Resources {
 			resources += n

@@ -16,7 +16,7 @@ import (
 // keyIDs returns the IDs of the signing keys in order.
 func keyIDs(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
 	t.Helper()
-	keys, err := s.SigningKeys(t.Context(), sealer)
+	keys, err := s.Access.SigningKeys(t.Context(), sealer)
 	require.NoError(t, err)
 	for _, key := range keys {
 		ids = append(ids, key.ID)
@@ -31,15 +31,15 @@ func TestRotateSigningKey(t *testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock))
 		first := keyIDs(t, s, sealer)[0]
 		clock.Advance(time.Hour)
-		before := s.SigningKeysVersion()
-		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, time.Minute, false)
+		before := s.Access.SigningKeysVersion()
+		second, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, time.Minute, false)
 		require.NoError(t, err)
-		require.NotEqual(t, before, s.SigningKeysVersion(), "the version tells other servers")
+		require.NotEqual(t, before, s.Access.SigningKeysVersion(), "the version tells other servers")
 		require.Equal(t, []string{second, first}, keyIDs(t, s, sealer))
 
 		made, signs := newYear.Add(time.Hour), newYear.Add(time.Hour+time.Minute)
 		states := func() []*access.SigningKeyState {
-			list, err := s.SigningKeyStates(t.Context())
+			list, err := s.Access.SigningKeyStates(t.Context())
 			require.NoError(t, err)
 			return list
 		}
@@ -55,19 +55,19 @@ func TestRotateSigningKey(t *testing.T) {
 		}, states())
 
 		clock.Set(signs.Add(25*time.Hour - time.Millisecond))
-		third, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
+		third, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{third, second, first}, keyIDs(t, s, sealer), "tokens of the first key may still be valid")
 		clock.Set(signs.Add(25 * time.Hour))
-		fourth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
+		fourth, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{fourth, third, second}, keyIDs(t, s, sealer), "the first key is no longer needed")
 
-		fifth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, true)
+		fifth, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, 0, true)
 		require.NoError(t, err)
 		require.Equal(t, []string{fifth}, keyIDs(t, s, sealer), "a leaked key is deleted at once")
 		clock.Advance(1000 * time.Hour)
-		sixth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, access.MaxKeyDelay, false)
+		sixth, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, access.MaxKeyDelay, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{sixth, fifth}, keyIDs(t, s, sealer), "the signing key is kept whatever its age")
 	})
@@ -81,7 +81,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock))
 		keyIDs(t, s, sealer)
 		clock.Advance(time.Second)
-		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
+		second, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
 		clock.Advance(26 * time.Hour)
 		storetest.RunWorker(t, s)
@@ -99,11 +99,11 @@ func TestRotateSigningKeyRefuses(t *testing.T) {
 			delay     time.Duration
 			endTokens bool
 		}{{-1, false}, {access.MaxKeyDelay + 1, false}, {time.Second, true}} {
-			_, err := s.RotateSigningKey(t.Context(), "command:test", sealer, test.delay, test.endTokens)
+			_, err := s.Access.RotateSigningKey(t.Context(), "command:test", sealer, test.delay, test.endTokens)
 			require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 			require.ErrorContains(t, err, "delay must be")
 		}
-		_, err := s.RotateSigningKey(t.Context(), "command:test", storetest.NewSealer(t, 2), 0, false)
+		_, err := s.Access.RotateSigningKey(t.Context(), "command:test", storetest.NewSealer(t, 2), 0, false)
 		require.ErrorIs(t, err, seal.ErrKey, "servers could not open a key with another seal")
 		require.Equal(t, before, keyIDs(t, s, sealer))
 	})

@@ -18,14 +18,14 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
-		before := s.SigningKeysVersion()
-		keys, err := s.SigningKeys(t.Context(), sealer)
+		before := s.Access.SigningKeysVersion()
+		keys, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		require.Len(t, keys, 1)
-		storetest.Eventually(t, true, func() bool { return s.SigningKeysVersion() != before })
+		storetest.Eventually(t, true, func() bool { return s.Access.SigningKeysVersion() != before })
 		require.True(t, ed25519.Verify(keys[0].Public, []byte("m"), ed25519.Sign(keys[0].Private, []byte("m"))))
 
-		again, err := s.SigningKeys(t.Context(), sealer)
+		again, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		require.Equal(t, keys, again)
 
@@ -54,7 +54,7 @@ func TestSigningKeysNewestFirst(t *testing.T) {
 		addKey(t, backend, sealer, "b", day)
 		addKey(t, backend, sealer, "newest", day.Add(time.Hour))
 		addKey(t, backend, sealer, "a", day)
-		keys, err := s.SigningKeys(t.Context(), sealer)
+		keys, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		var ids []string
 		for _, key := range keys {
@@ -74,7 +74,7 @@ func TestSigningKeysOfConcurrentServers(t *testing.T) {
 		failures := make([]error, 4*len(servers))
 		for i := range failures {
 			group.Go(func() {
-				keys, err := servers[i%len(servers)].SigningKeys(t.Context(), sealer)
+				keys, err := servers[i%len(servers)].Access.SigningKeys(t.Context(), sealer)
 				if err == nil && len(keys) == 0 {
 					err = fmt.Errorf("server %d has no key to sign with", i)
 				}
@@ -85,10 +85,10 @@ func TestSigningKeysOfConcurrentServers(t *testing.T) {
 		for _, err := range failures {
 			require.NoError(t, err)
 		}
-		first, err := servers[0].SigningKeys(t.Context(), sealer)
+		first, err := servers[0].Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		for _, s := range servers[1:] {
-			keys, err := s.SigningKeys(t.Context(), sealer)
+			keys, err := s.Access.SigningKeys(t.Context(), sealer)
 			require.NoError(t, err)
 			require.Equal(t, first, keys)
 		}
@@ -102,16 +102,16 @@ func TestSigningKeysRefuses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
-		keys, err := s.SigningKeys(t.Context(), sealer)
+		keys, err := s.Access.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 
-		_, err = s.SigningKeys(t.Context(), storetest.NewSealer(t, 2))
+		_, err = s.Access.SigningKeys(t.Context(), storetest.NewSealer(t, 2))
 		require.ErrorIs(t, err, seal.ErrKey)
 		require.ErrorContains(t, err, "signing_key/"+keys[0].ID)
 
 		_, err = backend.SQL(t).Exec(`UPDATE signing_key SET public = $1`, make([]byte, ed25519.PublicKeySize))
 		require.NoError(t, err)
-		_, err = s.SigningKeys(t.Context(), sealer)
+		_, err = s.Access.SigningKeys(t.Context(), sealer)
 		require.ErrorContains(t, err, "do not match")
 	})
 }

@@ -84,13 +84,13 @@ func TestPublicationPagesUseIndexes(t *testing.T) {
 		ctx, counter := store.CountStatements(t.Context())
 		for _, cardProcessor := range []bool{false, true, true} {
 			s := backend.Open(t, func(config *shop.Config) { config.WholeReleases = cardProcessor })
-			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+			_, err := s.Exchange.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.ShopLines(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
 			}, exchange.ImportOptions{})
 			require.NoError(t, err)
-			_, err = s.Publish(ctx, "test", "main", nil)
+			_, err = s.Publisher.Publish(ctx, "test", "main", nil)
 			require.NoError(t, err)
-			_, err = s.Export(ctx, io.Discard, exchange.ExportOptions{WithClients: true})
+			_, err = s.Exchange.Export(ctx, io.Discard, exchange.ExportOptions{WithClients: true})
 			require.NoError(t, err)
 			require.NoError(t, s.Sweep(ctx))
 		}

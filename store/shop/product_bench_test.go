@@ -42,7 +42,7 @@ func openShop(b testing.TB, config shop.Config) *shop.Store {
 	s, err := shop.Open(b.Context(), config)
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
-	if ids, err := s.CatalogIDs(b.Context()); err != nil || len(ids) == 0 {
+	if ids, err := s.Releases.CatalogIDs(b.Context()); err != nil || len(ids) == 0 {
 		require.NoError(b, err)
 		importShop(b, s)
 	}
@@ -63,17 +63,17 @@ func importShop(b testing.TB, s *shop.Store) {
 		go func() { writer.CloseWithError(datagen.WriteShop(writer, products, 1)) }()
 		return reader, nil
 	}
-	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})
+	_, err := s.Exchange.Import(b.Context(), "bench", open, exchange.ImportOptions{})
 	require.NoError(b, err)
 	publishShop(b, s)
 }
 
 func publishShop(b testing.TB, s *shop.Store) {
 	b.Helper()
-	ids, err := s.CatalogIDs(b.Context())
+	ids, err := s.Releases.CatalogIDs(b.Context())
 	require.NoError(b, err)
 	for _, id := range ids {
-		_, err := s.Publish(b.Context(), "bench", id, nil)
+		_, err := s.Publisher.Publish(b.Context(), "bench", id, nil)
 		require.NoError(b, err)
 	}
 }
@@ -162,7 +162,7 @@ func BenchmarkFirstFilters(b *testing.B) {
 		return release.ProductFilter{Terms: []store.Term{term}}
 	}
 	nodes := func() []string {
-		v, err := s.View(b.Context(), release.ShopperContext{})
+		v, err := s.Releases.View(b.Context(), release.ShopperContext{})
 		require.NoError(b, err)
 		list, err := v.Nodes(b.Context(), release.NodeQuery{Page: store.Page{First: new(100)}})
 		require.NoError(b, err)
@@ -202,7 +202,7 @@ func BenchmarkFirstFilters(b *testing.B) {
 			for b.Loop() {
 				n++
 				query := c.query(n)
-				v, err := s.View(b.Context(), release.ShopperContext{})
+				v, err := s.Releases.View(b.Context(), release.ShopperContext{})
 				require.NoError(b, err)
 				if !c.facets {
 					_, err = v.Products(b.Context(), query)
@@ -232,7 +232,7 @@ func BenchmarkTyping(b *testing.B) {
 		n++
 		search, err := index.NewSearch("bamboo " + strconv.Itoa(n))
 		require.NoError(b, err)
-		v, err := s.View(b.Context(), release.ShopperContext{})
+		v, err := s.Releases.View(b.Context(), release.ShopperContext{})
 		require.NoError(b, err)
 		_, err = v.Products(b.Context(), release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}})
 		require.NoError(b, err)
@@ -244,7 +244,7 @@ func benchmarkViews(b *testing.B, name string, read func(*testing.B, *release.Vi
 	for _, cold := range []bool{false, true} {
 		s := benchShop(b, cold)
 		view := func(b *testing.B) *release.View {
-			v, err := s.View(b.Context(), release.ShopperContext{})
+			v, err := s.Releases.View(b.Context(), release.ShopperContext{})
 			require.NoError(b, err)
 			return v
 		}
@@ -264,7 +264,7 @@ func BenchmarkColdPage(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	first := 25
 	view := func(b *testing.B) *release.View {
-		v, err := s.View(b.Context(), release.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
+		v, err := s.Releases.View(b.Context(), release.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
 		require.NoError(b, err)
 		return v
 	}
@@ -319,7 +319,7 @@ func BenchmarkColdPage(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	s := openShop(b, shop.Config{})
 	view := func() *release.View {
-		v, err := s.View(b.Context(), release.ShopperContext{})
+		v, err := s.Releases.View(b.Context(), release.ShopperContext{})
 		require.NoError(b, err)
 		return v
 	}

@@ -15,7 +15,7 @@ import (
 // them, which is a third more than for REST.
 func TestProductsAreChargedTheirMemory(t *testing.T) { // not in parallel: others allocate too
 	s := openShop(t, shop.Config{CacheBytes: 1 << 30})
-	v, err := s.View(t.Context(), release.ShopperContext{})
+	v, err := s.Releases.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
 	heap := func() int {
 		for range 2 {

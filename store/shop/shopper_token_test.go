@@ -18,22 +18,22 @@ func TestGrantShopperToken(t *testing.T) {
 		clock := storetest.NewClock(newYear.Add(999 * time.Millisecond))
 		s := backend.Open(t, storetest.WithClock(clock))
 		seconds := 86_400
-		grant, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
+		grant, err := s.Access.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
 		require.NoError(t, err)
 		require.NotEmpty(t, grant.ID)
 		require.Equal(t, &access.ShopperTokenContent{ID: grant.ID, AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob",
 			IssuedAt: newYear, Expires: newYear.Add(24 * time.Hour)}, grant)
 
-		usual, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{})
+		usual, err := s.Access.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{})
 		require.NoError(t, err)
 		require.Equal(t, newYear.Add(time.Hour), usual.Expires)
 		require.NotEqual(t, grant.ID, usual.ID)
 
 		once := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: "k", Operation: "mint", Input: 1})
-		first, err := s.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
+		first, err := s.Access.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
-		again, err := s.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
+		again, err := s.Access.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
 		require.NoError(t, err)
 		require.Equal(t, first, again, "equal requests return equal grants")
 	})
@@ -63,7 +63,7 @@ func TestGrantShopperTokenRefuses(t *testing.T) {
 			{"too many tags", access.NewShopperToken{AccountTags: make([]string, 101)}, []string{"account_tags must have at most 100 tags, got 101."}},
 			{"too much in all", access.NewShopperToken{AccountTags: tags}, []string{"account_tags must have, with the other claims, at most 4096 bytes"}},
 		} {
-			_, err := s.GrantShopperToken(t.Context(), "client:a", test.wanted)
+			_, err := s.Access.GrantShopperToken(t.Context(), "client:a", test.wanted)
 			errs := store.AsErrors(err)
 			require.Len(t, errs, len(test.want), test.name)
 			for i, e := range errs {

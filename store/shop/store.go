@@ -63,21 +63,21 @@ type Config struct {
 type Store struct {
 	db *db.DB
 
-	*access.AccessService
-	*audit.AuditService
-	*cart.CartService
-	*catalog.CatalogService
-	*exchange.ExchangeService
-	*gateway.GatewayService
-	*job.JobService
-	*promotion.PromotionService
-	*code.CodeService
-	*redeem.RedeemService
-	*publish.PublishService
-	*purge.PurgeService
-	*release.ReleaseService
-	*settings.SettingsService
-	*stock.StockService
+	Access      *access.Service
+	Audit       *audit.Service
+	Carts       *cart.Service
+	Catalogs    *catalog.Service
+	Exchange    *exchange.Service
+	Gateways    *gateway.Service
+	Jobs        *job.Service
+	Promotions  *promotion.Service
+	Codes       *code.Service
+	Redemptions *redeem.Service
+	Publisher   *publish.Service
+	Purges      *purge.Service
+	Releases    *release.Service
+	Settings    *settings.Service
+	Stock       *stock.Service
 
 	janitor      *job.Janitor
 	catalogWatch catalogWatch
@@ -98,40 +98,40 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.NoCache {
 		stockBytes = 0
 	}
-	stocks := stock.NewStockService(d, stockBytes)
+	stocks := stock.NewService(d, stockBytes)
 	s := &Store{
-		db: d, AccessService: access.NewAccessService(d), AuditService: audit.NewAuditService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
-		ReleaseService: release.NewReleaseService(d, stocks), SettingsService: settings.NewSettingsService(d), StockService: stocks,
+		db: d, Access: access.NewService(d), Audit: audit.NewService(d), Catalogs: catalog.NewService(d), Gateways: gateway.NewService(d, config.Sealer),
+		Releases: release.NewService(d, stocks), Settings: settings.NewService(d), Stock: stocks,
 	}
-	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
-	s.PromotionService = promotion.NewPromotionService(d)
-	s.CodeService = code.NewCodeService(d, s.JobService)
-	s.RedeemService = redeem.NewRedeemService(d)
-	s.CartService = cart.NewCartService(d, s.RedeemService)
-	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
+	s.Jobs = job.NewService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
+	s.Promotions = promotion.NewService(d)
+	s.Codes = code.NewService(d, s.Jobs)
+	s.Redemptions = redeem.NewService(d)
+	s.Carts = cart.NewService(d, s.Redemptions)
+	s.Publisher = publish.NewService(d, s.Jobs, s.Releases, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Factor: config.LayerFactor, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },
 	})
-	s.PurgeService = purge.NewPurgeService(d)
-	s.ExchangeService = exchange.NewExchangeService(d, s.StockService)
+	s.Purges = purge.NewService(d)
+	s.Exchange = exchange.NewService(d, s.Stock)
 	s.janitor = job.NewJanitor(d, s.sweeps(kept))
 	if err := s.db.Follow(ctx, db.Hooks{
 		WorkSQL: job.WaitingSQL(d),
 		Watched: func() bool {
-			return s.catalogWatch.watched() || stock.Watched(s.StockService) || job.Watched(s.JobService)
+			return s.catalogWatch.watched() || stock.Watched(s.Stock) || job.Watched(s.Jobs)
 		},
 		Polled: func(ctx context.Context, found db.Poll) error {
-			return errors.Join(stock.Follow(ctx, s.StockService, found), job.Follow(ctx, s.JobService, found.Work))
+			return errors.Join(stock.Follow(ctx, s.Stock, found), job.Follow(ctx, s.Jobs, found.Work))
 		},
 		Changed: func(name db.Topic) {
 			if name == db.TopicCatalog || name == db.TopicSettings {
 				s.catalogWatch.notify()
 			}
 		},
-		FileReplaced:  func() { stock.DropCache(s.StockService) },
-		Suspended:     func() { stock.SuspectCache(s.StockService) },
+		FileReplaced:  func() { stock.DropCache(s.Stock) },
+		Suspended:     func() { stock.SuspectCache(s.Stock) },
 		CheckComplete: countRows,
-		Replaced:      func() { stock.ResetAfterRestore(s.StockService) },
+		Replaced:      func() { stock.ResetAfterRestore(s.Stock) },
 	}); err != nil {
 		s.db.Close()
 		return nil, err
@@ -143,7 +143,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 // called more than once.
 func (s *Store) Close() error {
 	err := s.db.Close()
-	stock.DropCache(s.StockService) // the cache must not answer after Close
+	stock.DropCache(s.Stock) // the cache must not answer after Close
 	return err
 }
 

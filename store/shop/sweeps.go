@@ -26,19 +26,19 @@ const sweepEvery = 10 * time.Minute
 // sweeps lists all sweeps.
 func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 	return []db.Sweep{
-		publish.SweepReleases(s.PublishService, housekeeper, sweepEvery),
-		code.SweepCodes(s.CodeService, housekeeper, sweepEvery),
+		publish.SweepReleases(s.Publisher, housekeeper, sweepEvery),
+		code.SweepCodes(s.Codes, housekeeper, sweepEvery),
 		{Name: "idempotency keys", Every: sweepEvery, Run: s.db.SweepIdempotencyKeys, CountDue: s.db.IdempotencyKeysDue},
 		{Name: "signing keys", Every: sweepEvery,
-			Run: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) }},
-		access.SweepClients(s.AccessService, housekeeper, kept.RevokedClients),
-		job.SweepJobs(s.JobService, kept.FinishedJobs),
-		redeem.SweepUsages(s.RedeemService, housekeeper, kept.CodeUsages),
-		audit.SweepEvents(s.AuditService, housekeeper, kept.AuditEvents),
-		stock.SweepLedger(s.StockService, kept.StockLedger),
-		stock.SweepChanges(s.StockService),
-		redeem.RepairTotals(s.RedeemService, housekeeper),
-		stock.RepairLedgerLengths(s.StockService, housekeeper),
+			Run: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.Access, access.KeyActor) }},
+		access.SweepClients(s.Access, housekeeper, kept.RevokedClients),
+		job.SweepJobs(s.Jobs, kept.FinishedJobs),
+		redeem.SweepUsages(s.Redemptions, housekeeper, kept.CodeUsages),
+		audit.SweepEvents(s.Audit, housekeeper, kept.AuditEvents),
+		stock.SweepLedger(s.Stock, kept.StockLedger),
+		stock.SweepChanges(s.Stock),
+		redeem.RepairTotals(s.Redemptions, housekeeper),
+		stock.RepairLedgerLengths(s.Stock, housekeeper),
 		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return segment.LeastRevision(ctx, s.db.Reader) }),
 	}
 }
@@ -50,13 +50,13 @@ func (s *Store) Sweep(ctx context.Context) error { return s.janitor.SweepAll(ctx
 func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
 	return map[job.JobKind]job.JobWork{
 		job.JobPublish: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
-			return publish.PublishJob(ctx, s.PublishService, task, progress)
+			return publish.PublishJob(ctx, s.Publisher, task, progress)
 		},
 		job.JobPublishDryRun: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
-			return publish.DryRunJob(ctx, s.PublishService, task, progress)
+			return publish.DryRunJob(ctx, s.Publisher, task, progress)
 		},
 		job.JobGenerateCodes: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
-			return code.GenerateJob(ctx, s.CodeService, task, progress)
+			return code.GenerateJob(ctx, s.Codes, task, progress)
 		},
 	}
 }

@@ -22,7 +22,7 @@ func BenchmarkTotals(b *testing.B) {
 		for _, codes := range []int{100, 1_000_000} {
 			url := backend.OtherURL(b)
 			s := backend.Open(b, func(c *shop.Config) { c.URL = url })
-			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) {
+			_, err := s.Exchange.Import(b.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`)), nil
 			}, exchange.ImportOptions{})
 			require.NoError(b, err)
@@ -32,7 +32,7 @@ func BenchmarkTotals(b *testing.B) {
 			}
 			b.Run(fmt.Sprint(codes, " codes"), func(b *testing.B) {
 				for b.Loop() {
-					page, err := s.PromotionCodes(b.Context(), "p", code.Filter{}, store.Sort{}, store.Page{})
+					page, err := s.Codes.PromotionCodes(b.Context(), "p", code.Filter{}, store.Sort{}, store.Page{})
 					require.NoError(b, err)
 					n, err := page.Total(b.Context())
 					require.NoError(b, err)

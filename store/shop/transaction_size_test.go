@@ -113,13 +113,13 @@ func boundedPublications(backend storetest.Backend) func(*testing.T) {
 		catalog := storetest.CatalogID(t, text)
 		importing := func(text string) func(context.Context) {
 			return func(ctx context.Context) {
-				_, err := s.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+				_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
 				require.NoError(t, err)
 			}
 		}
 		publishing := func(ctx context.Context) {
 			clock.Advance(storetest.Day)
-			_, err := s.Publish(ctx, storetest.Actor, catalog, nil)
+			_, err := s.Publisher.Publish(ctx, storetest.Actor, catalog, nil)
 			require.NoError(t, err)
 		}
 		requireTransactions(t, "an import", 4*products, maxRowsFirstWritten, importing(text))
@@ -199,7 +199,7 @@ func interruptedImport(backend storetest.Backend) func(*testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			c := &canceler{end: end}
 			c.after.Store(int64(cuts + 1))
-			_, err := s.Import(store.WithObserver(ctx, c), storetest.Actor, storetest.Source(turned), exchange.ImportOptions{})
+			_, err := s.Exchange.Import(store.WithObserver(ctx, c), storetest.Actor, storetest.Source(turned), exchange.ImportOptions{})
 			end()
 			require.Equal(t, attached, storetest.CountRows(t, db, "node_product"), "no product is lost, interrupted after %d", cuts+1)
 			storetest.Import(t, s, turned)

@@ -120,7 +120,7 @@ func (y *yearTest) month(t *testing.T, month int) {
 	name := fmt.Sprint("month-", month)
 	change := storetest.TenPercentOff(now)
 	change.End = new(now.Add(60 * storetest.Day).Format(storetest.TimeFormat))
-	_, err := y.s.CreatePromotion(ctx, storetest.Actor, name, change)
+	_, err := y.s.Promotions.CreatePromotion(ctx, storetest.Actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
 	task := storetest.GenerateCodes(t, y.s, code.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
@@ -130,7 +130,7 @@ func (y *yearTest) month(t *testing.T, month int) {
 	if month >= 2 {
 		require.NoError(t, storetest.DeletePromotion(ctx, y.s, storetest.Actor, fmt.Sprint("month-", month-2)))
 	}
-	client, _, err := y.s.CreateClient(ctx, storetest.Actor, name, access.Scopes())
+	client, _, err := y.s.Access.CreateClient(ctx, storetest.Actor, name, access.Scopes())
 	require.NoError(t, err)
 	for day := range 30 {
 		for range y.orders {
@@ -144,7 +144,7 @@ func (y *yearTest) month(t *testing.T, month int) {
 			require.NoError(t, y.s.Sweep(ctx))
 		}
 	}
-	_, err = y.s.RevokeClient(ctx, storetest.Actor, client.ID)
+	_, err = y.s.Access.RevokeClient(ctx, storetest.Actor, client.ID)
 	require.NoError(t, err)
 	require.NoError(t, y.s.Sweep(ctx))
 }
@@ -156,15 +156,15 @@ func (y *yearTest) order(t *testing.T, code string) {
 	ctx := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: order, Operation: "order", Input: order})
 	product := y.ids[y.draw.IntN(len(y.ids))]
 	transact := func(ctx context.Context, action stock.StockAction, quantity int) {
-		_, err := y.s.TransactStock(ctx, storetest.Actor, []stock.StockChange{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
+		_, err := y.s.Stock.TransactStock(ctx, storetest.Actor, []stock.StockChange{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
 		require.NoError(t, err)
 	}
 	transact(t.Context(), stock.StockIncrement, 2)
 	transact(ctx, stock.StockAllocate, 2)
-	_, err := y.s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
+	_, err := y.s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
 	require.NoError(t, err)
 	if y.draw.IntN(10) == 0 {
-		_, err := y.s.ReleaseCode(t.Context(), storetest.Actor, order, nil)
+		_, err := y.s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, order, nil)
 		require.NoError(t, err)
 		transact(t.Context(), stock.StockDeallocate, 2)
 		transact(t.Context(), stock.StockDecrement, 2)

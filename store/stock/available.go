@@ -10,7 +10,7 @@ import (
 // AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a
 // record. From the cache it takes about 100 ns a product, else one statement for every 512, which the context's Allowance
 // pays for. What it reads is not recorded, so that a response made from it cannot be offered for later requests.
-func (s *StockService) AvailableUnits(ctx context.Context, productIDs []string) ([]int32, error) {
+func (s *Service) AvailableUnits(ctx context.Context, productIDs []string) ([]int32, error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *StockService) AvailableUnits(ctx context.Context, productIDs []string) 
 
 // InStockVersion returns a text that changes whenever a product comes into stock or runs out of it, and whenever a record is
 // created or deleted, on any server; with units whenever any record changes. It is empty while stock is read from the database.
-func (s *StockService) InStockVersion(units bool) (version string) {
+func (s *Service) InStockVersion(units bool) (version string) {
 	s.cache.view(func(cells *stockCells) {
 		version = strconv.FormatUint(cells.generation, 36) + "." + strconv.FormatUint(cells.flips, 36) + "." + strconv.FormatUint(cells.structure, 36)
 		if units {

@@ -22,7 +22,7 @@ type StockCacheStats struct {
 }
 
 // StockCacheStats returns the state of the cache.
-func (s *StockService) StockCacheStats() (stats StockCacheStats) {
+func (s *Service) StockCacheStats() (stats StockCacheStats) {
 	l := s.cache
 	if l == nil {
 		return stats
@@ -37,7 +37,7 @@ func (s *StockService) StockCacheStats() (stats StockCacheStats) {
 }
 
 // WarmStock loads all stock into the cache now. Servers load it in the background.
-func (s *StockService) WarmStock(ctx context.Context) error {
+func (s *Service) WarmStock(ctx context.Context) error {
 	l := s.cache
 	if l == nil {
 		return nil
@@ -50,7 +50,7 @@ func (s *StockService) WarmStock(ctx context.Context) error {
 
 // loadCache loads all records from one snapshot and then applies the writes since; the
 // newer version of a record wins. The old cells are used until then.
-func (s *StockService) loadCache(ctx context.Context) error {
+func (s *Service) loadCache(ctx context.Context) error {
 	l, begun := s.cache, time.Now()
 	l.mu.Lock()
 	l.loading, l.missedRows, l.missedIncomplete = true, nil, false
@@ -111,7 +111,7 @@ func (s *StockService) loadCache(ctx context.Context) error {
 
 // loadCacheIfDue starts a load in the background if one is due. If one was due long ago, as on a
 // server that was idle, reads go to the database until then.
-func (s *StockService) loadCacheIfDue() {
+func (s *Service) loadCacheIfDue() {
 	l := s.cache
 	if l == nil {
 		return

@@ -27,7 +27,7 @@ import (
 
 // acquireLane locks a free lane until the write commits. It never waits. Call it last in a
 // transaction.
-func (s *StockService) acquireLane(ctx context.Context, t *db.Tx) (taken laneVersion, err error) {
+func (s *Service) acquireLane(ctx context.Context, t *db.Tx) (taken laneVersion, err error) {
 	preferred, _ := s.preferredLane.Load().(db.Topic)
 	scan := func(rows *sql.Rows) (v laneVersion, err error) {
 		return v, rows.Scan(&v.lane, &v.version, &v.follows)
@@ -51,7 +51,7 @@ func (s *StockService) acquireLane(ctx context.Context, t *db.Tx) (taken laneVer
 }
 
 // publishChange publishes the products that a write changed. Call it last in a transaction.
-func (s *StockService) publishChange(ctx context.Context, t *db.Tx, products []string) (taken laneVersion, err error) {
+func (s *Service) publishChange(ctx context.Context, t *db.Tx, products []string) (taken laneVersion, err error) {
 	if taken, err = s.acquireLane(ctx, t); err != nil {
 		return taken, err
 	}
@@ -74,7 +74,7 @@ func (s *StockService) publishChange(ctx context.Context, t *db.Tx, products []s
 
 // PublishImport publishes the products that an import changed. Call it last in the
 // import's transaction.
-func PublishImport(ctx context.Context, s *StockService, t *db.Tx, products []string) error {
+func PublishImport(ctx context.Context, s *Service, t *db.Tx, products []string) error {
 	if len(products) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func PublishImport(ctx context.Context, s *StockService, t *db.Tx, products []st
 
 // Follow applies the writes of other processes, up to the lanes' versions that a poll found. It removes
 // other topics from them.
-func Follow(ctx context.Context, s *StockService, found db.Poll) error {
+func Follow(ctx context.Context, s *Service, found db.Poll) error {
 	lanes := found.Versions
 	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
 	l := s.cache
@@ -117,7 +117,7 @@ func Follow(ctx context.Context, s *StockService, found db.Poll) error {
 // stockChanges reads the products that changed on a lane after one version, up to
 // another. told is false if rows are missing, name no products, or follow another version
 // than expected, as after a restore or failover.
-func (s *StockService) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
+func (s *Service) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
 	if after >= upTo {
 		return nil, after == upTo, nil
 	}

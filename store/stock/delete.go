@@ -15,7 +15,7 @@ import (
 //
 // It returns NOT_FOUND for a product without a record, and UNPROCESSABLE while units are
 // allocated to orders.
-func (s *StockService) DeleteStock(ctx context.Context, actor store.Actor, productID string) error {
+func (s *Service) DeleteStock(ctx context.Context, actor store.Actor, productID string) error {
 	missing := store.NotFoundf([]string{"product_id"}, "has no stock record: %q", store.Abbreviate(productID))
 	if !store.IsID(productID) {
 		return missing

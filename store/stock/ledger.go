@@ -11,7 +11,7 @@ import (
 // change and have unordered ids, so sorting by updated_at or id, and ranges of updated_at,
 // are INVALID. Ledgers of deleted records stay. It returns NOT_FOUND for a product that
 // never had a record.
-func (s *StockService) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
+func (s *Service) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
 			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which stock transactions do not have; use id or created_at")
@@ -32,7 +32,7 @@ func (s *StockService) StockTransactions(ctx context.Context, productID string, 
 	return db.List(ctx, s.db, of, query)
 }
 
-func (s *StockService) hasLedger(ctx context.Context, productID string) error {
+func (s *Service) hasLedger(ctx context.Context, productID string) error {
 	_, missing := s.Stock(ctx, productID)
 	if !store.HasCode(missing, store.NotFound) || !store.IsID(productID) {
 		return missing
@@ -45,7 +45,7 @@ func (s *StockService) hasLedger(ctx context.Context, productID string) error {
 }
 
 // StockTransaction returns an entry of a product's ledger, or NOT_FOUND.
-func (s *StockService) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
+func (s *Service) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
 	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Abbreviate(id), store.Abbreviate(productID))
 	if !store.IsID(productID) || !store.IsID(id) {
 		return nil, unknown
@@ -66,7 +66,7 @@ var stockTransactionList = db.Listing[*StockTransaction]{
 
 // StockTransactionsByProduct returns the newest entries of several ledgers, newest first,
 // at most limit each.
-func (s *StockService) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+func (s *Service) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
 	lines, err := db.CollectIn(ctx, s.db.Reader, scanStockTransaction, store.ValidIDs(productIDs), `
 		SELECT `+stockTransactionColumns+` FROM (
 		    SELECT `+stockTransactionColumns+`,

@@ -12,7 +12,7 @@ import (
 
 // Stocks lists all stock, of unpublished products too, by default in the order of product
 // ids. With a range of available units, the order is that of units, then product ids, and another one is INVALID.
-func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
+func (s *Service) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
 	query, err := byAvailable(query)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ var StockList = db.Listing[*Stock]{
 
 // StockTimes returns the earliest creation and the latest change of all stock; zero times
 // if there is none.
-func (s *StockService) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
+func (s *Service) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
 	if s.cache.viewRecorded(ctx, func(cells *stockCells, reads *Reads) {
 		reads.recordTimes(cells.created, cells.updated)
 		created, updated = cells.times()
@@ -97,7 +97,7 @@ type StockPage struct {
 }
 
 // StockPage is Stocks for callers that need all of it, but few cursors.
-func (s *StockService) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
+func (s *Service) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
 	query, err := byAvailable(query)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (p *StockPage) slice() *store.Slice[*Stock] {
 
 // cachedPage reads a page from the cache; ok is false if the cache has another order or is
 // not usable. times means that the caller needs the times of all stock.
-func (s *StockService) cachedPage(ctx context.Context, query store.ListQuery, times bool) (page *StockPage, ok bool, err error) {
+func (s *Service) cachedPage(ctx context.Context, query store.ListQuery, times bool) (page *StockPage, ok bool, err error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, false, err
 	}

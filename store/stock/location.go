@@ -15,7 +15,7 @@ type StockLocation struct {
 }
 
 // StockLocations lists the locations.
-func (s *StockService) StockLocations() []*StockLocation {
+func (s *Service) StockLocations() []*StockLocation {
 	return []*StockLocation{{ID: DefaultLocation, Name: "Default", Description: "All stock.", Address: []string{}}}
 }
 

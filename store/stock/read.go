@@ -8,7 +8,7 @@ import (
 )
 
 // Stock returns the stock of a product, or NOT_FOUND if it has no record.
-func (s *StockService) Stock(ctx context.Context, productID string) (*Stock, error) {
+func (s *Service) Stock(ctx context.Context, productID string) (*Stock, error) {
 	column, err := s.StockColumn(ctx, []string{productID})
 	if err == nil && column[0] == nil {
 		return nil, store.NotFoundf(nil, "There is no stock record for the product %q.", store.Abbreviate(productID))
@@ -20,7 +20,7 @@ func (s *StockService) Stock(ctx context.Context, productID string) (*Stock, err
 }
 
 // StocksByID returns the stock of products by id; those without a record are missing.
-func (s *StockService) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
+func (s *Service) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
 	column, err := s.StockColumn(ctx, productIDs)
 	byID := make(map[string]*Stock, len(column))
 	for i, stock := range column {
@@ -34,7 +34,7 @@ func (s *StockService) StocksByID(ctx context.Context, productIDs []string) (map
 // StockColumn returns the stock of products in the order of their ids, nil for those
 // without a record. From the cache it takes two allocations and about 100 ns a product,
 // else one statement for every 512.
-func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
+func (s *Service) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]
 
 // Unchanged reports whether an operation would now read the same stock. It is false if
 // that is not known.
-func (s *StockService) Unchanged(r *Reads) bool {
+func (s *Service) Unchanged(r *Reads) bool {
 	updated, same := s.unchangedButTime(r)
 	return same && (!r.times || updated == r.updated)
 }
@@ -62,7 +62,7 @@ func (s *StockService) Unchanged(r *Reads) bool {
 // RenewReads returns what an operation would now read, and the latest change of all stock, if it
 // would read the same stock but for that time. It returns nil if something else changed, or
 // if the time was not read.
-func (s *StockService) RenewReads(r *Reads) (*Reads, time.Time) {
+func (s *Service) RenewReads(r *Reads) (*Reads, time.Time) {
 	updated, same := s.unchangedButTime(r)
 	if !same || !r.times {
 		return nil, time.Time{}
@@ -72,7 +72,7 @@ func (s *StockService) RenewReads(r *Reads) (*Reads, time.Time) {
 
 // unchangedButTime reports whether an operation would now read the same stock, but perhaps
 // another time of the latest change.
-func (s *StockService) unchangedButTime(r *Reads) (updated int64, same bool) {
+func (s *Service) unchangedButTime(r *Reads) (updated int64, same bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown {

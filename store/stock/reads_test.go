@@ -22,23 +22,23 @@ func TestReads(t *testing.T) {
 		type reader = func(context.Context, *shop.Store) error
 		byID := store.ListQuery{}
 		readers := map[string]reader{
-			"one":    func(ctx context.Context, s *shop.Store) error { _, err := s.Stock(ctx, "b"); return err },
-			"none":   func(ctx context.Context, s *shop.Store) error { _, err := s.StocksByID(ctx, []string{"n"}); return err },
-			"a list": func(ctx context.Context, s *shop.Store) error { _, err := s.Stocks(ctx, byID); return err },
-			"a page": func(ctx context.Context, s *shop.Store) error { _, err := s.StockPage(ctx, byID); return err },
+			"one":    func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stock(ctx, "b"); return err },
+			"none":   func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.StocksByID(ctx, []string{"n"}); return err },
+			"a list": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stocks(ctx, byID); return err },
+			"a page": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.StockPage(ctx, byID); return err },
 			"another page": func(ctx context.Context, s *shop.Store) error {
 				one := 1
-				_, err := s.StockPage(ctx, store.ListQuery{Page: store.Page{First: &one}})
+				_, err := s.Stock.StockPage(ctx, store.ListQuery{Page: store.Page{First: &one}})
 				return err
 			},
-			"all times": func(ctx context.Context, s *shop.Store) error { _, _, err := s.StockTimes(ctx); return err },
+			"all times": func(ctx context.Context, s *shop.Store) error { _, _, err := s.Stock.StockTimes(ctx); return err },
 			"only others": func(ctx context.Context, s *shop.Store) error {
-				_, err := s.StocksByID(ctx, []string{"a", "c"})
+				_, err := s.Stock.StocksByID(ctx, []string{"a", "c"})
 				return err
 			},
 		}
 		create := func(t *testing.T, s *shop.Store) {
-			_, err := s.CreateStock(t.Context(), storetest.Actor, "n", 1)
+			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "n", 1)
 			require.NoError(t, err)
 		}
 		for _, change := range []struct {
@@ -53,7 +53,7 @@ func TestReads(t *testing.T) {
 				[]string{"none", "only others"}, []string{"another page", "all times"}},
 			{"a new record", create, nil, nil},
 			{"a deletion", func(t *testing.T, s *shop.Store) {
-				require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"))
+				require.NoError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"))
 			}, nil, nil},
 		} {
 			t.Run(change.name, func(t *testing.T) {
@@ -66,19 +66,19 @@ func TestReads(t *testing.T) {
 				for name, read := range readers {
 					ctx, reads := stock.RecordReads(t.Context())
 					require.NoError(t, read(ctx, s))
-					require.True(t, s.Unchanged(reads), name)
+					require.True(t, s.Stock.Unchanged(reads), name)
 					recorded[name] = reads
 				}
 				change.change(t, s)
-				_, updated, err := s.StockTimes(t.Context())
+				_, updated, err := s.Stock.StockTimes(t.Context())
 				require.NoError(t, err)
 				for name, reads := range recorded {
-					require.Equal(t, slices.Contains(change.keeps, name), s.Unchanged(reads), name)
-					renewed, at := s.RenewReads(reads)
+					require.Equal(t, slices.Contains(change.keeps, name), s.Stock.Unchanged(reads), name)
+					renewed, at := s.Stock.RenewReads(reads)
 					require.Equal(t, slices.Contains(change.renews, name), renewed != nil, name)
 					if renewed != nil {
 						require.Equal(t, updated, at, name)
-						require.True(t, s.Unchanged(renewed), name)
+						require.True(t, s.Stock.Unchanged(renewed), name)
 					}
 				}
 			})
@@ -88,30 +88,30 @@ func TestReads(t *testing.T) {
 			for name, read := range readers {
 				ctx, reads := stock.RecordReads(t.Context())
 				require.NoError(t, read(ctx, s))
-				require.False(t, s.Unchanged(reads), name)
+				require.False(t, s.Stock.Unchanged(reads), name)
 			}
 		})
 		t.Run("in an order that the cache does not have", func(t *testing.T) {
 			s := storetest.OpenWithStock(t, backend.WithStockCache(), 5, "a", "b", "c")
 			storetest.RefreshStock(t, s)
 			ctx, reads := stock.RecordReads(t.Context())
-			_, err := s.Stocks(ctx, store.ListQuery{Sort: store.Sort{By: store.SortUpdatedAt}})
+			_, err := s.Stock.Stocks(ctx, store.ListQuery{Sort: store.Sort{By: store.SortUpdatedAt}})
 			require.NoError(t, err)
-			require.False(t, s.Unchanged(reads))
+			require.False(t, s.Stock.Unchanged(reads))
 		})
 		t.Run("of a server that no longer hears of changes", func(t *testing.T) {
 			s := storetest.OpenWithStock(t, backend.WithStockCache(), 5, "a")
 			storetest.RefreshStock(t, s)
 			ctx, reads := stock.RecordReads(t.Context())
-			_, err := s.Stock(ctx, "a")
+			_, err := s.Stock.Stock(ctx, "a")
 			require.NoError(t, err)
 			storetest.RefreshStock(t, s) // the records are read anew
-			require.False(t, s.Unchanged(reads))
+			require.False(t, s.Stock.Unchanged(reads))
 		})
 		t.Run("of nothing", func(t *testing.T) {
 			s := storetest.OpenWithStock(t, backend, 5, "a")
 			_, reads := stock.RecordReads(t.Context())
-			require.True(t, s.Unchanged(reads))
+			require.True(t, s.Stock.Unchanged(reads))
 		})
 	})
 }

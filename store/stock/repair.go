@@ -14,7 +14,7 @@ const lengthError = `(SELECT COUNT(*) FROM stock_transaction WHERE stock_transac
 
 // RepairLedgerLengths compares the stored lengths of all ledgers with the entries once a day, and
 // corrects them.
-func RepairLedgerLengths(s *StockService, actor store.Actor) db.Sweep {
+func RepairLedgerLengths(s *Service, actor store.Actor) db.Sweep {
 	type counted struct {
 		product string
 		off     int
@@ -37,7 +37,7 @@ func RepairLedgerLengths(s *StockService, actor store.Actor) db.Sweep {
 }
 
 // repairLedgerLength counts again under a lock, because another server may have corrected it.
-func (s *StockService) repairLedgerLength(ctx context.Context, actor store.Actor, product string) error {
+func (s *Service) repairLedgerLength(ctx context.Context, actor store.Actor, product string) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		if _, err := stockRows(ctx, t.Session, []string{product}, t.ForUpdate("stock")); err != nil {
 			return err

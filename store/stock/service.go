@@ -6,8 +6,8 @@ import (
 	"portico/store/db"
 )
 
-// StockService reads and writes stock and its ledger.
-type StockService struct {
+// Service reads and writes stock and its ledger.
+type Service struct {
 	db            *db.DB
 	cache         *stockCache  // nil if disabled
 	preferredLane atomic.Value // db.Topic: the lane last used by this process
@@ -17,15 +17,15 @@ type StockService struct {
 }
 
 // DropCache empties the cache, because the database file may have been replaced.
-func DropCache(s *StockService) { s.cache.drop() }
+func DropCache(s *Service) { s.cache.drop() }
 
 // SuspectCache empties the cache and requires two equal reads before its next use, because the
 // database may be a different one.
-func SuspectCache(s *StockService) { s.cache.requireConfirmation() }
+func SuspectCache(s *Service) { s.cache.requireConfirmation() }
 
 // ResetAfterRestore makes watchers accept the states of a restored database, whose revisions may be
 // lower. Only the poll loop may call it.
-func ResetAfterRestore(s *StockService) {
+func ResetAfterRestore(s *Service) {
 	s.stockWatch.Reset()
 	s.stockWatch.lanes, s.stockWatch.cacheBehind = nil, true
 	s.cache.requireConfirmation() // a load may have run meanwhile

@@ -1,5 +1,5 @@
 // Package stock holds how much of each product there is, the ledger of its changes and
-// a cache of all stock in memory. StockService reads, writes, watches and sweeps it. It
+// a cache of all stock in memory. Service reads, writes, watches and sweeps it. It
 // may import store, store/authoring and store/db.
 package stock
 

@@ -88,7 +88,7 @@ func stockModel(backend storetest.Backend) func(*testing.T) {
 			for range rapid.IntRange(1, 12).Draw(t, "batches") {
 				batch := rapid.SliceOfN(rapid.Custom(drawChange), 1, 5).Draw(t, "batch")
 				after, code := model.transact(batch)
-				made, err := s.TransactStock(t.Context(), storetest.Actor, batch)
+				made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, batch)
 				if code == "" {
 					require.NoError(t, err)
 					require.Len(t, made, len(batch))

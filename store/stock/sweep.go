@@ -17,7 +17,7 @@ const carryOverActor store.Actor = "system:carried-over"
 
 // SweepLedger replaces all old ledger entries of a product by one that sets their sum, so
 // that the ledger still adds up to the balance.
-func SweepLedger(s *StockService, kept time.Duration) db.Sweep {
+func SweepLedger(s *Service, kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("ledger", time.Hour, kept, s.carryOver, func(ctx context.Context, before int64, most int) (int, error) {
 		// The newest old entries; before them are entries that were carried over.
 		n, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `
@@ -29,7 +29,7 @@ func SweepLedger(s *StockService, kept time.Duration) db.Sweep {
 }
 
 // carryOver finds the products with entries to carry over, by age.
-func (s *StockService) carryOver(ctx context.Context, before int64) error {
+func (s *Service) carryOver(ctx context.Context, before int64) error {
 	old := []db.Condition{{Clause: "created_at < ?", Values: []any{before}}, {Clause: "actor <> ?", Values: []any{string(carryOverActor)}}}
 	scan := func(rows *sql.Rows) (key []any, product string, err error) {
 		var created int64
@@ -43,7 +43,7 @@ func (s *StockService) carryOver(ctx context.Context, before int64) error {
 }
 
 // carryOverEach carries over as many entries in a transaction as its time allows.
-func (s *StockService) carryOverEach(ctx context.Context, products []string, before int64) error {
+func (s *Service) carryOverEach(ctx context.Context, products []string, before int64) error {
 	pace := s.db.NewBatchSizer()
 	for len(products) > 0 {
 		rest, lines := products, 0
@@ -133,7 +133,7 @@ func carriedOver(ctx context.Context, in db.Session, products []string) (map[str
 
 // SweepChanges deletes published changes that existed at the previous sweep. Processes
 // further behind reload all stock.
-func SweepChanges(s *StockService) db.Sweep {
+func SweepChanges(s *Service) db.Sweep {
 	const every = 10 * time.Minute
 	var mu sync.Mutex           // versions of the lanes at the previous sweep
 	var seen map[db.Topic]int64 // versions of the lanes, at a time

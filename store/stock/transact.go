@@ -10,8 +10,8 @@ import (
 )
 
 // NewStockService returns a service whose cache may take so many bytes; 0 disables it.
-func NewStockService(d *db.DB, bytes uint64) *StockService {
-	s := &StockService{db: d, stockWatch: newStockWatch(), cache: newStockCache(bytes, d.Log)}
+func NewService(d *db.DB, bytes uint64) *Service {
+	s := &Service{db: d, stockWatch: newStockWatch(), cache: newStockCache(bytes, d.Log)}
 	s.transactions = newStockQueue(s)
 	return s
 }
@@ -20,7 +20,7 @@ const maxGroupChanges = 4096 // changes in one transaction, about
 
 // newStockQueue groups concurrent transactions: each record is read and written once per
 // group.
-func newStockQueue(s *StockService) *stockQueue {
+func newStockQueue(s *Service) *stockQueue {
 	return &stockQueue{MaxSize: maxGroupChanges, Size: func(b stockBatch) int { return len(b.changes) },
 		Write: func(ctx context.Context, t *db.Tx, group []*stockRequest) error {
 			return (&stockWrite{Tx: t, store: s}).transactAll(ctx, group)
@@ -33,7 +33,7 @@ func newStockQueue(s *StockService) *stockQueue {
 // It returns INVALID for an unknown action, NOT_FOUND for a product without a record,
 // CONFLICT if ExpectedAvailable differs, and UNPROCESSABLE for a quantity out of range or
 // insufficient stock. It reports every wrong change, up to 20.
-func (s *StockService) TransactStock(ctx context.Context, actor store.Actor, changes []StockChange) ([]*StockTransaction, error) {
+func (s *Service) TransactStock(ctx context.Context, actor store.Actor, changes []StockChange) ([]*StockTransaction, error) {
 	if len(changes) == 0 || len(changes) > MaxStockChanges {
 		return nil, store.Unprocessablef([]string{"changes"}, "must have between 1 and %d changes, got %d", MaxStockChanges, len(changes))
 	}

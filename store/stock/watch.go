@@ -10,7 +10,7 @@ import (
 
 // WatchStock subscribes to the stock of products: first the current record of each, then
 // every change, by any process. A deleted record has no units. Close the watcher when done.
-func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
+func (s *Service) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
 	w := &StockWatcher{s.stockWatch.Subscribe(productIDs)} // before the read, so that no change is missed
 	rows, err := s.stockStates(ctx, productIDs)
 	if err != nil {
@@ -24,10 +24,10 @@ func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*St
 }
 
 // Watched reports whether somebody watches stock.
-func Watched(s *StockService) bool { return s.stockWatch.Subscribed() }
+func Watched(s *Service) bool { return s.stockWatch.Subscribed() }
 
 // stockStates reads records with their revisions, from the cache if possible.
-func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {
+func (s *Service) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {
 	if s.cache.view(func(cells *stockCells) {
 		for _, id := range ids {
 			if cell := cells.find(id); cell != nil {
@@ -41,7 +41,7 @@ func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []st
 }
 
 // cacheNotFollowed is called for each poll while the cache is not followed.
-func (s *StockService) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64) error {
+func (s *Service) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64) error {
 	w := s.stockWatch
 	w.cacheBehind = true
 	if maps.Equal(lanes, w.lanes) {
@@ -51,7 +51,7 @@ func (s *StockService) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]
 }
 
 // cacheFollowed is called with the rows that a poll read for the cache.
-func (s *StockService) cacheFollowed(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
+func (s *Service) cacheFollowed(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
 	w := s.stockWatch
 	w.publishAll(rows)
 	if !w.cacheBehind {
@@ -66,7 +66,7 @@ func (s *StockService) cacheFollowed(ctx context.Context, lanes map[db.Topic]int
 }
 
 // readWatched reads all watched products from the database.
-func (s *StockService) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
+func (s *Service) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
 	rows, err := stockStatesOf(ctx, s.db.Reader, s.stockWatch.SubscribedIDs())
 	s.stockWatch.publishAll(rows)
 	if err != nil {

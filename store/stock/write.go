@@ -14,7 +14,7 @@ import (
 // entries.
 type stockWrite struct {
 	*db.Tx
-	store *StockService
+	store *Service
 
 	found   map[string]*stockRow
 	rows    []*stockRow // changed records

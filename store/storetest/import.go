@@ -20,7 +20,7 @@ func Source(text string) func() (io.ReadCloser, error) {
 
 // Import imports a file that must be without errors, with stock and settings.
 func Import(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
-	report, err := s.Import(context.Background(), Actor, Source(text), exchange.ImportOptions{Stock: true, Settings: true})
+	report, err := s.Exchange.Import(context.Background(), Actor, Source(text), exchange.ImportOptions{Stock: true, Settings: true})
 	require.NoError(t, err)
 	return report
 }
@@ -33,7 +33,7 @@ func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func
 	for _, option := range options {
 		option(&o)
 	}
-	report, err := s.Import(t.Context(), Actor, Source(text), o)
+	report, err := s.Exchange.Import(t.Context(), Actor, Source(text), o)
 	require.NoError(t, err)
 	for kind, n := range report.Skipped {
 		if n == 0 {
@@ -54,7 +54,7 @@ func ImportErrors(t require.TestingT, err error) []exchange.ImportError {
 // Export returns the whole store as an import file.
 func Export(t require.TestingT, s *shop.Store) string {
 	var out bytes.Buffer
-	_, err := s.Export(context.Background(), &out, exchange.ExportOptions{WithClients: true})
+	_, err := s.Exchange.Export(context.Background(), &out, exchange.ExportOptions{WithClients: true})
 	require.NoError(t, err)
 	return out.String()
 }

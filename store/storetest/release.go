@@ -26,7 +26,7 @@ func OpenPublished(t *testing.T, backend Backend, options ...func(*shop.Config))
 // Publish publishes catalogs.
 func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 	for _, catalog := range catalogs {
-		published, err := s.Publish(context.Background(), Actor, catalog, nil)
+		published, err := s.Publisher.Publish(context.Background(), Actor, catalog, nil)
 		require.NoError(t, err, catalog)
 		require.Equal(t, catalog, published.CatalogID)
 	}
@@ -34,7 +34,7 @@ func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 
 // View returns what a shopper sees.
 func View(t require.TestingT, s *shop.Store, shopper release.ShopperContext) *release.View {
-	v, err := s.View(context.Background(), shopper)
+	v, err := s.Releases.View(context.Background(), shopper)
 	require.NoError(t, err)
 	return v
 }

@@ -15,7 +15,7 @@ import (
 func RunWorker(t testing.TB, s *shop.Store) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); s.Work(ctx) }()
+	go func() { defer close(done); s.Jobs.Work(ctx) }()
 	stop = func() { cancel(); <-done }
 	t.Cleanup(stop)
 	return stop
@@ -25,11 +25,11 @@ func RunWorker(t testing.TB, s *shop.Store) (stop func()) {
 func WaitForJob(t *testing.T, s *shop.Store, id string) *job.Job {
 	t.Helper()
 	Eventually(t, true, func() bool {
-		task, err := s.Job(t.Context(), id)
+		task, err := s.Jobs.Job(t.Context(), id)
 		require.NoError(t, err)
 		return !task.FinishedAt.IsZero()
 	})
-	task, err := s.Job(t.Context(), id)
+	task, err := s.Jobs.Job(t.Context(), id)
 	require.NoError(t, err)
 	return task
 }

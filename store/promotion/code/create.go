@@ -59,7 +59,7 @@ func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 // automatic or has ended, for no codes or more than MaxCodes, and for each code that a promotion
 // which has not ended holds, this one included. The error lists every invalid row in order, or
 // the first ones of very many.
-func (s *CodeService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
+func (s *Service) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
 	list, err := s.creates.Do(ctx, s.db, actor, newCreateInput(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
@@ -72,7 +72,7 @@ func (s *CodeService) CreatePromotionCodes(ctx context.Context, actor store.Acto
 
 // createAlone creates the codes of one request in a write of its own, and finds the errors of
 // each.
-func (s *CodeService) createAlone(r *createRequest) {
+func (s *Service) createAlone(r *createRequest) {
 	f, asked := &authoring.Validator{}, r.In
 	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all codes are free

@@ -69,7 +69,7 @@ const createGroup = 512
 
 // newCreateQueue returns a queue that creates the codes of waiting requests in one write.
 // Requests with errors are written alone, which finds all errors.
-func newCreateQueue(s *CodeService) *createQueue {
+func newCreateQueue(s *Service) *createQueue {
 	wary := &atomic.Int32{} // how many further writes check before they claim
 	return &createQueue{MaxSize: createGroup, WriteAlone: s.createAlone,
 		Size: func(list createInput) int {

@@ -17,7 +17,7 @@ import (
 
 // EachPromotionCode calls do with every code of a promotion, by code. Codes created or deleted
 // meanwhile may be missing. It returns NOT_FOUND for an unknown promotion.
-func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
+func (s *Service) EachPromotionCode(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ const (
 
 // ExportCodes writes the codes of a promotion while it reads them, and returns how many. It
 // returns NOT_FOUND for an unknown promotion.
-func (s *CodeService) ExportCodes(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
+func (s *Service) ExportCodes(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	write, flush := ndjsonCodes(out)
 	if format == CodesCSV {

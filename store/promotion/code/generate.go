@@ -69,7 +69,7 @@ type generateState struct {
 // (job.Enqueue), NOT_FOUND for an unknown promotion, and UNPROCESSABLE for one that is automatic
 // or has ended. INVALID and UNPROCESSABLE name each wrong member, for example a pattern that is
 // too small for the count.
-func (s *CodeService) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
+func (s *Service) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
 	_, odds, err = g.check()
 	if err != nil {
 		return nil, 0, err
@@ -89,7 +89,7 @@ func (s *CodeService) GenerateCodes(ctx context.Context, actor store.Actor, g Co
 // GenerateJob creates the codes batch by batch. Each batch stores the progress, so that another
 // worker can continue an interrupted job without missing or repeating a code. The codes of a
 // canceled job stay.
-func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress func(done, total int)) (any, error) {
+func GenerateJob(ctx context.Context, s *Service, task *job.Job, progress func(done, total int)) (any, error) {
 	var input generateInput
 	var state generateState
 	if err := json.Unmarshal(task.Input, &input); err != nil {
@@ -133,7 +133,7 @@ func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress fu
 
 // generateCodes creates a batch if this worker still holds the job's lease. If likely is set it
 // assumes that the codes are free, and returns errTaken if one is not.
-func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.BatchSizer, likely bool) (to generateState, err error) {
+func (s *Service) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.BatchSizer, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
 		if err := job.CheckLease(ctx, t, task); err != nil {
 			return err

@@ -19,7 +19,7 @@ const SortCode store.SortBy = "code"
 
 // PromotionCodes lists the codes of a promotion that match a filter, by code unless sorted by SortCreatedAt. It
 // returns NOT_FOUND for an unknown promotion.
-func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, filter Filter, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
+func (s *Service) PromotionCodes(ctx context.Context, promotionID string, filter Filter, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, fi
 
 // CodesOfPromotions lists the codes of each promotion as PromotionCodes does, in one statement. With several
 // promotions, a cursor is INVALID.
-func (s *CodeService) CodesOfPromotions(ctx context.Context, promotions []*rule.Promotion, filter Filter, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
+func (s *Service) CodesOfPromotions(ctx context.Context, promotions []*rule.Promotion, filter Filter, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
 	sort, err := filter.check(sort)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (m Match) findAll(ctx context.Context, in db.Session, texts []string, at ti
 
 // PromotionCode finds a code in all promotions: the held one, else the newest. It returns
 // NOT_FOUND if there is none.
-func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+func (s *Service) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
 	found, err := FindAll(ctx, s.db, []string{code}, s.db.Now())
 	c := found[code]
 	if err == nil && c == nil {
@@ -148,7 +148,7 @@ func (s *CodeService) PromotionCode(ctx context.Context, code string) (*Promotio
 }
 
 // joinPromotions sets the promotion of each code.
-func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
+func (s *Service) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
 	var ids []string
 	for _, c := range codes {
 		ids = append(ids, c.PromotionID)
@@ -163,7 +163,7 @@ func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode
 }
 
 // PromotionCodesByID returns codes by id. It omits unknown ids.
-func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
+func (s *Service) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	codes, err := db.CollectIn(ctx, s.db.Reader, Scan, store.ValidIDs(ids), `SELECT `+Columns+`, promotion.id FROM `+CurrentTables+` WHERE promotion_code.id IN ($in)`)
 	if err == nil {
 		err = s.joinPromotions(ctx, codes)

@@ -9,7 +9,7 @@ import (
 )
 
 // SweepCodes deletes the codes of former epochs and of deleted promotions.
-func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep {
+func SweepCodes(s *Service, actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: "codes", Every: every,
 		Run: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
@@ -27,7 +27,7 @@ func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep
 
 // purgeCodes deletes the codes of purged epochs and of archived promotions, in short
 // transactions.
-func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
+func (s *Service) purgeCodes(ctx context.Context, actor store.Actor) error {
 	dead, err := db.Collect(ctx, s.db.Reader, scanEpochKey, `
 		SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package code creates, generates, lists and deletes promotion codes, keeps each code with one
-// promotion at a time, and archives deleted promotions: PromotionCode is a code, CodeService works on them, claims decide who holds
+// promotion at a time, and archives deleted promotions: PromotionCode is a code, Service works on them, claims decide who holds
 // which. It must not import promotion or promotion/redeem.
 package code
 
@@ -8,16 +8,16 @@ import (
 	"portico/store/job"
 )
 
-// CodeService creates, lists, generates and deletes promotion codes.
-type CodeService struct {
+// Service creates, lists, generates and deletes promotion codes.
+type Service struct {
 	db      *db.DB
-	jobs    *job.JobService
+	jobs    *job.Service
 	creates *createQueue
 }
 
 // NewCodeService returns a service on a database. Jobs generate codes.
-func NewCodeService(d *db.DB, jobs *job.JobService) *CodeService {
-	s := &CodeService{db: d, jobs: jobs}
+func NewService(d *db.DB, jobs *job.Service) *Service {
+	s := &Service{db: d, jobs: jobs}
 	s.creates = newCreateQueue(s)
 	return s
 }

@@ -1,5 +1,5 @@
 // Package redeem checks and redeems promotion codes, and never more often than a code may be used.
-// RedeemService takes a CodeUse and returns a CodeCheck or a CodeUsage. It must not import
+// Service takes a CodeUse and returns a CodeCheck or a CodeUsage. It must not import
 // promotion.
 package redeem
 
@@ -13,20 +13,20 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// RedeemService checks, redeems and releases promotion codes, and lists their usages.
-type RedeemService struct {
+// Service checks, redeems and releases promotion codes, and lists their usages.
+type Service struct {
 	db      *db.DB
 	redeems *redeemQueue
 }
 
 // NewRedeemService returns a service on a database.
-func NewRedeemService(d *db.DB) *RedeemService {
-	return &RedeemService{db: d, redeems: newRedeemQueue(d)}
+func NewService(d *db.DB) *Service {
+	return &Service{db: d, redeems: newRedeemQueue(d)}
 }
 
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
 // outdated when the code is redeemed. It returns INVALID or UNPROCESSABLE for an invalid use.
-func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
+func (s *Service) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
 	if err := use.Validate(0); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck,
 // CodeOffers reads codes and their promotions, with their state at a time, in two statements, or three without regard to
 // case. The result
 // has an offer for each text, in order.
-func (s *RedeemService) CodeOffers(ctx context.Context, texts []string, at time.Time) ([]CodeOffer, error) {
+func (s *Service) CodeOffers(ctx context.Context, texts []string, at time.Time) ([]CodeOffer, error) {
 	found, err := code.FindAll(ctx, s.db, texts, at)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *RedeemService) CodeOffers(ctx context.Context, texts []string, at time.
 // It returns NOT_FOUND for an unknown code, UNPROCESSABLE with every reason for a refused one and
 // for a reference whose uses were released, and CONFLICT for a reference that was redeemed with
 // another user or other units.
-func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
+func (s *Service) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	if use.Reference == "" {
 		return nil, store.Unprocessablef([]string{"reference"}, "is required: 1 to 255 bytes, such as an order number")
 	}

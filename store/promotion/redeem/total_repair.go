@@ -14,7 +14,7 @@ import (
 // They can be wrong after a server of a version without totals wrote to the same database. Stored
 // and counted numbers are read at once and only the difference is added, so that concurrent
 // writes stay counted.
-func RepairTotals(s *RedeemService, actor store.Actor) db.Sweep {
+func RepairTotals(s *Service, actor store.Actor) db.Sweep {
 	return db.Sweep{Name: "totals of promotions", Every: 24 * time.Hour, Run: func(ctx context.Context) error {
 		promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion ORDER BY number`)
 		for _, number := range promotions {
@@ -28,7 +28,7 @@ func RepairTotals(s *RedeemService, actor store.Actor) db.Sweep {
 
 // repairTotals compares again after it has locked the promotion: another server may have
 // corrected it.
-func (s *RedeemService) repairTotals(ctx context.Context, actor store.Actor, number int64) error {
+func (s *Service) repairTotals(ctx context.Context, actor store.Actor, number int64) error {
 	difference, err := compareTotals(ctx, s.db.Reader, number)
 	if err != nil || !difference.nonZero() {
 		return err

@@ -70,7 +70,7 @@ func (f UsageFilter) check() error {
 
 // CodeUsages lists the usages that match a filter, in order. Usages have no updated_at: to sort or filter by it is
 // INVALID. It returns NOT_FOUND for an unknown promotion, and for a code that it never had.
-func (s *RedeemService) CodeUsages(ctx context.Context, filter UsageFilter, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
+func (s *Service) CodeUsages(ctx context.Context, filter UsageFilter, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
 	if err := filter.check(); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *RedeemService) CodeUsages(ctx context.Context, filter UsageFilter, quer
 
 // UsagesOfPromotions lists the usages of each of several promotions as CodeUsages does, in one statement. A code
 // that a promotion never had has none. With several promotions, a cursor is INVALID.
-func (s *RedeemService) UsagesOfPromotions(ctx context.Context, promotions []*rule.Promotion, text *string, query store.ListQuery) ([]*store.Slice[*CodeUsage], error) {
+func (s *Service) UsagesOfPromotions(ctx context.Context, promotions []*rule.Promotion, text *string, query store.ListQuery) ([]*store.Slice[*CodeUsage], error) {
 	numbers := make([]int64, len(promotions))
 	places := make(map[string]int, len(promotions))
 	for i, p := range promotions {
@@ -135,7 +135,7 @@ func usageQuery(query store.ListQuery) (store.ListQuery, error) {
 }
 
 // spellings returns the codes that match a text. Usages have the code as it was written.
-func (s *RedeemService) spellings(ctx context.Context, text string) ([]string, error) {
+func (s *Service) spellings(ctx context.Context, text string) ([]string, error) {
 	m, err := code.MatchOf(ctx, s.db)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (s *RedeemService) spellings(ctx context.Context, text string) ([]string, e
 
 // usagesOf lists the usages of promotions by their numbers, of the codes unless they are nil; of tells whose a
 // usage is.
-func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, codes []string, filter UsageFilter, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
+func (s *Service) usagesOf(ctx context.Context, promotions []int64, codes []string, filter UsageFilter, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
 	query, err := usageQuery(query)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, codes 
 
 // promotionNumber returns the number of a promotion. If text is not nil, the promotion must have or have had a
 // code that matches it, and codes are those that match it.
-func (s *RedeemService) promotionNumber(ctx context.Context, promotionID string, text *string) (number int64, codes []string, err error) {
+func (s *Service) promotionNumber(ctx context.Context, promotionID string, text *string) (number int64, codes []string, err error) {
 	if !store.IsID(promotionID) {
 		return 0, nil, rule.UnknownPromotion(promotionID)
 	}
