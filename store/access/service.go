@@ -11,5 +11,5 @@ type Service struct {
 	revoked db.TopicCache[map[string]bool] // API clients, by id
 }
 
-// NewAccessService returns the service of a database.
+// NewService returns the service of a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }

@@ -17,7 +17,7 @@ import (
 // Service reads the audit log.
 type Service struct{ db *db.DB }
 
-// NewAuditService returns the service of a database.
+// NewService returns the service of a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // AuditFilter selects events. The zero value selects all.

@@ -33,7 +33,7 @@ type Service struct {
 	codes *redeem.Service
 }
 
-// NewCartService returns a service on a database.
+// NewService returns a service on a database.
 func NewService(d *db.DB, codes *redeem.Service) *Service {
 	return &Service{db: d, codes: codes}
 }

@@ -18,7 +18,7 @@ type Service struct {
 	Synonyms           AuthoredReader[*Synonym]
 }
 
-// NewCatalogService returns the service of a database.
+// NewService returns the service of a database.
 func NewService(d *db.DB) *Service {
 	return &Service{
 		db:                 d,

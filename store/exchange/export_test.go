@@ -20,7 +20,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestExport checks that Store.Export writes the whole store, so that an import makes the same
+// TestExport checks that Service.Export writes the whole store, so that an import makes the same
 // store.
 func TestExport(t *testing.T) {
 	t.Parallel()

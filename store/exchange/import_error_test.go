@@ -15,7 +15,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestImportErrors checks that Store.Import reports all errors of a file with line and member,
+// TestImportErrors checks that Service.Import reports all errors of a file with line and member,
 // and then writes nothing.
 func TestImportErrors(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestImport tests Store.Import with valid files. TestImportErrors has the others.
+// TestImport tests Service.Import with valid files. TestImportErrors has the others.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {

@@ -14,7 +14,7 @@ type Service struct {
 	stock *stock.Service
 }
 
-// NewExchangeService returns the service of a database. Imports of stock notify the
+// NewService returns the service of a database. Imports of stock notify the
 // watchers of stock.
 func NewService(d *db.DB, stockService *stock.Service) *Service {
 	return &Service{db: d, stock: stockService}

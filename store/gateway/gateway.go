@@ -24,7 +24,7 @@ type Service struct {
 	sealer *seal.Sealer // seals passwords; nil if this process does not need them
 }
 
-// NewGatewayService returns the service of a database. sealer may be nil if the process
+// NewService returns the service of a database. sealer may be nil if the process
 // does not read or write secrets.
 func NewService(d *db.DB, sealer *seal.Sealer) *Service {
 	return &Service{db: d, sealer: sealer}

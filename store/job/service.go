@@ -18,7 +18,7 @@ type Service struct {
 	jobWatch *db.Notifier[*Job]
 }
 
-// NewJobService returns a service that runs jobs with works within the limits of room, and
+// NewService returns a service that runs jobs with works within the limits of room, and
 // house in parallel.
 func NewService(d *db.DB, works map[JobKind]JobWork, room Quota, house func(context.Context)) *Service {
 	return &Service{db: d, jobs: make(chan struct{}, 1), works: works, quota: room.orDefault(), maxTurn: defaultTurn, janitor: house, jobWatch: newJobWatch()}

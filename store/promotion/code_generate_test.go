@@ -16,7 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestGenerateCodes checks that Store.GenerateCodes creates exactly the requested number of
+// TestGenerateCodes checks that code.Service.GenerateCodes creates exactly the requested number of
 // codes, also when workers fail.
 func TestGenerateCodes(t *testing.T) {
 	t.Parallel()

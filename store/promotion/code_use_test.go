@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestRedeemCode tests Store.CheckCode, RedeemCode and ReleaseCode: a code never exceeds its
+// TestRedeemCode tests redeem.Service.CheckCode, RedeemCode and ReleaseCode: a code never exceeds its
 // maximum uses, and its usages add up to its use count.
 func TestRedeemCode(t *testing.T) {
 	t.Parallel()

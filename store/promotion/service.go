@@ -10,5 +10,5 @@ import (
 // Service writes and lists promotions.
 type Service struct{ db *db.DB }
 
-// NewPromotionService returns a service on a database.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }

@@ -15,7 +15,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestPublish checks what a shopper sees after Store.Publish: products, lists, their order and
+// TestPublish checks what a shopper sees after Service.Publish: products, lists, their order and
 // relationships.
 func TestPublish(t *testing.T) {
 	t.Parallel()

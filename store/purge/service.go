@@ -19,7 +19,7 @@ import (
 // Service queues calls of the purge hook.
 type Service struct{ db *db.DB }
 
-// NewPurgeService returns a service for a database.
+// NewService returns a service for a database.
 func NewService(d *db.DB) *Service { return &Service{d} }
 
 // Call is a call of the purge hook. Several changes of a catalog become one call while it waits.

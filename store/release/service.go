@@ -33,7 +33,7 @@ type StockLevels interface {
 	InStockVersion(units bool) string
 }
 
-// NewReleaseService returns a service that reads a database, and live stock.
+// NewService returns a service that reads a database, and live stock.
 func NewService(d *db.DB, stock StockLevels) *Service {
 	return &Service{routing.NewRouter(d), d, stock}
 }

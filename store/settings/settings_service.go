@@ -9,5 +9,5 @@ import "portico/store/db"
 // Service reads and changes the shop's settings.
 type Service struct{ db *db.DB }
 
-// NewSettingsService returns the service of a database.
+// NewService returns the service of a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }

@@ -11,7 +11,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSettings tests Store.Settings and Store.UpdateSettings.
+// TestSettings tests Store.Settings and settings.Service.UpdateSettings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {

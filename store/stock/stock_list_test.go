@@ -17,7 +17,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStockList tests Store.Stocks: any way of paging returns each row once, in order.
+// TestStockList tests Service.Stocks: any way of paging returns each row once, in order.
 func TestStockList(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, testStockList)

@@ -12,7 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestTransactStock tests Store.TransactStock: bounds, atomic batches, the ledger and
+// TestTransactStock tests Service.TransactStock: bounds, atomic batches, the ledger and
 // concurrent writers.
 func TestTransactStock(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"portico/store/db"
 )
 
-// NewStockService returns a service whose cache may take so many bytes; 0 disables it.
+// NewService returns a service whose cache may take so many bytes; 0 disables it.
 func NewService(d *db.DB, bytes uint64) *Service {
 	s := &Service{db: d, stockWatch: newStockWatch(), cache: newStockCache(bytes, d.Log)}
 	s.transactions = newStockQueue(s)

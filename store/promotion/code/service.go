@@ -15,7 +15,7 @@ type Service struct {
 	creates *createQueue
 }
 
-// NewCodeService returns a service on a database. Jobs generate codes.
+// NewService returns a service on a database. Jobs generate codes.
 func NewService(d *db.DB, jobs *job.Service) *Service {
 	s := &Service{db: d, jobs: jobs}
 	s.creates = newCreateQueue(s)

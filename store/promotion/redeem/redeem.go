@@ -19,7 +19,7 @@ type Service struct {
 	redeems *redeemQueue
 }
 
-// NewRedeemService returns a service on a database.
+// NewService returns a service on a database.
 func NewService(d *db.DB) *Service {
 	return &Service{db: d, redeems: newRedeemQueue(d)}
 }
