@@ -59,7 +59,10 @@ func poolWrites(t *testing.T, s *shop.Store) map[string]func() error {
 			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
 			return err
 		},
-		"jobs": func() error { _, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true); return err },
+		"jobs": func() error {
+			_, err := s.Publisher.PublishLater(t.Context(), storetest.Actor, "main", true)
+			return err
+		},
 		"clients": func() error {
 			_, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, "c", access.Scopes())
 			return err

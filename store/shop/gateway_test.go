@@ -193,7 +193,9 @@ func gatewayConcurrent(backend storetest.Backend) func(*testing.T) {
 			} else {
 				change.Test = new(true)
 			}
-			group.Go(func() { _, failures[i] = on.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", change) })
+			group.Go(func() {
+				_, failures[i] = on.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", change)
+			})
 		}
 		group.Wait()
 		for _, failure := range failures {

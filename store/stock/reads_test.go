@@ -22,8 +22,11 @@ func TestReads(t *testing.T) {
 		type reader = func(context.Context, *shop.Store) error
 		byID := store.ListQuery{}
 		readers := map[string]reader{
-			"one":    func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stock(ctx, "b"); return err },
-			"none":   func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.StocksByID(ctx, []string{"n"}); return err },
+			"one": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stock(ctx, "b"); return err },
+			"none": func(ctx context.Context, s *shop.Store) error {
+				_, err := s.Stock.StocksByID(ctx, []string{"n"})
+				return err
+			},
 			"a list": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stocks(ctx, byID); return err },
 			"a page": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.StockPage(ctx, byID); return err },
 			"another page": func(ctx context.Context, s *shop.Store) error {
