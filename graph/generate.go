@@ -1,4 +1,4 @@
 package graph
 
 //go:generate go run -C ../tools ./generate
-//go:generate go -C clients/genqlient tool genqlient
+//go:generate go -C ../internal/e2e/clients/genqlient tool genqlient

@@ -154,7 +154,7 @@ var graphqlText = regexp.MustCompile("(?s)\\bgraphql\\(`(.*?)`")
 func TestStorefrontsDocuments(t *testing.T) {
 	t.Parallel()
 	schema := load(t, audience.New(document.Schema()).For(auth.ShopperScopes()).Text())
-	files, err := filepath.Glob("../clients/storefront/src/*.ts*")
+	files, err := filepath.Glob("../../examples/storefront/src/*.ts*")
 	require.NoError(t, err)
 	all := &ast.QueryDocument{}
 	for _, file := range files {

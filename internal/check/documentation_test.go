@@ -23,7 +23,7 @@ func documentation(t *testing.T) map[string]string {
 	files, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
 	pages := map[string]string{}
-	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "packaging/README.md") {
+	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "packaging/README.md", "examples/README.md", "graph/editor/README.md", "graph/graphiql/README.md") {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		pages[file] = string(text)

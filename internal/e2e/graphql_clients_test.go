@@ -21,12 +21,12 @@ var frontEnds = map[string]string{
 	"typed.test.js":   "@graphql-codegen/client-preset",
 }
 
-// TestGraphQLClients runs the tests in graph/clients: each client shows exactly what the server
+// TestGraphQLClients runs the tests in internal/e2e/clients: each client shows exactly what the server
 // returned.
 func TestGraphQLClients(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "each client starts a server and a Node")
-	const folder = "graph/clients"
+	const folder = "internal/e2e/clients"
 	if _, err := exec.LookPath("node"); err != nil {
 		storetest.SkipMissing(t, "node", "Node 20.10 or newer runs the front ends' clients")
 	}
@@ -50,9 +50,9 @@ func TestGraphQLClientSetups(t *testing.T) {
 	page, err := os.ReadFile("docs/frontend.md")
 	require.NoError(t, err)
 	for _, name := range []string{"apollo", "urql", "relay"} {
-		setup, err := os.ReadFile("graph/clients/setup/" + name + ".js")
+		setup, err := os.ReadFile("internal/e2e/clients/setup/" + name + ".js")
 		require.NoError(t, err)
-		require.Contains(t, string(page), "```js\n"+strings.Replace(string(setup), "'../cache.json'", "'./cache.json'", 1)+"```\n", name)
+		require.Contains(t, string(page), "```js\n"+strings.Replace(string(setup), "'../../../../examples/cache.json'", "'./cache.json'", 1)+"```\n", name)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestGraphQLClientSetups(t *testing.T) {
 func TestGenqlient(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "generates and compiles a client")
-	const folder = "graph/clients/genqlient"
+	const folder = "internal/e2e/clients/genqlient"
 	command := func(args ...string) *exec.Cmd {
 		tool := exec.CommandContext(t.Context(), "go", args...)
 		tool.Dir = folder

@@ -96,7 +96,7 @@ func TestStorefrontRendering(t *testing.T) {
 func TestStorefrontLighthouse(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it takes a minute")
-	const folder = "graph/clients/lighthouse"
+	const folder = "internal/e2e/clients/lighthouse"
 	if _, err := os.Stat(filepath.Join(folder, "node_modules/lighthouse")); err != nil {
 		storetest.SkipMissing(t, "node", "Lighthouse is not installed; run: npm ci --ignore-scripts --prefix "+folder)
 	}

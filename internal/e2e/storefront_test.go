@@ -19,7 +19,7 @@ import (
 	"portico/store/storetest"
 )
 
-const storefrontFolder = "graph/clients/storefront"
+const storefrontFolder = "examples/storefront"
 
 // local matches the address that Vite and the production server print.
 var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)

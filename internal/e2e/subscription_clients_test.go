@@ -11,11 +11,11 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSubscriptionClients runs the published subscription clients unchanged. graph/clients/live has
+// TestSubscriptionClients runs the published subscription clients unchanged. internal/e2e/clients/live has
 // the assertions.
 func TestSubscriptionClients(t *testing.T) {
 	t.Parallel()
-	const folder = "graph/clients/live"
+	const folder = "internal/e2e/clients/live"
 	if _, err := exec.LookPath("node"); err != nil {
 		storetest.SkipMissing(t, "node", "Node 20 or newer runs the published clients of subscriptions")
 	}

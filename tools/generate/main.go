@@ -1,5 +1,5 @@
 // Command generate writes graph/generated: gqlgen's code, and beside it what
-// graph/plan runs queries by, and graph/clients/cache.json for the caches of
+// graph/plan runs queries by, and examples/cache.json for the caches of
 // front ends. It is run in the root of the repository, by
 // go generate ./...
 package main
@@ -30,5 +30,5 @@ func run() error {
 	if err := api.Generate(cfg, api.AddPlugin(planner{})); err != nil {
 		return err
 	}
-	return writeClientCache("graph/clients/cache.json", cfg.Schema)
+	return writeClientCache("examples/cache.json", cfg.Schema)
 }

@@ -15,7 +15,7 @@ const scalars = { DateTime: 'string', Secret: 'string', JSON: 'unknown' }
 
 made.write('package.json', '{ "type": "module" }')
 for (const file of ['codegen.ts', 'tada.ts']) made.write(file, readFileSync(new URL(`typed/${file}`, import.meta.url)))
-const [, page] = readFileSync(new URL('../../docs/frontend.md', import.meta.url), 'utf8').match(/```ts\n(.*?)```/s)
+const [, page] = readFileSync(new URL('../../../docs/frontend.md', import.meta.url), 'utf8').match(/```ts\n(.*?)```/s)
 made.write('page.ts', page) // what the documentation shows
 made.write('tsconfig.json', JSON.stringify({
   compilerOptions: {

@@ -20,7 +20,7 @@ import (
 // warning or notice.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	t.Parallel()
-	const folder = "graph/audit"
+	const folder = "internal/e2e/conformance"
 	if _, err := exec.LookPath("node"); err != nil {
 		storetest.SkipMissing(t, "node", "Node 20 or newer runs the audit of GraphQL over HTTP")
 	}

@@ -1,7 +1,7 @@
 import { Client, fetchExchange } from '@urql/core'
 import { cacheExchange } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
-import shop from '../cache.json' with { type: 'json' }
+import shop from '../../../../examples/cache.json' with { type: 'json' }
 
 const keys = Object.fromEntries(shop.keyless.map(type => [type, () => null]))
 const resolvers = { CatalogNode: { products: relayPagination() }, Query: { stocks: relayPagination() } } // the lists that grow

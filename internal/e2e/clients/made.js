@@ -12,7 +12,7 @@ export function folder() {
   const path = mkdtempSync(join(here, 'made-'))
   process.on('exit', () => rmSync(path, { recursive: true, force: true }))
   const write = (file, text) => writeFileSync(join(path, file), text)
-  write('schema.graphql', readFileSync(join(here, '../../schema.graphqls')))
+  write('schema.graphql', readFileSync(join(here, '../../../schema.graphqls')))
   return { path, write, run: (command, ...args) => run(path, command, args) }
 }
 

@@ -1,4 +1,4 @@
-module portico/graph/clients/genqlient
+module portico/internal/e2e/clients/genqlient
 
 go 1.26.0
 

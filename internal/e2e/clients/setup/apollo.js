@@ -1,6 +1,6 @@
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client'
 import { relayStylePagination } from '@apollo/client/utilities'
-import shop from '../cache.json' with { type: 'json' }
+import shop from '../../../../examples/cache.json' with { type: 'json' }
 
 const typePolicies = Object.fromEntries(shop.values.map(type => [type, { merge: true }]))
 for (const [type, lists] of Object.entries(shop.lists))
