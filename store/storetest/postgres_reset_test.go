@@ -22,6 +22,7 @@ func TestResetEmptiesDatabase(t *testing.T) {
 		{"nothing written", nil, nil},
 		{"rows", []string{`INSERT INTO counter (name, value) VALUES ('x', 1)`, `UPDATE store_meta SET value = '99'`, `ANALYZE`}, nil},
 		{"statistics of few rows", []string{`INSERT INTO code_claim (code, promotion_number, epoch) VALUES ('a', 1, 1), ('b', 1, 1)`, `ANALYZE`}, nil},
+		{"an analyzed table of dead rows", []string{`INSERT INTO code_claim (code, promotion_number, epoch) VALUES ('a', 1, 1)`, `DELETE FROM code_claim`, `ANALYZE`}, nil},
 		{"all rows of a table deleted", []string{`DELETE FROM store_meta`}, nil},
 		{"a column", []string{`ALTER TABLE stock ADD COLUMN more INT`}, errSchemaChanged},
 		{"a column added and dropped", []string{`ALTER TABLE stock ADD COLUMN more INT`, `ALTER TABLE stock DROP COLUMN more`}, errSchemaChanged},
