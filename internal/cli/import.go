@@ -170,7 +170,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	switch {
 	case c.NoPublish:
 	case sum(report.Resources)+sum(report.Deleted) == 0 && !c.Publish: // an interrupted import may have left half a shop
-		c.printLine(streams, "nothing was published, since the files hold nothing")
+		c.printLine(streams, "nothing was published, since nothing was imported")
 	default:
 		p := &publisher{Output: c.Output, store: s, actor: importActor, streams: streams, evenIfHeld: c.Publish}
 		if result.Published, err = p.publish(ctx, nil); err != nil {
@@ -186,15 +186,15 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 
 // checkDatabase opens the database once, before a fetch that may take hours.
 func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
+	open := c.Open
 	if c.DryRun {
-		_, end, err := c.openToPlan(ctx, streams)
-		if err == nil {
-			end()
-		}
-		return err
+		open = c.OpenToRead
 	}
-	s, err := c.Open(ctx, c.Log(streams))
-	if err != nil {
+	s, err := open(ctx, c.Log(streams))
+	switch {
+	case c.DryRun && errors.Is(err, shop.ErrNoShop): // openToPlan says so
+		return nil
+	case err != nil:
 		return err
 	}
 	return s.Close()

@@ -344,7 +344,7 @@ func TestImportOfNothingPublishesNothing(t *testing.T) {
 		require.Zero(t, code, stderr)
 		return out
 	}
-	require.Equal(t, "imported 0 resources, 0 changes\nnothing was published, since the files hold nothing\n", importNothing())
+	require.Equal(t, "imported 0 resources, 0 changes\nnothing was published, since nothing was imported\n", importNothing())
 	require.Contains(t, importNothing("--publish"), "release 1, 24 products")
 }
 
