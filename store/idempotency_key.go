@@ -53,7 +53,7 @@ func (k *IdempotencyKey) Check() error {
 
 // Hash is a digest of Input. The order of members and the key itself do not matter.
 func (k *IdempotencyKey) Hash() (string, error) {
-	input, err := decodeNumbers(Encode(k.Input))
+	input, err := DecodeNumbers(Encode(k.Input))
 	if err != nil {
 		return "", err
 	}

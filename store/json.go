@@ -86,8 +86,8 @@ func Decode(body []byte, into any) error { return jsonv2.Unmarshal(body, into, e
 // encodedText skips the checks that Encode made, and those of members that clients sent as raw JSON.
 var encodedText = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// decodeNumbers decodes JSON with its numbers as they are written.
-func decodeNumbers(raw []byte) (value any, err error) {
+// DecodeNumbers decodes JSON with its numbers as they are written.
+func DecodeNumbers(raw []byte) (value any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	err = d.Decode(&value)

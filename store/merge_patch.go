@@ -89,8 +89,8 @@ func sameList(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, errX := decodeNumbers(a)
-	y, errY := decodeNumbers(b)
+	x, errX := DecodeNumbers(a)
+	y, errY := DecodeNumbers(b)
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 

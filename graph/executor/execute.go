@@ -3,7 +3,6 @@ package executor
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -156,11 +155,9 @@ func (x *execution) allow(ctx context.Context) (rejected Response, ok bool) {
 }
 
 // cloneVariables copies variables, because gqlgen's executor changes them. Values were JSON.
-func cloneVariables(variables map[string]any) (clone map[string]any) {
-	text, _ := json.Marshal(variables)
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	_ = decoder.Decode(&clone)
+func cloneVariables(variables map[string]any) map[string]any {
+	value, _ := store.DecodeNumbers(store.Encode(variables))
+	clone, _ := value.(map[string]any)
 	return clone
 }
 

@@ -105,19 +105,21 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	h.execute(w, r, &executor.Request{Params: request.params(), Sent: sent})
 }
 
-// execute executes an operation and writes the response.
+// execute executes an operation and writes the response. One that was found is no stream.
 func (h *handler) execute(w http.ResponseWriter, r *http.Request, req *executor.Request) {
-	if onlyEvents(r) {
+	if req.Prepared == nil && onlyEvents(r) {
 		h.streams.events(w, r, &req.Params)
 		return
 	}
 	req.HTTP, req.Writer, req.Params.Headers, req.Modern = r, w, r.Header, writeHead(w, r)
 	resp := h.exec.Execute(r.Context(), req)
 	defer resp.Release()
-	switch accepts, _ := acceptsEvents(r); {
-	case resp.NeedsStream && (!accepts || r.Method == http.MethodHead):
-		streamRequired().write(w)
+	switch {
 	case resp.NeedsStream:
+		if accepts, _ := acceptsEvents(r); !accepts || r.Method == http.MethodHead {
+			streamRequired().write(w)
+			return
+		}
 		h.streams.events(w, r, &req.Params)
 	case resp.Delivery.Response != nil:
 		h.exec.Responses.Serve(w, r, resp.Delivery)
