@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"

@@ -4,7 +4,6 @@ package app
 
 import (
 	"context"
-	_ "embed"
 
 	"portico/internal/cli"
 )

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"net/http"
 	"time"
 
@@ -29,7 +28,7 @@ func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	policy := opctx.CachePolicy{Control: a.Control(), TagHeader: a.TagHeader(), Anonymous: a.AnonymousClient != ""}
-	options := []transport.Option{transport.WithCachePolicy(policy), transport.CountFields(a.countField), transport.CountExecutors(a.metrics.CountExecutor),
+	options := []transport.Option{transport.WithCachePolicy(policy), transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor),
 		transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.responses),
 		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument),
 		transport.CountOperations(a.countOperation, a.countSubscription), transport.WithStreams(a.streamConfig()),
@@ -81,11 +80,6 @@ func (a *app) handler() http.Handler {
 		middleware.AwaitConsistency(a.store.Await, writeError),
 		opctx.Middleware,
 	)
-}
-
-// countField counts a root field in the metrics.
-func (a *app) countField(ctx context.Context, field string) {
-	a.metrics.CountField(ctx, field)
 }
 
 // countOperation counts a GraphQL operation in the metrics.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	_ "embed"
 	"net"
 	"runtime/debug"
 	"sync"

@@ -16,10 +16,10 @@ type slowStatements struct {
 	counts map[string]int64
 }
 
-// newSlowStatements counts from zero, also of the statement by which each server polls: a metric without any value is not
-// exposed.
+// newSlowStatements counts from zero, also of the statement by which each server looks for jobs: a metric without any value is
+// not exposed.
 func newSlowStatements() *slowStatements {
-	return &slowStatements{counts: map[string]int64{"SELECT change": 0}}
+	return &slowStatements{counts: map[string]int64{"SELECT job": 0}}
 }
 
 // record counts a statement that ends now, if it was slow.
