@@ -26,10 +26,9 @@ type CandidateBuilder struct {
 const candidateBytes = 512
 
 // BeginCandidate returns the CandidateBuilder of a request that wants a candidate, and a context in which reads
-// of stock are recorded; nil for any other request. Everything that the response shows must be
+// of stock are recorded; nil for any other request, and for none. Everything that the response shows must be
 // read in that context, and be of a release, settings or stock.
-func (r *Resolver) BeginCandidate(ctx context.Context) (context.Context, *CandidateBuilder) {
-	req := reqctx.From(ctx)
+func (r *Resolver) BeginCandidate(ctx context.Context, req *reqctx.Request) (context.Context, *CandidateBuilder) {
 	if req == nil || !req.WantsCandidate {
 		return ctx, nil
 	}

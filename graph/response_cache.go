@@ -6,6 +6,7 @@ import (
 
 	"portico/graph/opctx"
 	"portico/internal/cachekey"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store/release"
 )
@@ -48,7 +49,7 @@ type Delivery struct {
 	Vary      *opctx.VaryVariant    // HTTP caches may store the response; nil if they must not
 	Candidate *CandidateBuilder     // nil to leave no candidate
 	StockTime int                   // index in the body of the time of the latest change of all stock; 0 for none
-	Count     func(context.Context) // responsecache.Candidate.Count
+	Count     func(*reqctx.Request) // responsecache.Candidate.Count
 }
 
 // Serve writes a response, and leaves a candidate for requests that repeat this one.

@@ -7,6 +7,7 @@ import (
 	"portico/graph"
 	"portico/graph/opctx"
 	"portico/internal/cachekey"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store/release"
 )
@@ -56,7 +57,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	_, candidate := a.resolver.BeginCandidate(r.Context())
+	_, candidate := a.resolver.BeginCandidate(r.Context(), reqctx.From(r.Context()))
 	a.responses.Serve(w, r, graph.Delivery{Response: resp, Vary: varyCacheable, Candidate: candidate})
 	return nil
 }
@@ -64,7 +65,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 // serveCandidate runs the handler of a route whose response depends on settings and stock alone, and
 // makes it a candidate for requests that repeat this one.
 func (a *API) serveCandidate(w http.ResponseWriter, r *http.Request, found route) error {
-	ctx, candidate := a.resolver.BeginCandidate(r.Context())
+	ctx, candidate := a.resolver.BeginCandidate(r.Context(), reqctx.From(r.Context()))
 	if candidate == nil || wantsGraphQLHint(r) {
 		return found.handle(a, w, r)
 	}

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"portico/graph/document"
 	"portico/graph/plan"
+	"portico/internal/reqctx"
 )
 
 // Responses that depend on a release, on stock and on settings alone are candidates for the cache in
@@ -61,13 +61,13 @@ func selectsOther(set ast.SelectionSet, seen map[*ast.FragmentDefinition]bool) b
 
 // countRepeated returns a function that counts a request for the same query as Execute counts its own.
 // It refers to little of the query, since it lives as long as a candidate.
-func (e *Executor) countRepeated(query *document.PreparedOperation) func(context.Context) {
+func (e *Executor) countRepeated(query *document.PreparedOperation) func(*reqctx.Request) {
 	stats, coordinates, outcome := statsOf(query.Operation), query.CandidateCoordinates, query.Outcome
 	stats.Name = strings.Clone(stats.Name)
-	return func(ctx context.Context) {
-		e.countFields(ctx, coordinates)
+	return func(req *reqctx.Request) {
+		e.countFields(req, coordinates)
 		e.CountExecutor(byPlan)
-		e.record(ctx, stats, true)
+		e.record(req, stats, req.Start)
 		e.documents.CountOutcome(outcome)
 	}
 }

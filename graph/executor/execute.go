@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -13,6 +14,7 @@ import (
 	"portico/graph/document"
 	"portico/graph/opctx"
 	"portico/graph/plan"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -25,6 +27,7 @@ type Request struct {
 	Modern   bool                        // the client accepts the media type of the GraphQL over HTTP specification
 
 	HTTP    *http.Request          // that sent the operation; nil over a WebSocket
+	Known   *reqctx.Request        // what is known of HTTP; nil over a WebSocket
 	Writer  http.ResponseWriter    // of HTTP; nil for a stream
 	Streams bool                   // answered by a stream
 	Admit   func() *gqlerror.Error // counts an operation of a stream, or returns an error if there are too many; nil for no limit
@@ -112,8 +115,8 @@ func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 		}
 		endStep(stepError(errs))
 	}
-	if x.HTTP != nil {
-		nameOperation(ctx, x.op)
+	if x.Known != nil {
+		x.Known.OperationName = statsOf(x.op).Name
 	}
 	if errs != nil {
 		return x.reject(ctx, errs), false
@@ -219,7 +222,7 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 	if !x.Streams {
 		tagged = opctx.Cacheable(x.HTTP)
 		if x.query.CandidateCoordinates != nil {
-			ctx, candidate = x.resolver.BeginCandidate(ctx)
+			ctx, candidate = x.resolver.BeginCandidate(ctx, x.Known)
 		}
 	}
 	resp.buffer = getBuffer()
@@ -350,5 +353,9 @@ func (x *execution) count(ctx context.Context, resp *Response) {
 	if resp.Result != nil {
 		stats.Codes = addCodes(nil, resp.Result.Errors)
 	}
-	x.record(ctx, stats, !x.Streams)
+	var began time.Time
+	if !x.Streams {
+		began = x.Known.Start
+	}
+	x.record(ctx, stats, began)
 }

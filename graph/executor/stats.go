@@ -9,7 +9,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
-	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -38,20 +37,13 @@ func statsOf(op *document.Operation) OperationStats {
 	return OperationStats{Name: op.Definition.Name, Kind: string(op.Definition.Operation), Trusted: op.Outcome == document.OutcomeTrusted}
 }
 
-// nameOperation sets the operation name of a request's log entry.
-func nameOperation(ctx context.Context, op *document.Operation) {
-	if req := reqctx.From(ctx); req != nil {
-		req.OperationName = statsOf(op).Name
-	}
-}
-
-// record reports an operation that ends now. timed means that it took the whole time of its request.
-func (e *Executor) record(ctx context.Context, stats OperationStats, timed bool) {
+// record reports an operation that ends now. It began at a time; 0 if its duration means nothing.
+func (e *Executor) record(ctx context.Context, stats OperationStats, began time.Time) {
 	if e.CountOperation == nil {
 		return
 	}
-	if req := reqctx.From(ctx); timed && req != nil {
-		stats.Took = time.Since(req.Start)
+	if !began.IsZero() {
+		stats.Took = time.Since(began)
 	}
 	e.CountOperation(ctx, stats)
 }

@@ -52,10 +52,11 @@ func (s *Stream) Start(ctx context.Context) {
 func (s *Stream) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.op.IsSubscription() {
-		s.stats.Took = time.Since(s.start)
+	began := s.start
+	if s.op.IsSubscription() {
+		began = time.Time{}
 	}
-	s.record(s.ctx, s.stats, false)
+	s.record(s.ctx, s.stats, began)
 }
 
 // addCodes adds the codes of the errors of a response.

@@ -52,9 +52,10 @@ func closeReasonOf(ctx context.Context) *closeReason {
 	return reason
 }
 
-// open adds a connection. The caller must close it.
-func (s *streamServer) open(ctx context.Context) *connection {
-	conn := &connection{server: s}
+// open adds the connection that a request begins. The caller must close it.
+func (s *streamServer) open(ctx context.Context, req *reqctx.Request) *connection {
+	req.Streaming = true
+	conn := &connection{server: s, address: req.Address}
 	conn.ctx, conn.end = context.WithCancelCause(ctx)
 	conn.ctx = context.WithValue(conn.ctx, connectionKey{}, conn)
 	s.mu.Lock()
@@ -72,12 +73,12 @@ func (c *connection) setToken(ctx context.Context, token *auth.TokenWatch) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	c.token = token
-	principal, req := auth.PrincipalFrom(ctx), reqctx.From(ctx)
+	principal := auth.PrincipalFrom(ctx)
 	if principal != nil {
 		c.quota.client = principal.ClientID
 	}
-	if principal.QuotaClientID() == "" && req != nil {
-		c.quota.address = reqctx.Network(req.Address)
+	if principal.QuotaClientID() == "" {
+		c.quota.address = reqctx.Network(c.address)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"portico/graph/executor"
 	"portico/graph/limits"
 	"portico/graph/opctx"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -113,14 +114,15 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Han
 			WriteErrors(w, http.StatusUnprocessableEntity, store.AsErrors(err))
 			return
 		}
+		r, known := reqctx.Begin(r)
 		defer executor.ReleaseExpensive(r.Context())
 		switch {
 		case r.Method == http.MethodPost:
-			server.post(w, r)
+			server.post(w, r, known)
 		case isWebSocketUpgrade(r):
-			server.streams.websocket(w, r)
+			server.streams.websocket(w, r, known)
 		default:
-			server.get(w, r)
+			server.get(w, r, known)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 
 // post serves a JSON body. Unlike the library's transport it limits the body, never quotes it, and does
 // not encode the data again.
-func (h *handler) post(w http.ResponseWriter, r *http.Request) {
+func (h *handler) post(w http.ResponseWriter, r *http.Request, known *reqctx.Request) {
 	buffer := bodyBuffers.Get().(*[]byte)
 	defer bodyBuffers.Put(buffer)
 	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), (*buffer)[:0])
@@ -35,7 +35,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if !onlyEvents(r) {
 		if prepared := h.exec.Find(body); prepared != nil {
-			h.execute(w, r, &executor.Request{Prepared: prepared})
+			h.execute(w, r, &executor.Request{Known: known, Prepared: prepared})
 			return
 		}
 	}
@@ -58,18 +58,18 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	request.identify()
-	h.execute(w, r, &executor.Request{Params: request.params(), Sent: body})
+	h.execute(w, r, &executor.Request{Known: known, Params: request.params(), Sent: body})
 }
 
 // bodyBuffers holds buffers for request bodies.
 var bodyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // get serves a query string with the same members as a body.
-func (h *handler) get(w http.ResponseWriter, r *http.Request) {
+func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
 	if !onlyEvents(r) {
 		if prepared := h.exec.Find(sent); prepared != nil {
-			h.execute(w, r, &executor.Request{Prepared: prepared})
+			h.execute(w, r, &executor.Request{Known: known, Prepared: prepared})
 			return
 		}
 	}
@@ -102,13 +102,13 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	request.identify()
-	h.execute(w, r, &executor.Request{Params: request.params(), Sent: sent})
+	h.execute(w, r, &executor.Request{Known: known, Params: request.params(), Sent: sent})
 }
 
 // execute executes an operation and writes the response. One that was found is no stream.
 func (h *handler) execute(w http.ResponseWriter, r *http.Request, req *executor.Request) {
 	if req.Prepared == nil && onlyEvents(r) {
-		h.streams.events(w, r, &req.Params)
+		h.streams.events(w, r, req.Known, &req.Params)
 		return
 	}
 	req.HTTP, req.Writer, req.Params.Headers, req.Modern = r, w, r.Header, writeHead(w, r)
@@ -120,7 +120,7 @@ func (h *handler) execute(w http.ResponseWriter, r *http.Request, req *executor.
 			streamRequired().write(w)
 			return
 		}
-		h.streams.events(w, r, &req.Params)
+		h.streams.events(w, r, req.Known, &req.Params)
 	case resp.Delivery.Response != nil:
 		h.exec.Responses.Serve(w, r, resp.Delivery)
 	case resp.Result == nil:

@@ -19,20 +19,17 @@ import (
 
 // events serves an operation as server-sent events, by the library's transport. The request was parsed
 // before, so that the transport finds no errors in it.
-func (s *streamServer) events(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
+func (s *streamServer) events(w http.ResponseWriter, r *http.Request, known *reqctx.Request, params *graphql.RawParams) {
 	var body bytes.Buffer
 	appendJSON(&body, clientRequest{Query: params.Query, OperationName: params.OperationName, Variables: params.Variables, Extensions: params.Extensions})
-	conn := s.open(r.Context())
+	conn := s.open(r.Context(), known)
 	defer conn.close()
-	conn.request = r
+	conn.request, conn.known = r, known
 	var token *auth.TokenWatch
 	if s.resolver.Tokens != nil {
 		token = s.resolver.Tokens.Watch(r)
 	}
 	conn.setToken(r.Context(), token)
-	if state := reqctx.From(r.Context()); state != nil {
-		state.Streaming = true
-	}
 	out := &eventWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.WriteTimeout, conn: conn}
 	defer out.finish()
 	out.setDeadline(0)

@@ -41,7 +41,7 @@ func isWebSocketUpgrade(r *http.Request) bool {
 }
 
 // websocket serves a WebSocket by the library's transport until it is closed.
-func (s *streamServer) websocket(w http.ResponseWriter, r *http.Request) {
+func (s *streamServer) websocket(w http.ResponseWriter, r *http.Request, req *reqctx.Request) {
 	if err := s.checkUpgrade(r); err != nil {
 		err.write(w)
 		return
@@ -52,10 +52,7 @@ func (s *streamServer) websocket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept has written the response
 	}
-	if req := reqctx.From(r.Context()); req != nil {
-		req.Streaming = true
-	}
-	conn := s.open(r.Context())
+	conn := s.open(r.Context(), req)
 	defer conn.close()
 	ws.SetReadLimit(s.MaxMessage)
 	socket := &socketConn{conn: conn, ws: ws, ids: map[string]struct{}{}}

@@ -1,9 +1,10 @@
 package responsecache
 
 import (
-	"context"
 	"net/http"
 	"time"
+
+	"portico/internal/reqctx"
 )
 
 // Candidate tells how to answer requests that repeat one exactly, for a cache in front of the handler
@@ -25,5 +26,5 @@ type Candidate struct {
 	SetCaching func(header http.Header, expires time.Time)
 
 	// Count counts a request that was answered so, as the handler counts its own; nil for nothing.
-	Count func(context.Context)
+	Count func(*reqctx.Request)
 }
