@@ -133,10 +133,19 @@ func (b *browser) prefer(t *testing.T, scheme string) {
 	require.NoError(t, err)
 }
 
-// do runs actions on the page.
+// do runs actions on the page. It repeats one whose element a new page replaced meanwhile.
 func (b *browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	require.NoError(t, chromedp.Do(b, steps...))
+	for _, step := range steps {
+		err := chromedp.Do(b, step)
+		for range 10 {
+			if err == nil || !strings.Contains(err.Error(), "Could not find node") {
+				break
+			}
+			err = chromedp.Do(b, step)
+		}
+		require.NoError(t, err)
+	}
 }
 
 // until waits until a JavaScript expression is true, also across page loads.

@@ -197,14 +197,8 @@ func (f *storefrontTab) accessible(t *testing.T, name string) {
 // click clicks the first match of a selector, once it is there.
 func (f *storefrontTab) click(t *testing.T, selector chromedp.CSS) {
 	t.Helper()
-	for {
-		f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
-		err := chromedp.Do(f.browser, chromedp.Click(selector))
-		if err == nil || !strings.Contains(err.Error(), "Could not find node") { // a new page replaced it meanwhile
-			require.NoError(t, err)
-			return
-		}
-	}
+	f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
+	f.do(t, chromedp.Click(selector))
 }
 
 // write replaces the text of a field.
