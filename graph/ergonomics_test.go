@@ -109,20 +109,22 @@ func TestTypedPricesAndVariants(t *testing.T) {
 			require.Equal(t, variant.UUID, found.Product.ChildByOptions.UUID)
 		}
 		type shown struct {
-			Price        struct{ Money json.RawMessage }
-			DisplayPrice struct{ WithTax, WithoutTax json.RawMessage }
+			Price struct {
+				IncludesTax                bool
+				Money, WithTax, WithoutTax json.RawMessage
+			}
 		}
 		for _, headers := range [][]string{{}, {"Accept-Language", "fr", "X-Moltin-Currency", "EUR"}} {
 			var list struct{ Products struct{ Nodes []shown } }
 			const money = `{ amount currency formatted }`
-			s.Post(t, `{ products(first: 100) { nodes { price { money `+money+` } displayPrice { withTax `+money+` withoutTax `+money+` } } } }`, nil, headers...).Read(t, &list)
+			s.Post(t, `{ products(first: 100) { nodes { price { includesTax money `+money+` withTax `+money+` withoutTax `+money+` } } } }`, nil, headers...).Read(t, &list)
 			require.Greater(t, len(list.Products.Nodes), 10)
 			for _, product := range list.Products.Nodes {
-				display := product.DisplayPrice.WithTax
-				if string(display) == "null" {
-					display = product.DisplayPrice.WithoutTax
+				with, without := string(product.Price.Money), "null"
+				if !product.Price.IncludesTax {
+					with, without = without, with
 				}
-				require.Equal(t, string(display), string(product.Price.Money))
+				require.Equal(t, [2]string{with, without}, [2]string{string(product.Price.WithTax), string(product.Price.WithoutTax)})
 			}
 		}
 	})

@@ -113,14 +113,14 @@ func TestListings(t *testing.T) {
 				data: `{"products":{"facets":{"tags":[{"value":"b","count":1,"toggled":{"inStock":true,"tags":{"in":["b"]}}},{"value":"f","count":1,"toggled":{"inStock":true,"tags":{"in":["f"]}}},{"value":"g","count":1,"toggled":{"inStock":true,"tags":{"in":["g"]}}}]}}}`},
 			{name: "in and out of stock at once", query: of("bikes", "filter: {inStock: true, and: [{inStock: false}]}"), codes: []store.Code{store.Invalid}, argument: "filter.and.0.inStock"},
 			{name: "prices of parents and others", query: `{ products(orderBy: {field: ID}) { nodes { uuid onSale ...prices } } } fragment prices on Product {
-				priceRange { min { withTax { amount formatted } withoutTax { amount } } max { withTax { amount } } } originalPriceRange { min { withTax { amount } } max { withTax { amount } } } }`,
+				priceRange { min { money { amount formatted } } max { money { amount } } } originalPriceRange { min { money { amount } } max { money { amount } } } }`,
 				data: `{"products":{"nodes":[
-				{"uuid":"bell","onSale":false,"priceRange":{"min":{"withTax":{"amount":"500","formatted":"$5.00"},"withoutTax":null},"max":{"withTax":{"amount":"500"}}},"originalPriceRange":null},
-				{"uuid":"frame","onSale":true,"priceRange":{"min":{"withTax":{"amount":"9000","formatted":"$90.00"},"withoutTax":null},"max":{"withTax":{"amount":"10000"}}},"originalPriceRange":{"min":{"withTax":{"amount":"10000"}},"max":{"withTax":{"amount":"12000"}}}},
-				{"uuid":"frame-s","onSale":false,"priceRange":{"min":{"withTax":{"amount":"10000","formatted":"$100.00"},"withoutTax":null},"max":{"withTax":{"amount":"10000"}}},"originalPriceRange":null},
+				{"uuid":"bell","onSale":false,"priceRange":{"min":{"money":{"amount":"500","formatted":"$5.00"}},"max":{"money":{"amount":"500"}}},"originalPriceRange":null},
+				{"uuid":"frame","onSale":true,"priceRange":{"min":{"money":{"amount":"9000","formatted":"$90.00"}},"max":{"money":{"amount":"10000"}}},"originalPriceRange":{"min":{"money":{"amount":"10000"}},"max":{"money":{"amount":"12000"}}}},
+				{"uuid":"frame-s","onSale":false,"priceRange":{"min":{"money":{"amount":"10000","formatted":"$100.00"}},"max":{"money":{"amount":"10000"}}},"originalPriceRange":null},
 				{"uuid":"guide","onSale":false,"priceRange":null,"originalPriceRange":null},
-				{"uuid":"jersey","onSale":false,"priceRange":{"min":{"withTax":{"amount":"4000","formatted":"$40.00"},"withoutTax":null},"max":{"withTax":{"amount":"4000"}}},"originalPriceRange":null},
-				{"uuid":"tyre","onSale":false,"priceRange":{"min":{"withTax":{"amount":"3000","formatted":"$30.00"},"withoutTax":null},"max":{"withTax":{"amount":"3000"}}},"originalPriceRange":null}]}}`},
+				{"uuid":"jersey","onSale":false,"priceRange":{"min":{"money":{"amount":"4000","formatted":"$40.00"}},"max":{"money":{"amount":"4000"}}},"originalPriceRange":null},
+				{"uuid":"tyre","onSale":false,"priceRange":{"min":{"money":{"amount":"3000","formatted":"$30.00"}},"max":{"money":{"amount":"3000"}}},"originalPriceRange":null}]}}`},
 			{name: "availability", query: `{ products(orderBy: {field: ID}) { nodes { uuid availability availableForSale } } }`, data: `{"products":{"nodes":[
 				{"uuid":"bell","availability":"LOW","availableForSale":true},{"uuid":"frame","availability":"IN_STOCK","availableForSale":true},{"uuid":"frame-s","availability":"OUT","availableForSale":false},
 				{"uuid":"guide","availability":null,"availableForSale":true},{"uuid":"jersey","availability":"OUT","availableForSale":false},{"uuid":"tyre","availability":"OUT","availableForSale":false}]}}`},
@@ -185,9 +185,9 @@ func TestCategoryPageOfAdventureWorks(t *testing.T) {
 		const page = `query($first: Int, $offset: Int) { catalogNode(by: {path: "bikes"}) { name children { nodes { name } }
 			own: products { totalCount }
 			products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, orderBy: {field: PRICE}) { totalCount facets { tags { value count } }
-				nodes { name onSale priceRange { min { withTax { amount } withoutTax { amount } } } availability availableForSale mainImage { href } } } } }`
+				nodes { name onSale priceRange { min { money { amount } } } availability availableForSale mainImage { href } } } } }`
 		const stored = `query($first: Int, $offset: Int) { catalogNode(by: {path: "bikes"}) { products(includeDescendants: true, first: $first, offset: $offset, orderBy: {field: UPDATED_AT}) {
-			totalCount nodes { uuid priceRange { max { withoutTax { amount } } } } } } }`
+			totalCount nodes { uuid priceRange { max { money { amount } } } } } } }`
 		type row struct {
 			Name             string
 			AvailableForSale *bool

@@ -12,7 +12,6 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
-	"portico/store/release/price"
 	"portico/store/stock"
 )
 
@@ -25,13 +24,12 @@ func (r queryResolver) Product(ctx context.Context, by model.ProductIdentifierIn
 	return orNull(singleRow[model.Product](product, err))
 }
 
-// Money formats a price for the shopper, as the product's display price is.
-func (r priceResolver) Money(ctx context.Context, obj *price.Price) (*store.Money, error) {
+func (r productResolver) Modifiers(ctx context.Context, obj *model.Product) ([]*release.PriceModifier, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return v.MoneyOf(obj), nil
+	return obj.Product.Modifiers(v), nil
 }
 
 func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {

@@ -43,20 +43,20 @@ func productsByName() []scenario {
 
 func productMembers() []scenario {
 	return []scenario{
-		{name: "its own members", query: `{ product(by: {id: "anvil"}) { id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef
-			tags productTypes priceModifiers baseProduct createdAt updatedAt publishedAt language catalogUuid catalogSource } }`,
+		{name: "its own members", query: `{ product(by: {id: "anvil"}) { id uuid name description sku slug commodityType upcEan manufacturerPartNum externalRef
+			tags productTypes priceModifiers baseProduct createdAt updatedAt publishedAt language catalogUuid } }`,
 			data: `{"product":{"id":"UHJvZHVjdDphbnZpbA","uuid":"anvil","name":"Anvil","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>",
-			"sku":"ANVIL","slug":"anvil","status":"LIVE","commodityType":"physical","upcEan":"4006381333931","manufacturerPartNum":"MPN-1","externalRef":"erp/1",
+			"sku":"ANVIL","slug":"anvil","commodityType":"physical","upcEan":"4006381333931","manufacturerPartNum":"MPN-1","externalRef":"erp/1",
 			"tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,
 			"createdAt":"2023-01-05T00:00:00.000Z","updatedAt":"2024-01-05T00:00:00.000Z","publishedAt":"2024-05-30T12:00:00.000Z",
-			"language":"en","catalogUuid":"main","catalogSource":"pim"}}`},
+			"language":"en","catalogUuid":"main"}}`},
 		{name: "unset members", query: `{ product(by: {id: "frame"}) { description commodityType upcEan manufacturerPartNum externalRef productTypes
-			pricebookUuid price { money { amount } } displayPrice { withTax { amount } } originalPrice { money { amount } } originalDisplayPrice { withTax { amount } } saleName saleExpires
+			pricebookUuid price { money { amount } } originalPrice { money { amount } } saleName saleExpires
 			tiers { name } modifiers { name } translations { language } childByOptions(optionIds: ["a"]) { uuid } components { key } bundleConfiguration { choices { component } } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
 			variantOptions { uuid } parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } nodes { uuid }
 			breadcrumbs { node { uuid } } stock { total } } }`,
 			data: `{"product":{"description":"","commodityType":"","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":[],
-			"pricebookUuid":null,"price":null,"displayPrice":null,"originalPrice":null,"originalDisplayPrice":null,"saleName":null,"saleExpires":null,
+			"pricebookUuid":null,"price":null,"originalPrice":null,"saleName":null,"saleExpires":null,
 			"tiers":[],"modifiers":[],"translations":[{"language":"en"}],"childByOptions":null,"components":[],"bundleConfiguration":{"choices":[]},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
 			"childVariations":[],"variantOptions":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"nodes":[],
 			"breadcrumbs":[],"stock":null}}`},
@@ -64,15 +64,15 @@ func productMembers() []scenario {
 		{name: "the merchant's own members", query: `{ product(by: {id: "glue"}) { customInputs extensions shopperAttributes priceModifiers } }`,
 			data: `{"product":{"customInputs":{"engraving":{"name":"Engraving","max":10}},"extensions":{"products(glue)":{"toxic":false,"pots":[1,2.50,null]}},
 			"shopperAttributes":{"hint":"<i>dry</i> & warm"},"priceModifiers":["bulk"]}}`},
-		{name: "a price without tax", query: `{ product(by: {id: "anvil"}) { pricebookUuid price { money { amount currency } includesTax } displayPrice { withTax { amount } withoutTax { amount currency formatted } } } }`,
-			data: `{"product":{"pricebookUuid":"vip","price":{"money":{"amount":"99900","currency":"USD"},"includesTax":false},
-			"displayPrice":{"withTax":null,"withoutTax":{"amount":"99900","currency":"USD","formatted":"$999.00"}}}}`},
+		{name: "a price without tax", query: `{ product(by: {id: "anvil"}) { pricebookUuid price { money { amount currency } includesTax withTax { amount } withoutTax { amount currency formatted } } } }`,
+			data: `{"product":{"pricebookUuid":"vip","price":{"money":{"amount":"99900","currency":"USD"},"includesTax":false,
+			"withTax":null,"withoutTax":{"amount":"99900","currency":"USD","formatted":"$999.00"}}}}`},
 		{name: "a price with tax, in another currency", headers: []string{"X-Moltin-Currency", "eur"},
-			query: `{ product(by: {id: "anvil"}) { pricebookUuid displayPrice { withTax { amount currency formatted } withoutTax { amount } } } }`,
-			data:  `{"product":{"pricebookUuid":"standard","displayPrice":{"withTax":{"amount":"119900","currency":"EUR","formatted":"€1,199.00"},"withoutTax":null}}}`},
+			query: `{ product(by: {id: "anvil"}) { pricebookUuid price { includesTax withTax { amount currency formatted } withoutTax { amount } } } }`,
+			data:  `{"product":{"pricebookUuid":"standard","price":{"includesTax":true,"withTax":{"amount":"119900","currency":"EUR","formatted":"€1,199.00"},"withoutTax":null}}}`},
 		{name: "a currency without minor units", headers: []string{"X-Moltin-Currency", "JPY"},
-			query: `{ product(by: {id: "anvil"}) { displayPrice { withoutTax { amount currency formatted } } } }`,
-			data:  `{"product":{"displayPrice":{"withoutTax":{"amount":"150000","currency":"JPY","formatted":"¥150,000"}}}}`},
+			query: `{ product(by: {id: "anvil"}) { price { money { amount currency formatted } } } }`,
+			data:  `{"product":{"price":{"money":{"amount":"150000","currency":"JPY","formatted":"¥150,000"}}}}`},
 		{name: "a currency without a price", headers: []string{"X-Moltin-Currency", "CHF"}, query: `{ product(by: {id: "anvil"}) { price { money { amount } } } }`, data: `{"product":{"price":null}}`},
 		{name: "an unknown currency", headers: []string{"X-Moltin-Currency", "QQQ"}, query: `{ product(by: {id: "anvil"}) { price { money { amount } } } cartPreview(lines: [{productId: "anvil", quantity: 1}]) { subtotal { amount currency } lines { problem { message } } } }`,
 			data: `{"product":{"price":null},"cartPreview":{"subtotal":{"amount":"0","currency":"XXX"},"lines":[{"problem":{"message":"The product has no price in QQQ."}}]}}`},
@@ -104,8 +104,8 @@ func productEdges() []scenario {
 		{name: "children in pages, filtered and sorted", query: `{ product(by: {id: "easel"}) { childrenConnection(filter: {tags: {eq: "wood"}}, orderBy: {field: PRICE}) { totalCount facets { tags { value count } } nodes { uuid } } none: childrenConnection(filter: {tags: {eq: "paint"}}) { totalCount nodes { uuid } } } }`,
 			data: `{"product":{"childrenConnection":{"totalCount":1,"facets":{"tags":[{"value":"wood","count":1}]},"nodes":[{"uuid":"easel-oak"}]},"none":{"totalCount":0,"nodes":[]}}}`},
 		{name: "a bad page of children", query: `{ product(by: {id: "easel"}) { childrenConnection(first: 101) { totalCount } } }`, codes: unprocessable, argument: "first"},
-		{name: "a bundle shows live products only", query: `{ product(by: {id: "kit"}) { componentProducts { uuid } components { key name min max sortOrder options { uuid type quantity } } } }`,
-			data: `{"product":{"componentProducts":[{"uuid":"frame"}],"components":[{"key":"wood","name":"Wood","min":1,"max":2,"sortOrder":2,"options":[{"uuid":"frame","type":"product","quantity":2}]}]}}`},
+		{name: "a bundle shows live products only", query: `{ product(by: {id: "kit"}) { componentProducts { uuid } components { key name min max sortOrder options { uuid quantity } } } }`,
+			data: `{"product":{"componentProducts":[{"uuid":"frame"}],"components":[{"key":"wood","name":"Wood","min":1,"max":2,"sortOrder":2,"options":[{"uuid":"frame","quantity":2}]}]}}`},
 		{name: "files and the main image", query: `{ product(by: {id: "anvil"}) { mainImage { id uuid fileName mimeType public href createdAt width height } files { attachedAt file { uuid public width createdAt } } } }`,
 			data: `{"product":{"mainImage":{"id":"RmlsZTpwaG90by0x","uuid":"photo-1","fileName":"anvil.jpg","mimeType":"image/jpeg","public":true,"href":"https://cdn.example/anvil.jpg",
 			"createdAt":"2023-01-01T00:00:00.000Z","width":640,"height":480},"files":[{"attachedAt":"2023-01-05T00:00:00.000Z","file":{"uuid":"photo-1","public":true,"width":640,"createdAt":"2023-01-01T00:00:00.000Z"}},

@@ -61,7 +61,6 @@ type (
 	codeRefusalResolver       struct{ *Resolver }
 	codeCheckResolver         struct{ *Resolver }
 	previewResolver           struct{ *Resolver }
-	priceResolver             struct{ *Resolver }
 	promotionCurrencyResolver struct{ *Resolver }
 	codeUsageResolver         struct{ *Resolver }
 	ruleResolver              struct{ *Resolver }
@@ -118,9 +117,6 @@ func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 
 // Promotion implements generated.ResolverRoot.
 func (r *Resolver) Promotion() generated.PromotionResolver { return promotionResolver{r} }
-
-// Price implements generated.ResolverRoot.
-func (r *Resolver) Price() generated.PriceResolver { return priceResolver{r} }
 
 // PromotionCurrency implements generated.ResolverRoot.
 func (r *Resolver) PromotionCurrency() generated.PromotionCurrencyResolver {

@@ -67,7 +67,7 @@ func TestLargeStorefrontPagesPass(t *testing.T) {
 			{name: "a hundred products with every edge", query: `{ catalogNode(by: {id: "wholes"}) { id name products(first: 100) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`,
 				holds: []string{`"totalCount":110`, graphtest.Whole(99)}},
 			{name: "components of a hundred products with their own edges", query: `{ products(first: 100) { nodes { uuid componentProducts { ` + graphtest.ProductScalars + ` mainImage { href } files { file { href } } stock { total } } children { uuid sku stock { total } } } } }`},
-			{name: "a home page", query: `{ hierarchies { nodes { name children(first: 20) { nodes { name hasChildren products(first: 10) { nodes { uuid name mainImage { href } displayPrice { withoutTax { formatted } } } } } } } } settings { currency } }`},
+			{name: "a home page", query: `{ hierarchies { nodes { name children(first: 20) { nodes { name hasChildren products(first: 10) { nodes { uuid name mainImage { href } price { money { formatted } } } } } } } } settings { currency } }`},
 			{name: "a hundred objects by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } } }`, variables: graphtest.Variables{"ids": wholeIDs(100)}},
 			{name: "a hundred aliases", query: `{` + graphtest.Many(100, ` p#: product(by: {id: "whole-000"}) { uuid name stock { total } }`) + ` }`},
 			{name: "stock with products and ledgers", query: `{ stocks(first: 100) { totalCount nodes { uuid total product { uuid name mainImage { href } } transactions(first: 25) { action quantity createdAt reason } } } }`},

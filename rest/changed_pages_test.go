@@ -44,7 +44,7 @@ const chalkLine = `{"type":"product","id":"chalk","attributes":{"name":%q,"sku":
 
 // chalkPages are pages that show the chalk. The last one is not cached as a whole.
 func chalkPages() []string {
-	const shown = `{ name stock { available } displayPrice { withTax { amount } } publishedAt }`
+	const shown = `{ name stock { available } price { money { amount } } publishedAt }`
 	return []string{"/catalog/products/chalk", productsOf("tools") + "?include=files,main_image", `POST { product(by: {id: "chalk"}) { name sku publishedAt } }`, `POST { product(by: {id: "chalk"}) ` + shown + ` }`,
 		`POST { catalogNode(by: {id: "tools"}) { products(first: 10) { nodes ` + shown + ` } } }`,
 		`POST { stocksById(productIds: ["chalk"]) { available product ` + shown + ` } }`}

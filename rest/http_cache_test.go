@@ -26,7 +26,7 @@ func halfHour(t *testing.T) opctx.CachePolicy {
 }
 
 // teaNames is a page without stock, by GET in GraphQL.
-var teaNames = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"}) { products { nodes { name displayPrice { withoutTax { amount } } } } } }`)
+var teaNames = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"}) { products { nodes { name price { money { amount } } } } } }`)
 
 // TestCacheControl: caches may send a response without asking only while it is the same for everyone: until a sale or a
 // rule's schedule starts or ends, or the token expires.

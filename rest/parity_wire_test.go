@@ -47,7 +47,7 @@ func wireListed(e map[string]any) map[string]any {
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
 	attributes := map[string]any{
-		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": strings.ToLower(p["status"].(string)),
+		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": "live",
 		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
 		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"],
@@ -88,9 +88,9 @@ func wireProduct(p map[string]any) map[string]any {
 	return map[string]any{
 		"id": id, "type": "product", "attributes": attributes, "relationships": relationships,
 		"meta": map[string]any{
-			"language": p["language"], "catalog_id": p["catalogUuid"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookUuid"]),
+			"language": p["language"], "catalog_id": p["catalogUuid"], "catalog_source": "pim", "pricebook_id": orEmpty(p["pricebookUuid"]),
 			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleName"]), "sale_expires": withoutZone(p["saleExpires"]),
-			"display_price": wireDisplay(p["displayPrice"]), "original_display_price": wireDisplay(p["originalDisplayPrice"]),
+			"display_price": wireDisplay(p["price"]), "original_display_price": wireDisplay(p["originalPrice"]),
 			"original_price":       orNil(wirePrice(p["originalPrice"])),
 			"bundle_configuration": map[string]any{"selected_options": wireChoices(p["bundleConfiguration"].(map[string]any)["choices"].([]any))},
 			"variation_matrix":     wireMatrix(p["variantOptions"].([]any)),
@@ -142,7 +142,7 @@ func wireComponents(list []any) map[string]any {
 }
 
 func wireOption(o map[string]any) any {
-	return map[string]any{"id": o["uuid"], "type": o["type"], "quantity": o["quantity"]}
+	return map[string]any{"id": o["uuid"], "type": "product", "quantity": o["quantity"]}
 }
 
 func wireVariation(v map[string]any) any {
@@ -169,8 +169,7 @@ func wireTiers[T any](tiers any, name string, shape func(any) T) map[string]any 
 	byName := map[string]any{}
 	for _, item := range tiers.([]any) {
 		t := item.(map[string]any)
-		from := map[string]string{"price": "price", "display_price": "displayPrice"}[name]
-		byName[t["name"].(string)] = map[string]any{"minimum_quantity": t["minimumQuantity"], name: shape(t[from])}
+		byName[t["name"].(string)] = map[string]any{"minimum_quantity": t["minimumQuantity"], name: shape(t["price"])}
 	}
 	return byName
 }
@@ -198,7 +197,10 @@ func orNil(price map[string]any) any {
 
 func wireDisplay(price any) any {
 	return orNull(price, func(p map[string]any) any {
-		return map[string]any{"with_tax": p["withTax"], "without_tax": p["withoutTax"]}
+		if p["includesTax"].(bool) {
+			return map[string]any{"with_tax": p["money"], "without_tax": nil}
+		}
+		return map[string]any{"with_tax": nil, "without_tax": p["money"]}
 	})
 }
 

@@ -126,7 +126,7 @@ func changingTargets() []string {
 	for _, id := range []string{"anvil", "brush", "chalk", "kit", "easel", "easel-oak", "glue", "ink-unlisted", "drill-draft"} {
 		targets = append(targets, "/catalog/products/"+id, "/catalog/products/"+id+"?include="+allIncludes)
 	}
-	const product = `uuid name slug sku publishedAt tags displayPrice { withoutTax { amount } } mainImage { href } files { file { href } } breadcrumbs { node { name hasChildren } ancestors { name } }
+	const product = `uuid name slug sku publishedAt tags price { money { amount } } mainImage { href } files { file { href } } breadcrumbs { node { name hasChildren } ancestors { name } }
 		parent { name } children { name } componentProducts { name } nodes { name } translations { language name }`
 	for _, query := range []string{
 		`{ product(by: {id: "anvil"}) { ` + product + ` } }`, `{ product(by: {id: "easel-oak"}) { ` + product + ` } }`, `{ product(by: {sku: "GLUE"}) { ` + product + ` } }`,
@@ -143,7 +143,7 @@ func changingTargets() []string {
 		`{ sitemap(first: 5) { nodes { path updatedAt } endCursor } }`,
 		`{ node(id: "anvil") { id ... on Product { ` + product + ` } } tools: node(id: "tools") { ... on CatalogNode { name children { nodes { name } } } } }`,
 		`{ nodes(ids: ["` + store.GlobalID(store.TypeHierarchy, "workshop") + `", "` + store.GlobalID(store.TypeProduct, "none") + `", "glue"]) { id ... on Hierarchy { name } ... on Product { name tags } } }`,
-		`{ products(first: 4, orderBy: {field: PRICE}) { nodes { name displayPrice { withoutTax { amount } } } } }`,
+		`{ products(first: 4, orderBy: {field: PRICE}) { nodes { name price { money { amount } } } } }`,
 		`{ products(first: 2, filter: {tags: {in: ["paint"]}}) { totalCount pageInfo { endCursor } facets { tags { value count } } nodes { name } } }`,
 	} {
 		targets = append(targets, "/graphql?query="+url.QueryEscape(query))

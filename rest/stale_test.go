@@ -40,7 +40,7 @@ const freshShop = `
 var teaPage = productsOf("all") + "?include=" + allIncludes
 
 // teaQuery is the same page in GraphQL.
-var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"}) { products { nodes { name displayPrice { withTax { amount } withoutTax { amount } } stock { available } } } } }`)
+var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(by: {id: "all"}) { products { nodes { name price { money { amount } } stock { available } } } } }`)
 
 // twoServers are two servers over one database.
 type twoServers struct {

@@ -80,7 +80,7 @@ func treeShop(wide int) string {
 // A menu requests large pages on each level and costs only its actual nodes.
 func TestMenusCostTheirActualNodes(t *testing.T) {
 	t.Parallel()
-	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } displayPrice { withTax { formatted } } } } } } } } } } } } }`
+	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } price { money { formatted } } } } } } } } } } } } }`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, treeShop(3))
 		a := s.Post(t, menu, nil)

@@ -57,7 +57,6 @@ type ResolverRoot interface {
 	Hierarchy() HierarchyResolver
 	Job() JobResolver
 	Mutation() MutationResolver
-	Price() PriceResolver
 	Product() ProductResolver
 	ProductConnection() ProductConnectionResolver
 	Promotion() PromotionResolver
@@ -185,12 +184,10 @@ type MutationResolver interface {
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
-type PriceResolver interface {
-	Money(ctx context.Context, obj *price.Price) (*store.Money, error)
-}
 type ProductResolver interface {
 	Attributes(ctx context.Context, obj *model.Product, keys []string) ([]*release.ProductAttribute, error)
 
+	Modifiers(ctx context.Context, obj *model.Product) ([]*release.PriceModifier, error)
 	PriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
 	OriginalPriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
 	OnSale(ctx context.Context, obj *model.Product) (bool, error)
@@ -643,7 +640,7 @@ type Query {
   has no price or if they differ in whether they include tax. Null for an unknown product.
   UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
   Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}])
-  { displayPrice { withTax { formatted } } }` + "`" + `.
+  { price { money { formatted } } }` + "`" + `.
   """
   productConfigured(
     "Global id or ` + "`" + `uuid` + "`" + `."
@@ -1704,8 +1701,6 @@ type Product implements Node {
   sku: String!
   "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
   slug: String!
-  "Publication status. Always LIVE, because drafts are not published."
-  status: ProductStatus!
   "Kind of goods, as the merchant names it: ` + "`" + `physical` + "`" + `."
   commodityType: String!
   "UPC or EAN barcode number."
@@ -1727,7 +1722,7 @@ type Product implements Node {
   """
   What it costs now: of a parent the lowest and the highest price of its live children, of any other
   product its own. Null if nothing has a price in the shopper's currency.
-  Example: ` + "`" + `priceRange { min { withTax { formatted } withoutTax { formatted } } }` + "`" + `.
+  Example: ` + "`" + `priceRange { min { money { formatted } } max { money { formatted } } }` + "`" + `.
   """
   priceRange: ProductPriceRange
   "` + "`" + `priceRange` + "`" + ` without sales. Null if ` + "`" + `onSale` + "`" + ` is false, or if nothing has a price without its sale."
@@ -1748,8 +1743,6 @@ type Product implements Node {
   translations: [ProductTranslation!]!
   "The catalog's own id."
   catalogUuid: ID!
-  "Where the catalog's products come from: ` + "`" + `pim` + "`" + `."
-  catalogSource: String!
   "Own id of the price book that ` + "`" + `price` + "`" + ` is from. Null without a price."
   pricebookUuid: ID
   """
@@ -1757,12 +1750,8 @@ type Product implements Node {
   price modifiers. Null if no price book has a price in this currency.
   """
   price: Price
-  "` + "`" + `price` + "`" + ` with and without tax, formatted. Null without a price."
-  displayPrice: DisplayPrice
   "Price before the sale. Null if it is not on sale."
   originalPrice: Price
-  "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
-  originalDisplayPrice: DisplayPrice
   "Name of the current sale in the price book: the shortest, if there are several. Null if it is not on sale."
   saleName: String
   "Time at which the sale ends. Null if it is not on sale, or if the sale has no end."
@@ -1918,9 +1907,9 @@ input ProductIdentifierInput @oneOf {
 "The lowest and the highest of some prices."
 type ProductPriceRange {
   "Lowest price."
-  min: DisplayPrice!
+  min: Price!
   "Highest price."
-  max: DisplayPrice!
+  max: Price!
 }
 
 "The stock of a product in a word."
@@ -1944,12 +1933,6 @@ enum ProductVariants {
   PARENTS
   "Instead of a parent its live children, once each. A parent without any is left out."
   CHILDREN
-}
-
-"Publication status of a product."
-enum ProductStatus {
-  "For sale."
-  LIVE
 }
 
 "A product's texts in one language."
@@ -2002,12 +1985,18 @@ enum SitemapKind {
 
 # Prices
 
-"A price in a price book, or the amount of a price modifier."
+"""
+A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
+"""
 type Price {
-  "The amount, formatted for the shopper."
+  "The price."
   money: Money!
-  "Whether the amount includes tax."
+  "Whether it includes tax."
   includesTax: Boolean!
+  "` + "`" + `money` + "`" + ` if it includes tax. Else null."
+  withTax: Money
+  "` + "`" + `money` + "`" + ` if it excludes tax. Else null."
+  withoutTax: Money
 }
 
 "A declared attribute of the merchant's own."
@@ -2058,14 +2047,6 @@ type ProductAttribute {
   unit: String
 }
 
-"A price with and without tax."
-type DisplayPrice {
-  "Price with tax. Null if the price book's price excludes tax and no tax rate is known."
-  withTax: Money
-  "Price without tax. Null if the price book's price includes tax and no tax rate is known."
-  withoutTax: Money
-}
-
 "An amount of money."
 type Money {
   "Minor units, in digits: ` + "`" + `129900` + "`" + ` is 1,299.00 USD."
@@ -2092,8 +2073,6 @@ type PriceTier {
   minimumQuantity: Int!
   "Price of one unit."
   price: Price!
-  "` + "`" + `price` + "`" + ` with and without tax, formatted."
-  displayPrice: DisplayPrice!
 }
 
 "Changes a child's price relative to its parent's: base price, sales and tiers. It has no effect in a currency that ` + "`" + `amounts` + "`" + ` lacks."
@@ -2174,8 +2153,6 @@ type ProductComponent {
 type ComponentOption {
   "The product's own id."
   uuid: ID!
-  "Always ` + "`" + `product` + "`" + `."
-  type: String!
   "Units of the product in the bundle."
   quantity: Int!
   "The product, with its price. Null if it is no longer in the catalog."
@@ -2214,12 +2191,8 @@ type ConfiguredProduct {
   pricebookUuid: ID
   "Price of this choice. Null if it cannot be determined."
   price: Price
-  "` + "`" + `price` + "`" + ` with and without tax, formatted. Null without a price."
-  displayPrice: DisplayPrice
   "Price before sales. Null if it is not on sale."
   originalPrice: Price
-  "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
-  originalDisplayPrice: DisplayPrice
   "Name of the sale of the bundle's own price. Null if it is not on sale, or if the price is the sum of the options."
   saleName: String
   "Time at which that sale ends. Null if it is not on sale, or if the sale has no end."
@@ -7707,8 +7680,6 @@ func (ec *executionContext) childFields_ComponentOption(ctx context.Context, fie
 	switch field.Name {
 	case "uuid":
 		return ec.fieldContext_ComponentOption_uuid(ctx, field)
-	case "type":
-		return ec.fieldContext_ComponentOption_type(ctx, field)
 	case "quantity":
 		return ec.fieldContext_ComponentOption_quantity(ctx, field)
 	case "product":
@@ -7727,12 +7698,8 @@ func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, f
 		return ec.fieldContext_ConfiguredProduct_pricebookUuid(ctx, field)
 	case "price":
 		return ec.fieldContext_ConfiguredProduct_price(ctx, field)
-	case "displayPrice":
-		return ec.fieldContext_ConfiguredProduct_displayPrice(ctx, field)
 	case "originalPrice":
 		return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
-	case "originalDisplayPrice":
-		return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
 	case "saleName":
 		return ec.fieldContext_ConfiguredProduct_saleName(ctx, field)
 	case "saleExpires":
@@ -7759,16 +7726,6 @@ func (ec *executionContext) childFields_Currency(ctx context.Context, field grap
 		return ec.fieldContext_Currency_format(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Currency", field.Name)
-}
-
-func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "withTax":
-		return ec.fieldContext_DisplayPrice_withTax(ctx, field)
-	case "withoutTax":
-		return ec.fieldContext_DisplayPrice_withoutTax(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DisplayPrice", field.Name)
 }
 
 func (ec *executionContext) childFields_FacetGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8159,6 +8116,10 @@ func (ec *executionContext) childFields_Price(ctx context.Context, field graphql
 		return ec.fieldContext_Price_money(ctx, field)
 	case "includesTax":
 		return ec.fieldContext_Price_includesTax(ctx, field)
+	case "withTax":
+		return ec.fieldContext_Price_withTax(ctx, field)
+	case "withoutTax":
+		return ec.fieldContext_Price_withoutTax(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Price", field.Name)
 }
@@ -8203,8 +8164,6 @@ func (ec *executionContext) childFields_PriceTier(ctx context.Context, field gra
 		return ec.fieldContext_PriceTier_minimumQuantity(ctx, field)
 	case "price":
 		return ec.fieldContext_PriceTier_price(ctx, field)
-	case "displayPrice":
-		return ec.fieldContext_PriceTier_displayPrice(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceTier", field.Name)
 }
@@ -8285,8 +8244,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_sku(ctx, field)
 	case "slug":
 		return ec.fieldContext_Product_slug(ctx, field)
-	case "status":
-		return ec.fieldContext_Product_status(ctx, field)
 	case "commodityType":
 		return ec.fieldContext_Product_commodityType(ctx, field)
 	case "upcEan":
@@ -8325,18 +8282,12 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_translations(ctx, field)
 	case "catalogUuid":
 		return ec.fieldContext_Product_catalogUuid(ctx, field)
-	case "catalogSource":
-		return ec.fieldContext_Product_catalogSource(ctx, field)
 	case "pricebookUuid":
 		return ec.fieldContext_Product_pricebookUuid(ctx, field)
 	case "price":
 		return ec.fieldContext_Product_price(ctx, field)
-	case "displayPrice":
-		return ec.fieldContext_Product_displayPrice(ctx, field)
 	case "originalPrice":
 		return ec.fieldContext_Product_originalPrice(ctx, field)
-	case "originalDisplayPrice":
-		return ec.fieldContext_Product_originalDisplayPrice(ctx, field)
 	case "saleName":
 		return ec.fieldContext_Product_saleName(ctx, field)
 	case "saleExpires":
@@ -23214,29 +23165,6 @@ func (ec *executionContext) fieldContext_ComponentOption_uuid(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ComponentOption_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ComponentOption_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23411,38 +23339,6 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_price(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ConfiguredProduct_displayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConfiguredProduct_displayPrice(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DisplayPrice(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ConfiguredProduct_displayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConfiguredProduct",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _ConfiguredProduct_originalPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23470,38 +23366,6 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_originalPrice(_ conte
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Price(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ConfiguredProduct_originalDisplayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OriginalDisplayPrice(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ConfiguredProduct_originalDisplayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ConfiguredProduct",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23721,70 +23585,6 @@ func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Currency_format(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *price.DisplayPrice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DisplayPrice_withTax(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.WithTax, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_DisplayPrice_withTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DisplayPrice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *price.DisplayPrice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DisplayPrice_withoutTax(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.WithoutTax, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_DisplayPrice_withoutTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DisplayPrice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _FacetGroup_key(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
@@ -28693,7 +28493,7 @@ func (ec *executionContext) _Price_money(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Price_money(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Price().Money(ctx, obj)
+			return obj.Money(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
@@ -28708,7 +28508,7 @@ func (ec *executionContext) fieldContext_Price_money(_ context.Context, field gr
 		Object:     "Price",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Money(ctx, field)
 		},
@@ -28737,6 +28537,70 @@ func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Price_includesTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Price_withTax(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Price_withTax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WithTax(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Price_withTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Price",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Price_withoutTax(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Price_withoutTax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WithoutTax(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Price_withoutTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Price",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PriceBoundsValues_gte(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
@@ -29000,38 +28864,6 @@ func (ec *executionContext) fieldContext_PriceTier_price(_ context.Context, fiel
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Price(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *price.PriceTier) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceTier_displayPrice(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DisplayPrice, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PriceTier_displayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PriceTier",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -29633,29 +29465,6 @@ func (ec *executionContext) fieldContext_Product_slug(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Product_status(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.ProductStatus) graphql.Marshaler {
-			return ec.marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Product_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ProductStatus does not have child fields"))
-}
-
 func (ec *executionContext) _Product_commodityType(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29870,11 +29679,11 @@ func (ec *executionContext) _Product_modifiers(ctx context.Context, field graphq
 			return ec.fieldContext_Product_modifiers(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Modifiers(), nil
+			return ec.Resolvers.Product().Modifiers(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []release.PriceModifier) graphql.Marshaler {
-			return ec.marshalNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.PriceModifier) graphql.Marshaler {
+			return ec.marshalNPriceModifier2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29885,7 +29694,7 @@ func (ec *executionContext) fieldContext_Product_modifiers(_ context.Context, fi
 		Object:     "Product",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PriceModifier(ctx, field)
 		},
@@ -30150,29 +29959,6 @@ func (ec *executionContext) fieldContext_Product_catalogUuid(_ context.Context, 
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Product_catalogSource(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_catalogSource(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CatalogSource(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Product_catalogSource(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _Product_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30228,38 +30014,6 @@ func (ec *executionContext) fieldContext_Product_price(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _Product_displayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_displayPrice(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DisplayPrice(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Product_displayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Product",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Product_originalPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30287,38 +30041,6 @@ func (ec *executionContext) fieldContext_Product_originalPrice(_ context.Context
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Price(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Product_originalDisplayPrice(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_originalDisplayPrice(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.OriginalDisplayPrice(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Product_originalDisplayPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Product",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -32454,8 +32176,8 @@ func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field gr
 			return obj.Min, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32468,7 +32190,7 @@ func (ec *executionContext) fieldContext_ProductPriceRange_min(_ context.Context
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
+			return ec.childFields_Price(ctx, field)
 		},
 	}
 	return fc, nil
@@ -32486,8 +32208,8 @@ func (ec *executionContext) _ProductPriceRange_max(ctx context.Context, field gr
 			return obj.Max, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32500,7 +32222,7 @@ func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DisplayPrice(ctx, field)
+			return ec.childFields_Price(ctx, field)
 		},
 	}
 	return fc, nil
@@ -55890,11 +55612,6 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "type":
-			out.Values[i] = ec._ComponentOption_type(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "quantity":
 			out.Values[i] = ec._ComponentOption_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -56024,18 +55741,8 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "displayPrice":
-			out.Values[i] = ec._ConfiguredProduct_displayPrice(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "originalPrice":
 			out.Values[i] = ec._ConfiguredProduct_originalPrice(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "originalDisplayPrice":
-			out.Values[i] = ec._ConfiguredProduct_originalDisplayPrice(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -56115,49 +55822,6 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 		case "format":
 			out.Values[i] = ec._Currency_format(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var displayPriceImplementors = []string{"DisplayPrice"}
-
-func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *price.DisplayPrice) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, displayPriceImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("DisplayPrice")
-		case "withTax":
-			out.Values[i] = ec._DisplayPrice_withTax(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "withoutTax":
-			out.Values[i] = ec._DisplayPrice_withoutTax(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -58150,47 +57814,24 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Price")
 		case "money":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Price_money(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._Price_money(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "includesTax":
 			out.Values[i] = ec._Price_includesTax(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+				out.Invalids++
+			}
+		case "withTax":
+			out.Values[i] = ec._Price_withTax(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "withoutTax":
+			out.Values[i] = ec._Price_withoutTax(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -58371,11 +58012,6 @@ func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet
 			}
 		case "price":
 			out.Values[i] = ec._PriceTier_price(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "displayPrice":
-			out.Values[i] = ec._PriceTier_displayPrice(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58720,11 +58356,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "status":
-			out.Values[i] = ec._Product_status(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "commodityType":
 			out.Values[i] = ec._Product_commodityType(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -58799,10 +58430,43 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "modifiers":
-			out.Values[i] = ec._Product_modifiers(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_modifiers(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "priceRange":
 			field := field
 
@@ -58985,11 +58649,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "catalogSource":
-			out.Values[i] = ec._Product_catalogSource(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "pricebookUuid":
 			out.Values[i] = ec._Product_pricebookUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -59000,18 +58659,8 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "displayPrice":
-			out.Values[i] = ec._Product_displayPrice(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "originalPrice":
 			out.Values[i] = ec._Product_originalPrice(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "originalDisplayPrice":
-			out.Values[i] = ec._Product_originalDisplayPrice(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -68239,16 +67888,6 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
-func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._DisplayPrice(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -68937,15 +68576,11 @@ func (ec *executionContext) unmarshalNPriceKeyInput2ᚖporticoᚋstoreᚋexchang
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v release.PriceModifier) graphql.Marshaler {
-	return ec._PriceModifier(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []release.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifier2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.PriceModifier) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx, sel, v[i])
+		return ec.marshalNPriceModifier2ᚖporticoᚋstoreᚋreleaseᚐPriceModifier(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -68955,6 +68590,16 @@ func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋrelease�
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNPriceModifier2ᚖporticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v *release.PriceModifier) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PriceModifier(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, v any) (catalog.PriceModifierType, error) {
@@ -69346,32 +68991,6 @@ func (ec *executionContext) marshalNProductPromotionRequirement2ᚕporticoᚋsto
 
 	return ret
 }
-
-func (ec *executionContext) unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, v any) (model.ProductStatus, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v model.ProductStatus) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus = map[string]model.ProductStatus{
-		"LIVE": model.ProductLive,
-	}
-	marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus = map[model.ProductStatus]string{
-		model.ProductLive: "LIVE",
-	}
-)
 
 func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -71713,13 +71332,6 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputDateTimeBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._DisplayPrice(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, sel ast.SelectionSet, v *catalog.File) graphql.Marshaler {

@@ -3313,9 +3313,8 @@ var planComponentOption = &plan.Object{
 	Satisfies: []string{"ComponentOption"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":     {Number: 1, NonNull: true},
-		"type":     {Number: 2, NonNull: true},
-		"quantity": {Number: 3, NonNull: true},
-		"product":  {Number: 4, Resolver: true},
+		"quantity": {Number: 2, NonNull: true},
+		"product":  {Number: 3, Resolver: true},
 	},
 }
 
@@ -3336,11 +3335,9 @@ func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // type
-		return x.writeNString2string(ctx, f, obj.Type)
-	case 3: // quantity
+	case 2: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 4: // product
+	case 3: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.ComponentOption().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3354,16 +3351,14 @@ var planConfiguredProduct = &plan.Object{
 	Name:      "ConfiguredProduct",
 	Satisfies: []string{"ConfiguredProduct"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":              {Number: 1, NonNull: true, Resolver: true},
-		"bundleConfiguration":  {Number: 2, NonNull: true},
-		"pricebookUuid":        {Number: 3},
-		"price":                {Number: 4},
-		"displayPrice":         {Number: 5},
-		"originalPrice":        {Number: 6},
-		"originalDisplayPrice": {Number: 7},
-		"saleName":             {Number: 8},
-		"saleExpires":          {Number: 9},
-		"tiers":                {Number: 10, NonNull: true},
+		"product":             {Number: 1, NonNull: true, Resolver: true},
+		"bundleConfiguration": {Number: 2, NonNull: true},
+		"pricebookUuid":       {Number: 3},
+		"price":               {Number: 4},
+		"originalPrice":       {Number: 5},
+		"saleName":            {Number: 6},
+		"saleExpires":         {Number: 7},
+		"tiers":               {Number: 8, NonNull: true},
 	},
 }
 
@@ -3394,17 +3389,13 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 4: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 5: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 6: // originalPrice
+	case 5: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 7: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 8: // saleName
+	case 6: // saleName
 		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
-	case 9: // saleExpires
+	case 7: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 10: // tiers
+	case 8: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
@@ -3452,38 +3443,6 @@ func (x *planRun) fieldCurrency(ctx context.Context, f *plan.Field, obj *release
 		return x.writeNString2string(ctx, f, obj.Format)
 	}
 	return x.String("Currency")
-}
-
-var planDisplayPrice = &plan.Object{
-	Name:      "DisplayPrice",
-	Satisfies: []string{"DisplayPrice"},
-	Fields: map[string]*plan.FieldInfo{
-		"withTax":    {Number: 1},
-		"withoutTax": {Number: 2},
-	},
-}
-
-func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *price.DisplayPrice) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldDisplayPrice(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *price.DisplayPrice) bool {
-	switch f.Number {
-	case 1: // withTax
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithTax)
-	case 2: // withoutTax
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithoutTax)
-	}
-	return x.String("DisplayPrice")
 }
 
 var planFacetGroup = &plan.Object{
@@ -4143,8 +4102,10 @@ var planPrice = &plan.Object{
 	Name:      "Price",
 	Satisfies: []string{"Price"},
 	Fields: map[string]*plan.FieldInfo{
-		"money":       {Number: 1, NonNull: true, Resolver: true},
+		"money":       {Number: 1, NonNull: true},
 		"includesTax": {Number: 2, NonNull: true},
+		"withTax":     {Number: 3},
+		"withoutTax":  {Number: 4},
 	},
 }
 
@@ -4164,13 +4125,13 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *pric
 func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Price) bool {
 	switch f.Number {
 	case 1: // money
-		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.Price().Money(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Money())
 	case 2: // includesTax
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
+	case 3: // withTax
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithTax())
+	case 4: // withoutTax
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithoutTax())
 	}
 	return x.String("Price")
 }
@@ -4281,7 +4242,6 @@ var planPriceTier = &plan.Object{
 		"name":            {Number: 1, NonNull: true},
 		"minimumQuantity": {Number: 2, NonNull: true},
 		"price":           {Number: 3, NonNull: true},
-		"displayPrice":    {Number: 4, NonNull: true},
 	},
 }
 
@@ -4306,8 +4266,6 @@ func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *price.
 		return x.writeNInt2int(ctx, f, obj.MinimumQuantity)
 	case 3: // price
 		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price)
-	case 4: // displayPrice
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice)
 	}
 	return x.String("PriceTier")
 }
@@ -4434,60 +4392,56 @@ var planProduct = &plan.Object{
 		"description":                 {Number: 4, NonNull: true},
 		"sku":                         {Number: 5, NonNull: true},
 		"slug":                        {Number: 6, NonNull: true},
-		"status":                      {Number: 7, NonNull: true},
-		"commodityType":               {Number: 8, NonNull: true},
-		"upcEan":                      {Number: 9, NonNull: true},
-		"manufacturerPartNum":         {Number: 10, NonNull: true},
-		"externalRef":                 {Number: 11, NonNull: true},
-		"tags":                        {Number: 12, NonNull: true},
-		"productTypes":                {Number: 13, NonNull: true},
-		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
-		"priceModifiers":              {Number: 15, NonNull: true},
-		"modifiers":                   {Number: 16, NonNull: true},
-		"priceRange":                  {Number: 17, Resolver: true},
-		"originalPriceRange":          {Number: 18, Resolver: true},
-		"onSale":                      {Number: 19, NonNull: true, Resolver: true},
-		"baseProduct":                 {Number: 20, NonNull: true},
-		"createdAt":                   {Number: 21, NonNull: true},
-		"updatedAt":                   {Number: 22, NonNull: true},
-		"publishedAt":                 {Number: 23, NonNull: true},
-		"language":                    {Number: 24, NonNull: true},
-		"translations":                {Number: 25, NonNull: true, Resolver: true},
-		"catalogUuid":                 {Number: 26, NonNull: true},
-		"catalogSource":               {Number: 27, NonNull: true},
-		"pricebookUuid":               {Number: 28},
-		"price":                       {Number: 29},
-		"displayPrice":                {Number: 30},
-		"originalPrice":               {Number: 31},
-		"originalDisplayPrice":        {Number: 32},
-		"saleName":                    {Number: 33},
-		"saleExpires":                 {Number: 34},
-		"tiers":                       {Number: 35, NonNull: true},
-		"components":                  {Number: 36, NonNull: true},
-		"bundleConfiguration":         {Number: 37, NonNull: true},
-		"customInputs":                {Number: 38, NonNull: true},
-		"extensions":                  {Number: 39, NonNull: true},
-		"shopperAttributes":           {Number: 40, NonNull: true},
-		"variations":                  {Number: 41, NonNull: true},
-		"childVariations":             {Number: 42, NonNull: true},
-		"variantOptions":              {Number: 43, NonNull: true},
-		"childByOptions":              {Number: 44, Resolver: true},
-		"parent":                      {Number: 45, Resolver: true},
-		"children":                    {Number: 46, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 47, NonNull: true, Resolver: true},
-		"files":                       {Number: 48, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 49, Resolver: true},
-		"mainImageAlt":                {Number: 50},
-		"componentProducts":           {Number: 51, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 52, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 53, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 54, NonNull: true, Resolver: true},
-		"stock":                       {Number: 55, Dynamic: true, Resolver: true},
-		"availability":                {Number: 56, Dynamic: true, Resolver: true},
-		"availableForSale":            {Number: 57, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 58, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 59, NonNull: true, Resolver: true},
-		"related":                     {Number: 60, NonNull: true, Resolver: true},
+		"commodityType":               {Number: 7, NonNull: true},
+		"upcEan":                      {Number: 8, NonNull: true},
+		"manufacturerPartNum":         {Number: 9, NonNull: true},
+		"externalRef":                 {Number: 10, NonNull: true},
+		"tags":                        {Number: 11, NonNull: true},
+		"productTypes":                {Number: 12, NonNull: true},
+		"attributes":                  {Number: 13, NonNull: true, Resolver: true},
+		"priceModifiers":              {Number: 14, NonNull: true},
+		"modifiers":                   {Number: 15, NonNull: true, Resolver: true},
+		"priceRange":                  {Number: 16, Resolver: true},
+		"originalPriceRange":          {Number: 17, Resolver: true},
+		"onSale":                      {Number: 18, NonNull: true, Resolver: true},
+		"baseProduct":                 {Number: 19, NonNull: true},
+		"createdAt":                   {Number: 20, NonNull: true},
+		"updatedAt":                   {Number: 21, NonNull: true},
+		"publishedAt":                 {Number: 22, NonNull: true},
+		"language":                    {Number: 23, NonNull: true},
+		"translations":                {Number: 24, NonNull: true, Resolver: true},
+		"catalogUuid":                 {Number: 25, NonNull: true},
+		"pricebookUuid":               {Number: 26},
+		"price":                       {Number: 27},
+		"originalPrice":               {Number: 28},
+		"saleName":                    {Number: 29},
+		"saleExpires":                 {Number: 30},
+		"tiers":                       {Number: 31, NonNull: true},
+		"components":                  {Number: 32, NonNull: true},
+		"bundleConfiguration":         {Number: 33, NonNull: true},
+		"customInputs":                {Number: 34, NonNull: true},
+		"extensions":                  {Number: 35, NonNull: true},
+		"shopperAttributes":           {Number: 36, NonNull: true},
+		"variations":                  {Number: 37, NonNull: true},
+		"childVariations":             {Number: 38, NonNull: true},
+		"variantOptions":              {Number: 39, NonNull: true},
+		"childByOptions":              {Number: 40, Resolver: true},
+		"parent":                      {Number: 41, Resolver: true},
+		"children":                    {Number: 42, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 43, NonNull: true, Resolver: true},
+		"files":                       {Number: 44, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 45, Resolver: true},
+		"mainImageAlt":                {Number: 46},
+		"componentProducts":           {Number: 47, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 48, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 49, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 50, NonNull: true, Resolver: true},
+		"stock":                       {Number: 51, Dynamic: true, Resolver: true},
+		"availability":                {Number: 52, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 53, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 55, NonNull: true, Resolver: true},
+		"related":                     {Number: 56, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4518,21 +4472,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2string(ctx, f, obj.SKU())
 	case 6: // slug
 		return x.writeNString2string(ctx, f, obj.Slug())
-	case 7: // status
-		return x.writeNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx, f, obj.Status())
-	case 8: // commodityType
+	case 7: // commodityType
 		return x.writeNString2string(ctx, f, obj.CommodityType())
-	case 9: // upcEan
+	case 8: // upcEan
 		return x.writeNString2string(ctx, f, obj.UPCEAN())
-	case 10: // manufacturerPartNum
+	case 9: // manufacturerPartNum
 		return x.writeNString2string(ctx, f, obj.ManufacturerPartNum())
-	case 11: // externalRef
+	case 10: // externalRef
 		return x.writeNString2string(ctx, f, obj.ExternalRef())
-	case 12: // tags
+	case 11: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags())
-	case 13: // productTypes
+	case 12: // productTypes
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.ProductTypes())
-	case 14: // attributes
+	case 13: // attributes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_attributes_args)
 		if !ok {
 			return false
@@ -4544,81 +4496,79 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx, f, v)
-	case 15: // priceModifiers
+	case 14: // priceModifiers
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
-	case 16: // modifiers
-		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 17: // priceRange
+	case 15: // modifiers
+		v, err := plan.Call(ctx, func() ([]*release.PriceModifier, error) { return x.resolvers.Product().Modifiers(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNPriceModifier2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, v)
+	case 16: // priceRange
 		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
-	case 18: // originalPriceRange
+	case 17: // originalPriceRange
 		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
-	case 19: // onSale
+	case 18: // onSale
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 20: // baseProduct
+	case 19: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 21: // createdAt
+	case 20: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 22: // updatedAt
+	case 21: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 23: // publishedAt
+	case 22: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 24: // language
+	case 23: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 25: // translations
+	case 24: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 26: // catalogUuid
+	case 25: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 27: // catalogSource
-		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 28: // pricebookUuid
+	case 26: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 29: // price
+	case 27: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 30: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 31: // originalPrice
+	case 28: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 32: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 33: // saleName
+	case 29: // saleName
 		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
-	case 34: // saleExpires
+	case 30: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 35: // tiers
+	case 31: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 36: // components
+	case 32: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 37: // bundleConfiguration
+	case 33: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 38: // customInputs
+	case 34: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 39: // extensions
+	case 35: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 40: // shopperAttributes
+	case 36: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 41: // variations
+	case 37: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 42: // childVariations
+	case 38: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 43: // variantOptions
+	case 39: // variantOptions
 		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
-	case 44: // childByOptions
+	case 40: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -4630,19 +4580,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 45: // parent
+	case 41: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 46: // children
+	case 42: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 47: // childrenConnection
+	case 43: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -4654,27 +4604,27 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 48: // files
+	case 44: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 49: // mainImage
+	case 45: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 50: // mainImageAlt
+	case 46: // mainImageAlt
 		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
-	case 51: // componentProducts
+	case 47: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 52: // componentProductsConnection
+	case 48: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -4686,19 +4636,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 53: // nodes
+	case 49: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 54: // breadcrumbs
+	case 50: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 55: // stock
+	case 51: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4707,7 +4657,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 56: // availability
+	case 52: // availability
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4716,7 +4666,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
-	case 57: // availableForSale
+	case 53: // availableForSale
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4725,7 +4675,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOBoolean2ᚖbool(ctx, f, v)
-	case 58: // promotions
+	case 54: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4734,13 +4684,13 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 59: // seo
+	case 55: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 60: // related
+	case 56: // related
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
 		if !ok {
 			return false
@@ -5141,9 +5091,9 @@ func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Field
 func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *price.Range) bool {
 	switch f.Number {
 	case 1: // min
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
+		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Min)
 	case 2: // max
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Max)
+		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Max)
 	}
 	return x.String("ProductPriceRange")
 }
@@ -8748,13 +8698,6 @@ func (x *planRun) writeNDateTime2timeᚐTime(ctx context.Context, f *plan.Field,
 	return x.SetBytes(model.AppendDateTime(x.Bytes(), v)) || x.Missing(ctx)
 }
 
-func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, f *plan.Field, v *price.DisplayPrice) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeDisplayPrice(ctx, f.Of(planDisplayPrice), v)
-}
-
 func (x *planRun) writeNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, f *plan.Field, v []*model.FacetGroup) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -8978,21 +8921,24 @@ func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx c
 	return x.writePrice(ctx, f.Of(planPrice), v)
 }
 
-func (x *planRun) writeNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, f *plan.Field, v release.PriceModifier) bool {
-	return x.writePriceModifier(ctx, f.Of(planPriceModifier), &v)
-}
-
-func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx context.Context, f *plan.Field, v []release.PriceModifier) bool {
+func (x *planRun) writeNPriceModifier2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx context.Context, f *plan.Field, v []*release.PriceModifier) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx, f, v[i]) {
+		if !x.writeNPriceModifier2ᚖporticoᚋstoreᚋreleaseᚐPriceModifier(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPriceModifier2ᚖporticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, f *plan.Field, v *release.PriceModifier) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writePriceModifier(ctx, f.Of(planPriceModifier), v)
 }
 
 func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, f *plan.Field, v catalog.PriceModifierType) bool {
@@ -9190,10 +9136,6 @@ func (x *planRun) writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromoti
 		x.End()
 	}
 	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, f *plan.Field, v model.ProductStatus) bool {
-	return x.String(marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[v])
 }
 
 func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*release.ProductTranslation) bool {
@@ -9959,13 +9901,6 @@ func (x *planRun) writeODateTime2ᚖtimeᚐTime(ctx context.Context, f *plan.Fie
 		return false
 	}
 	return x.SetBytes(model.AppendDateTime(x.Bytes(), *v))
-}
-
-func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, f *plan.Field, v *price.DisplayPrice) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeDisplayPrice(ctx, f.Of(planDisplayPrice), v)
 }
 
 func (x *planRun) writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, f *plan.Field, v *catalog.File) bool {

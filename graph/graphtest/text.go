@@ -7,10 +7,10 @@ import (
 )
 
 // ProductScalars selects every field of a product that reads no other record.
-const ProductScalars = `id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
-	baseProduct createdAt updatedAt publishedAt language catalogUuid catalogSource pricebookUuid
-	price { money { amount currency } includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
-	originalPrice { money { amount } } originalDisplayPrice { withTax { amount } } saleName saleExpires tiers { name minimumQuantity price { money { amount } } } modifiers { name modifierType amounts { money { amount } } } components { key name min max sortOrder options { uuid type quantity } }
+const ProductScalars = `id uuid name description sku slug commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
+	baseProduct createdAt updatedAt publishedAt language catalogUuid pricebookUuid
+	price { money { amount currency formatted } includesTax }
+	originalPrice { money { amount } } saleName saleExpires tiers { name minimumQuantity price { money { amount } } } modifiers { name modifierType amounts { money { amount } } } components { key name min max sortOrder options { uuid quantity } }
 	bundleConfiguration { choices { component options { uuid quantity } } } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variantOptions { uuid optionUuids }`
 
 // ProductEdges selects every field of a product.

@@ -22,15 +22,6 @@ func (p *Product) Init(source *release.Product, position BatchRow[*Product]) {
 	p.Product, p.BatchRow = source, position
 }
 
-// ProductStatus is the publication status of a product.
-type ProductStatus string
-
-// ProductLive is the only status: drafts are not published.
-const ProductLive ProductStatus = "live"
-
-// Status returns the product's status.
-func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status()) }
-
 // Components returns the parts of a bundle by sort order, then key.
 func (p *Product) Components() []ProductComponent {
 	components, options := make([]ProductComponent, len(p.Product.Components())), 0

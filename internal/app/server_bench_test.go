@@ -44,7 +44,7 @@ func BenchmarkWhole(b *testing.B) {
 	h := newGeneratedServer(b)
 	h.handler = h.front.Middleware(h.handler)
 	page := `query Page($id: ID!) { catalogNode(by: {id: $id}) { products(first: 25) { totalCount nodes { uuid sku name slug price { money { amount currency } }
-		displayPrice { withoutTax { formatted } } mainImage { href } files { file { href } } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`
+		price { money { formatted } } mainImage { href } files { file { href } } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`
 	for _, q := range []testRequest{
 		{name: "settings", method: "GET", path: "/v2/settings"},
 		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{ __typename }"}`},
@@ -72,7 +72,7 @@ func BenchmarkWhole(b *testing.B) {
 func BenchmarkCold(b *testing.B) {
 	h := newGeneratedServer(b, "--release-cache-bytes", strconv.Itoa(16<<20), "--response-cache-bytes", "0")
 	page := `query Page($id: ID!, $offset: Int) { catalogNode(by: {id: $id}) { products(first: 25, offset: $offset) { totalCount nodes { uuid sku name slug
-		price { money { amount currency } } displayPrice { withoutTax { formatted } } mainImage { href } files { file { href } }
+		price { money { amount currency formatted } } mainImage { href } files { file { href } }
 		componentProducts { uuid name } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`
 	for name, of := range map[string]func(offset int) testRequest{
 		"rest": func(offset int) testRequest { return testRequest{method: "GET", path: h.nodePagePath(offset)} },

@@ -11,7 +11,7 @@ import (
 
 // pageFields are the fields of a product that a storefront shows.
 const pageFields = `id uuid sku name slug description tags productTypes createdAt updatedAt
-	price { money { amount currency } } displayPrice { withTax { formatted } withoutTax { amount currency formatted } }
+	price { money { amount currency formatted } }
 	mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
 	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated }`
 

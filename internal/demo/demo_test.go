@@ -93,12 +93,7 @@ func TestDemoShopContents(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, test.name, large.Name(), test.locale)
 		require.Equal(t, "prod-latte", large.ParentID())
-		display := large.DisplayPrice()
-		money := display.WithTax
-		if test.currency == "" {
-			money = display.WithoutTax
-		}
-		require.Equal(t, test.price, money.Formatted)
+		require.Equal(t, test.price, large.Price().Money().Formatted)
 	}
 	latte, err := view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{SKU: "COF-LAT"})
 	require.NoError(t, err)

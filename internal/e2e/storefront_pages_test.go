@@ -211,7 +211,7 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	}
 	f.query(t, &said, `{ product(by: {slug: "latte"}) { related(first: 4) { nodes`+sold+`} childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
 	large := said.Product.ChildByOptions
-	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(),
+	f.eventually(t, large.UUID+" "+large.Price.text(),
 		`document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
 	const stock = `document.querySelector(".product .stock").dataset.available ?? ""`
 	f.eventually(t, fmt.Sprint(large.Stock.Available), stock)
@@ -290,17 +290,17 @@ func seeBundle(t *testing.T, f *storefrontTab) {
 	f.click(t, ".options input[value=prod-cappuccino]")
 	f.click(t, ".options input[value=prod-cinnamon-roll]")
 	var said struct {
-		ProductConfigured struct{ DisplayPrice displayPrice }
+		ProductConfigured struct{ Price soldPrice }
 		StocksByID        []struct{ Available int } `json:"stocksById"`
 	}
 	f.query(t, &said, `{ stocksById(productIds: ["prod-cappuccino", "prod-croissant", "prod-cinnamon-roll"]) { available }
 		productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
-			{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]) { displayPrice { withTax { formatted } withoutTax { formatted } } } }`)
+			{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]) { price { money { formatted } } } }`)
 	least := said.StocksByID[0].Available
 	for _, part := range said.StocksByID {
 		least = min(least, part.Available)
 	}
-	f.eventually(t, said.ProductConfigured.DisplayPrice.text(), `document.querySelector(".product .price").textContent`)
+	f.eventually(t, said.ProductConfigured.Price.text(), `document.querySelector(".product .price").textContent`)
 	f.eventually(t, fmt.Sprint(least), `document.querySelector(".product .stock").dataset.available ?? ""`)
 	require.Equal(t, "true", f.script(t, `String(document.querySelector(".options input[value=prod-pain-au-chocolat]").disabled)`),
 		"a third pastry")
@@ -354,7 +354,7 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	}
 	f.eventually(t, preview("[]").CartPreview.Total.Formatted, shown("total"))
 	f.eventually(t, "Breakfast at Portico\nCold Brew", `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
-	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
+	f.eventually(t, said.Breakfast.Price.text(), `document.querySelector(".lines .price").textContent`)
 
 	f.write(t, "[name=code]", "EARLYBRID"+kb.Enter)
 	f.eventually(t, "EARLYBRID: This code does not exist. Enter it exactly as you received it.", `document.querySelector(".code [role=status]").textContent`)
@@ -377,12 +377,12 @@ func seeShopper(t *testing.T, f *storefrontTab) {
 		"X-Moltin-Currency", "EUR")
 	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name,
 		`[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
-	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
+	f.eventually(t, said.Breakfast.Price.text(), `document.querySelector(".lines .price").textContent`)
 	f.click(t, ".lines li:first-child button")
 	f.eventually(t, said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, "2", `document.querySelector(".count").textContent`)
 	f.click(t, ".lines .words a")
-	f.eventually(t, "maintenant "+said.Brew.DisplayPrice.text()+" avant "+said.Brew.OriginalDisplayPrice.text(),
+	f.eventually(t, "maintenant "+said.Brew.Price.text()+" avant "+said.Brew.OriginalPrice.text(),
 		`document.querySelector(".product .price")?.textContent ?? ""`)
 	f.picture(t, "storefront-french")
 }

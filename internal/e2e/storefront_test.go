@@ -116,27 +116,22 @@ func (f *storefrontTab) query(t *testing.T, data any, query string, headers ...s
 	require.NoError(t, json.Unmarshal([]byte(answer), &struct{ Data any }{data}), answer)
 }
 
-type displayPrice struct{ WithTax, WithoutTax *struct{ Formatted string } }
+type soldPrice struct{ Money struct{ Formatted string } }
 
-func (p displayPrice) text() string {
-	if p.WithTax != nil {
-		return p.WithTax.Formatted
-	}
-	return p.WithoutTax.Formatted
-}
+func (p soldPrice) text() string { return p.Money.Formatted }
 
 // soldProduct is what the card of a product shows.
 type soldProduct struct {
 	UUID, Name, SKU, Slug string
-	DisplayPrice          displayPrice
-	OriginalDisplayPrice  *displayPrice
-	PriceRange            struct{ Min, Max displayPrice }
-	OriginalPriceRange    *struct{ Min displayPrice }
+	Price                 soldPrice
+	OriginalPrice         *soldPrice
+	PriceRange            struct{ Min, Max soldPrice }
+	OriginalPriceRange    *struct{ Min soldPrice }
 }
 
-const sold = ` { uuid name sku slug displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } }
-	priceRange { min { withTax { formatted } withoutTax { formatted } } max { withTax { formatted } withoutTax { formatted } } }
-	originalPriceRange { min { withTax { formatted } withoutTax { formatted } } } } `
+const sold = ` { uuid name sku slug price { money { formatted } } originalPrice { money { formatted } }
+	priceRange { min { money { formatted } } max { money { formatted } } }
+	originalPriceRange { min { money { formatted } } } } `
 
 // card returns the text of the card: id, name and price.
 func (p soldProduct) card() string {

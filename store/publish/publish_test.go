@@ -343,7 +343,7 @@ func publishTyped(v *release.View) func(*testing.T) {
 		attribute := func(name string) any { return storetest.JSONAt(t, members, "attributes", name) }
 		require.Equal(t, "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>", anvil.Description())
 		for name, text := range map[string]string{
-			"name": anvil.Name(), "description": anvil.Description(), "sku": anvil.SKU(), "slug": anvil.Slug(), "status": anvil.Status(),
+			"name": anvil.Name(), "description": anvil.Description(), "sku": anvil.SKU(), "slug": anvil.Slug(),
 			"commodity_type": anvil.CommodityType(), "upc_ean": anvil.UPCEAN(), "manufacturer_part_num": anvil.ManufacturerPartNum(), "external_ref": anvil.ExternalRef(),
 		} {
 			require.NotEmpty(t, text, name)

@@ -247,9 +247,9 @@ func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *price
 	if !priced {
 		return sum
 	}
-	sum.Price, sum.Display = v.formatter().Price(total, includesTax, "")
+	sum.Price = v.formatter().Price(total, includesTax, "")
 	if onSale {
-		sum.Original, sum.OriginalDisplay = v.formatter().Price(before, includesTax, "")
+		sum.Original = v.formatter().Price(before, includesTax, "")
 	}
 	return sum
 }

@@ -73,7 +73,6 @@ func requirePrice(t *testing.T, v *release.View, id, currency string, want *want
 	members := storetest.ProductJSON(t, found)
 	if want == nil {
 		require.Nil(t, found.Price())
-		require.Nil(t, found.DisplayPrice())
 		require.Empty(t, storetest.JSONAt(t, members, "attributes", "price"))
 		require.Nil(t, storetest.JSONAt(t, members, "meta", "display_price"))
 		require.Empty(t, storetest.JSONAt(t, members, "meta", "pricebook_id"))
@@ -81,7 +80,7 @@ func requirePrice(t *testing.T, v *release.View, id, currency string, want *want
 	}
 	price := found.Price()
 	require.NotNil(t, price)
-	require.Equal(t, *want, wantPrice{fmt.Sprint(price.Minor), price.Currency, price.IncludesTax, price.PricebookID})
+	require.Equal(t, *want, wantPrice{fmt.Sprint(price.Minor), price.Money().Currency, price.IncludesTax, price.PricebookID})
 	require.Equal(t, want.amount, fmt.Sprintf("%.0f", storetest.JSONAt(t, members, "attributes", "price", want.currency, "amount")))
 	require.Equal(t, want.includesTax, storetest.JSONAt(t, members, "attributes", "price", want.currency, "includes_tax"))
 	require.Equal(t, want.pricebook, storetest.JSONAt(t, members, "meta", "pricebook_id"))
@@ -93,7 +92,7 @@ func requirePrice(t *testing.T, v *release.View, id, currency string, want *want
 		}
 		require.Equal(t, map[string]any{"amount": want.amount, "currency": want.currency, "formatted": formatted}, shown)
 	}
-	for money, formatted := range map[*store.Money]string{found.DisplayPrice().WithTax: with, found.DisplayPrice().WithoutTax: without} {
+	for money, formatted := range map[*store.Money]string{price.WithTax(): with, price.WithoutTax(): without} {
 		if money != nil {
 			require.Equal(t, store.Money{Amount: want.amount, Currency: want.currency, Formatted: formatted}, *money)
 		}

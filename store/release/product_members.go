@@ -15,18 +15,18 @@ import (
 // UTC.
 
 // Modifiers returns the price modifiers of a child that exist, in the order in
-// which they change its price.
-func (p *storedProduct) Modifiers() []PriceModifier {
-	var list []PriceModifier
+// which they change its price, as the shopper of a view reads them.
+func (p *storedProduct) Modifiers(v *View) []*PriceModifier {
+	var list []*PriceModifier
 	for _, name := range store.Unique(p.PriceModifiers()) {
 		m, exists := p.read().Meta.PriceModifiers[name]
 		if !exists {
 			continue
 		}
-		modifier := PriceModifier{Name: name, ModifierType: m.ModifierType}
+		modifier := &PriceModifier{Name: name, ModifierType: m.ModifierType}
 		for _, code := range slices.Sorted(maps.Keys(m.Currencies)) {
 			amount := m.Currencies[code]
-			modifier.Amounts = append(modifier.Amounts, &price.Price{Minor: amount.Amount, Currency: code, IncludesTax: amount.IncludesTax})
+			modifier.Amounts = append(modifier.Amounts, v.formatterOf(code).Price(amount.Amount, amount.IncludesTax, ""))
 		}
 		list = append(list, modifier)
 	}
@@ -38,7 +38,6 @@ func (p *storedProduct) Name() string                  { return p.read().Attribu
 func (p *storedProduct) Description() string           { return p.read().Attributes.Description }
 func (p *storedProduct) SKU() string                   { return p.read().Attributes.SKU }
 func (p *storedProduct) Slug() string                  { return p.read().Attributes.Slug }
-func (p *storedProduct) Status() string                { return p.read().Attributes.Status }
 func (p *storedProduct) CommodityType() string         { return p.read().Attributes.CommodityType }
 func (p *storedProduct) UPCEAN() string                { return p.read().Attributes.UPCEAN }
 func (p *storedProduct) ManufacturerPartNum() string   { return p.read().Attributes.ManufacturerPartNum }
@@ -56,12 +55,10 @@ func (p *storedProduct) ShopperAttributes() json.RawMessage {
 	return p.read().Attributes.ShopperAttributes
 }
 
-func (p *storedProduct) ProductTypes() []string            { return p.read().Meta.ProductTypes }
-func (p *storedProduct) Language() string                  { return p.language }
-func (p *storedProduct) CatalogID() string                 { return p.catalog }
-func (p *storedProduct) Price() *price.Price               { return p.quote.Price }
-func (p *storedProduct) DisplayPrice() *price.DisplayPrice { return p.quote.Display }
-func (p *storedProduct) CatalogSource() string             { return "pim" }
+func (p *storedProduct) ProductTypes() []string { return p.read().Meta.ProductTypes }
+func (p *storedProduct) Language() string       { return p.language }
+func (p *storedProduct) CatalogID() string      { return p.catalog }
+func (p *storedProduct) Price() *price.Price    { return p.quote.Price }
 
 func (p *storedProduct) PricebookID() *string {
 	if p.quote.Price == nil {
@@ -70,11 +67,10 @@ func (p *storedProduct) PricebookID() *string {
 	return &p.quote.Price.PricebookID
 }
 
-func (p *storedProduct) OriginalPrice() *price.Price               { return p.quote.Original }
-func (p *storedProduct) OriginalDisplayPrice() *price.DisplayPrice { return p.quote.OriginalDisplay }
-func (p *storedProduct) SaleID() *string                           { return nilIfEmpty(p.quote.SaleID) }
-func (p *storedProduct) SaleExpires() *time.Time                   { return p.quote.SaleExpires() }
-func (p *storedProduct) Tiers() []price.PriceTier                  { return p.quote.Tiers }
+func (p *storedProduct) OriginalPrice() *price.Price { return p.quote.Original }
+func (p *storedProduct) SaleID() *string             { return nilIfEmpty(p.quote.SaleID) }
+func (p *storedProduct) SaleExpires() *time.Time     { return p.quote.SaleExpires() }
+func (p *storedProduct) Tiers() []price.PriceTier    { return p.quote.Tiers }
 
 func (p *storedProduct) BundleConfiguration() BundleConfiguration {
 	return p.read().Meta.BundleConfiguration

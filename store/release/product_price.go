@@ -104,9 +104,9 @@ func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*price.Of
 
 // ownRange returns the range of a product without children.
 func ownRange(q *price.Quote) *ProductPrices {
-	r := &ProductPrices{Current: price.NewRange(q.Display, q.Display), OnSale: q.SaleID != ""}
+	r := &ProductPrices{Current: price.NewRange(q.Price, q.Price), OnSale: q.SaleID != ""}
 	if r.OnSale {
-		r.Original = price.NewRange(q.OriginalDisplay, q.OriginalDisplay)
+		r.Original = price.NewRange(q.Original, q.Original)
 	}
 	return r
 }
@@ -156,7 +156,5 @@ func (b *priceBounds) shown(formatter price.Formatter) *Range {
 	if b.lowest == nil {
 		return nil
 	}
-	_, low := formatter.Price(b.lowest.Minor, b.lowest.IncludesTax, "")
-	_, high := formatter.Price(b.highest.Minor, b.highest.IncludesTax, "")
-	return price.NewRange(low, high)
+	return price.NewRange(formatter.Price(b.lowest.Minor, b.lowest.IncludesTax, ""), formatter.Price(b.highest.Minor, b.highest.IncludesTax, ""))
 }

@@ -157,12 +157,12 @@ func (v *View) formatter() price.Formatter {
 // Money writes an amount of minor units of the view's currency, in the shopper's locale.
 func (v *View) Money(minor int64) *store.Money { return v.formatter().Money(minor) }
 
-// MoneyOf writes a price of any currency in the shopper's locale.
-func (v *View) MoneyOf(p *price.Price) *store.Money {
-	if p.Currency == v.Currency {
-		return v.Money(p.Minor)
+// formatterOf returns the formatter of any currency, in the shopper's locale.
+func (v *View) formatterOf(currency string) price.Formatter {
+	if currency == v.Currency {
+		return v.formatter()
 	}
-	return price.NewFormatter(v.Cache, p.Currency, v.Locale, cachekey.New(v.Locale.String(), p.Currency)).Money(p.Minor)
+	return price.NewFormatter(v.Cache, currency, v.Locale, cachekey.New(v.Locale.String(), currency))
 }
 
 // Routing returns the routing table that chose the view's release.

@@ -19,8 +19,8 @@ export const BundleOf = graphql(`
 const Configured = graphql(`
   query Configured($id: ID!, $choice: [BundleChoiceInput!]!) {
     productConfigured(id: $id, selectedOptions: $choice) {
-      displayPrice { ...PriceText }
-      originalDisplayPrice { ...PriceText }
+      price { ...PriceText }
+      originalPrice { ...PriceText }
     }
   }
 `, [PriceText])

@@ -21,8 +21,8 @@ export const OfferOf = graphql(`
     mainImage { id href }
     seo { title description }
     priceRange {
-      min { withTax { amount currency } withoutTax { amount currency } }
-      max { withTax { amount currency } withoutTax { amount currency } }
+      min { money { amount currency } }
+      max { money { amount currency } }
     }
   }
 `)
@@ -32,7 +32,7 @@ const availabilities = { IN_STOCK: 'InStock', LOW: 'LimitedAvailability', OUT: '
 /** ProductHead is the head of a product's page, with its price and availability as https://schema.org/Product. */
 export function ProductHead({ of, path }: { of: FragmentOf<typeof OfferOf>; path: string }) {
   const { sku, name, availability, mainImage, seo, priceRange } = readFragment(OfferOf, of)
-  const [min, max] = [priceRange?.min, priceRange?.max].map(price => price?.withTax ?? price?.withoutTax)
+  const [min, max] = [priceRange?.min, priceRange?.max].map(price => price?.money)
   const major = ({ amount, currency }: { amount: string; currency: string }) => (Number(amount) / 10 ** digitsOf(currency)).toFixed(digitsOf(currency))
   const product = {
     '@context': 'https://schema.org', '@type': 'Product',

@@ -2,7 +2,7 @@ import { graphql, readFragment, type FragmentOf } from './graphql'
 import { useTexts } from './texts'
 
 export const PriceText = graphql(`
-  fragment PriceText on DisplayPrice { withTax { formatted } withoutTax { formatted } }
+  fragment PriceText on Price { money { formatted } }
 `)
 
 type PriceData = FragmentOf<typeof PriceText> | null
@@ -12,8 +12,7 @@ type PriceData = FragmentOf<typeof PriceText> | null
  * minor units itself.
  */
 export function textOf(of: PriceData) {
-  const price = readFragment(PriceText, of)
-  return price?.withTax?.formatted ?? price?.withoutTax?.formatted
+  return readFragment(PriceText, of)?.money.formatted
 }
 
 /** Price shows a price, and the price before a sale. */

@@ -30,10 +30,10 @@ const Product = graphql(`
       language
       attributes { key label value unit }
       shopperAttributes
-      displayPrice { ...PriceText }
-      originalDisplayPrice { ...PriceText }
+      price { ...PriceText }
+      originalPrice { ...PriceText }
       saleExpires
-      tiers { name minimumQuantity displayPrice { ...PriceText } }
+      tiers { name minimumQuantity price { ...PriceText } }
       promotions { ...PromotionOf }
       parent { id }
       ...ProductPath
@@ -47,10 +47,10 @@ const Product = graphql(`
         id
         uuid
         sku
-        displayPrice { ...PriceText }
-        originalDisplayPrice { ...PriceText }
+        price { ...PriceText }
+        originalPrice { ...PriceText }
         saleExpires
-        tiers { name minimumQuantity displayPrice { ...PriceText } }
+        tiers { name minimumQuantity price { ...PriceText } }
         promotions { ...PromotionOf }
         ...GalleryOf
         childVariations { uuid option { uuid } }
@@ -149,7 +149,7 @@ function Shown({ product }: { product: ProductData }) {
           <h1 dir="auto">{product.name}</h1>
           <p className="lead" dir="auto">{product.description}</p>
         </div>
-        <div aria-live="polite">{open ? <FromPrice of={product} /> : <Price now={price.displayPrice} before={price.originalDisplayPrice} />}</div>
+        <div aria-live="polite">{open ? <FromPrice of={product} /> : <Price now={price.price} before={price.originalPrice} />}</div>
         {bought.saleExpires && <p className="muted">{texts.saleUntil} <Day at={bought.saleExpires} /></p>}
         <Promotions of={bought.promotions ?? []} />
         <Variants variations={product.variations} by={variants} />
@@ -161,8 +161,8 @@ function Shown({ product }: { product: ProductData }) {
           <button type="submit" disabled={missing !== '' || left === 0}>{missing || (left === 0 ? texts.soldOut : texts.addToCart)}</button>
           <p role="status">{said && <>{said} <Link to="/cart">{texts.viewCart}</Link></>}</p>
         </form>
-        {bought.tiers.length > 0 && <ul className="tiers">{bought.tiers.map(({ name, minimumQuantity, displayPrice }) =>
-          <li key={name}>{texts.quantityPrice(minimumQuantity)} <Price now={displayPrice} /></li>)}</ul>}
+        {bought.tiers.length > 0 && <ul className="tiers">{bought.tiers.map(({ name, minimumQuantity, price }) =>
+          <li key={name}>{texts.quantityPrice(minimumQuantity)} <Price now={price} /></li>)}</ul>}
         <Attributes of={product} />
         <Downloads of={product} />
         <p className="muted">SKU {bought.sku}</p>

@@ -33,17 +33,7 @@ func NewFormatter(cache *db.Cache, currency string, locale language.Tag, name ca
 // Money writes an amount of minor units.
 func (f Formatter) Money(minor int64) *store.Money { return f.format.Money(minor) }
 
-// Price returns an amount of minor units as a number and as text.
-func (f Formatter) Price(minor int64, includesTax bool, pricebookID string) (*Price, *DisplayPrice) {
-	both := &struct { // one piece of memory
-		Price
-		DisplayPrice
-		money store.Money
-	}{Price{Minor: minor, Currency: f.currency, IncludesTax: includesTax, PricebookID: pricebookID}, DisplayPrice{}, f.format.MoneyValue(minor)}
-	if includesTax {
-		both.WithTax = &both.money
-	} else {
-		both.WithoutTax = &both.money
-	}
-	return &both.Price, &both.DisplayPrice
+// Price returns a price of an amount of minor units. An amount that is not of a price book has no PricebookID.
+func (f Formatter) Price(minor int64, includesTax bool, pricebookID string) *Price {
+	return &Price{Minor: minor, IncludesTax: includesTax, PricebookID: pricebookID, money: f.format.MoneyValue(minor)}
 }

@@ -11,12 +11,32 @@ import (
 	"portico/store/catalog"
 )
 
-// Price is an amount of money as a price book has it.
+// Price is an amount of money as a price book has it, and as a shopper reads it. No tax rate is known, so it is either with or
+// without tax. A Formatter makes prices.
 type Price struct {
 	Minor       int64 // minor units
-	Currency    string
 	IncludesTax bool
 	PricebookID string
+	money       store.Money
+}
+
+// Money returns the price formatted for the shopper.
+func (p *Price) Money() *store.Money { return &p.money }
+
+// WithTax returns Money if it includes tax, else nil.
+func (p *Price) WithTax() *store.Money {
+	if !p.IncludesTax {
+		return nil
+	}
+	return &p.money
+}
+
+// WithoutTax returns Money if it excludes tax, else nil.
+func (p *Price) WithoutTax() *store.Money {
+	if p.IncludesTax {
+		return nil
+	}
+	return &p.money
 }
 
 // appendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
@@ -25,33 +45,27 @@ func (p *Price) appendJSON(dst []byte) []byte {
 		return append(dst, "{}"...)
 	}
 	dst = append(dst, '{')
-	dst = append(store.AppendName(dst, p.Currency), `{"amount":`...)
+	dst = append(store.AppendName(dst, p.money.Currency), `{"amount":`...)
 	dst = strconv.AppendInt(dst, p.Minor, 10)
 	dst = append(dst, `,"includes_tax":`...)
 	return append(append(dst, catalog.FormatBool(p.IncludesTax)...), "}}"...)
 }
 
-// DisplayPrice is a price as text, either with or without tax, as the price
-// book has it. The other one is nil because no tax rate is known.
-type DisplayPrice struct {
-	WithTax    *store.Money
-	WithoutTax *store.Money
-}
-
-func (d *DisplayPrice) appendJSON(dst []byte) []byte {
-	if d == nil {
+// appendDisplayJSON appends the member display_price of meta.
+func (p *Price) appendDisplayJSON(dst []byte) []byte {
+	if p == nil {
 		return append(dst, "null"...)
 	}
-	dst = d.WithTax.AppendJSON(append(dst, `{"with_tax":`...))
-	dst = d.WithoutTax.AppendJSON(append(dst, `,"without_tax":`...))
+	dst = p.WithTax().AppendJSON(append(dst, `{"with_tax":`...))
+	dst = p.WithoutTax().AppendJSON(append(dst, `,"without_tax":`...))
 	return append(dst, '}')
 }
 
 // Range is the lowest and the highest of some prices.
-type Range struct{ Min, Max *DisplayPrice }
+type Range struct{ Min, Max *Price }
 
 // NewRange returns a range, or nil without a price.
-func NewRange(low, high *DisplayPrice) *Range {
+func NewRange(low, high *Price) *Range {
 	if low == nil {
 		return nil
 	}
@@ -63,7 +77,6 @@ type PriceTier struct {
 	Name            string
 	MinimumQuantity int
 	Price           *Price
-	DisplayPrice    *DisplayPrice
 }
 
 // appendTiers appends {"min_5":{"minimum_quantity":5,…}}, with the prices as numbers, or as they are displayed.
@@ -73,7 +86,7 @@ func appendTiers(dst []byte, tiers []PriceTier, displayed bool) []byte {
 		dst = append(store.AppendKey(dst, t.Name), `{"minimum_quantity":`...)
 		dst = strconv.AppendInt(dst, int64(t.MinimumQuantity), 10)
 		if displayed {
-			dst = t.DisplayPrice.appendJSON(store.AppendName(dst, "display_price"))
+			dst = t.Price.appendDisplayJSON(store.AppendName(dst, "display_price"))
 		} else {
 			dst = t.Price.appendJSON(store.AppendName(dst, "price"))
 		}

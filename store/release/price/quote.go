@@ -10,12 +10,11 @@ import (
 // from From until just before Until, in microseconds; 0 means unbounded. The
 // zero Quote has no price.
 type Quote struct {
-	Price, Original          *Price // Original is the price before the sale, nil outside one
-	Display, OriginalDisplay *DisplayPrice
-	Tiers                    []PriceTier // by minimum quantity
-	SaleID                   string      // empty outside a sale
-	From, Until              int64
-	saleEnd                  int64 // microseconds; 0 outside a sale, and for one without an end
+	Price, Original *Price      // Original is the price before the sale, nil outside one
+	Tiers           []PriceTier // by minimum quantity
+	SaleID          string      // empty outside a sale
+	From, Until     int64
+	saleEnd         int64 // microseconds; 0 outside a sale, and for one without an end
 }
 
 // Holds reports whether the quote is valid at a moment, in microseconds.
@@ -31,17 +30,15 @@ func QuoteAt(o *Offer, at int64, format Formatter) *Quote {
 		current = &sale.TieredPrice
 		q.SaleID, q.saleEnd = sale.ID, sale.To
 		if o.Base != nil {
-			q.Original, q.OriginalDisplay = format.Price(o.Base.Minor, o.Base.IncludesTax, o.PricebookID)
+			q.Original = format.Price(o.Base.Minor, o.Base.IncludesTax, o.PricebookID)
 		}
 	}
 	if current == nil {
 		return q
 	}
-	q.Price, q.Display = format.Price(current.Minor, current.IncludesTax, o.PricebookID)
+	q.Price = format.Price(current.Minor, current.IncludesTax, o.PricebookID)
 	for _, t := range o.Tiers(sale) {
-		tier := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
-		tier.Price, tier.DisplayPrice = format.Price(t.Minor, current.IncludesTax, o.PricebookID)
-		q.Tiers = append(q.Tiers, tier)
+		q.Tiers = append(q.Tiers, PriceTier{t.Name, t.MinimumQuantity, format.Price(t.Minor, current.IncludesTax, o.PricebookID)})
 	}
 	return q
 }
@@ -82,13 +79,13 @@ func (q *Quote) AppendMeta(dst []byte) []byte {
 		pricebook = q.Price.PricebookID
 	}
 	dst = store.AppendMember(dst, "pricebook_id", pricebook)
-	dst = q.Display.appendJSON(store.AppendName(dst, "display_price"))
+	dst = q.Price.appendDisplayJSON(store.AppendName(dst, "display_price"))
 	if dst = store.AppendName(dst, "original_price"); q.Original != nil {
 		dst = q.Original.appendJSON(dst)
 	} else {
 		dst = append(dst, "null"...)
 	}
-	dst = q.OriginalDisplay.appendJSON(store.AppendName(dst, "original_display_price"))
+	dst = q.Original.appendDisplayJSON(store.AppendName(dst, "original_display_price"))
 	dst = store.AppendMember(dst, "sale_id", q.SaleID)
 	dst = store.AppendName(dst, "sale_expires")
 	if expires := q.SaleExpires(); expires != nil {

@@ -559,14 +559,9 @@ func (v *ShopBundleQueryProduct) GetTags() []string { return v.ShopCard.Tags }
 // GetPrice returns ShopBundleQueryProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopBundleQueryProduct) GetPrice() *ShopCardPrice { return v.ShopCard.Price }
 
-// GetDisplayPrice returns ShopBundleQueryProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopBundleQueryProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopBundleQueryProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopBundleQueryProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -624,9 +619,7 @@ type __premarshalShopBundleQueryProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -656,8 +649,7 @@ func (v *ShopBundleQueryProduct) __premarshalJSON() (*__premarshalShopBundleQuer
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -752,14 +744,9 @@ func (v *ShopBundleQueryProductComponentProductsProduct) GetPrice() *ShopCardPri
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopBundleQueryProductComponentProductsProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductComponentProductsProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopBundleQueryProductComponentProductsProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductComponentProductsProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopBundleQueryProductComponentProductsProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductComponentProductsProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopBundleQueryProductComponentProductsProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -817,9 +804,7 @@ type __premarshalShopBundleQueryProductComponentProductsProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -846,8 +831,7 @@ func (v *ShopBundleQueryProductComponentProductsProduct) __premarshalJSON() (*__
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -900,8 +884,6 @@ func (v *ShopBundleQueryProductComponentsProductComponent) GetOptions() []ShopBu
 type ShopBundleQueryProductComponentsProductComponentOptionsComponentOption struct {
 	// The product's own id.
 	Uuid string `json:"uuid"`
-	// Always `product`.
-	Type string `json:"type"`
 	// Units of the product in the bundle.
 	Quantity int `json:"quantity"`
 }
@@ -909,11 +891,6 @@ type ShopBundleQueryProductComponentsProductComponentOptionsComponentOption stru
 // GetUuid returns ShopBundleQueryProductComponentsProductComponentOptionsComponentOption.Uuid, and is useful for accessing the field via an interface.
 func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption) GetUuid() string {
 	return v.Uuid
-}
-
-// GetType returns ShopBundleQueryProductComponentsProductComponentOptionsComponentOption.Type, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption) GetType() string {
-	return v.Type
 }
 
 // GetQuantity returns ShopBundleQueryProductComponentsProductComponentOptionsComponentOption.Quantity, and is useful for accessing the field via an interface.
@@ -952,10 +929,8 @@ type ShopCard struct {
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
 	// price modifiers. Null if no price book has a price in this currency.
 	Price *ShopCardPrice `json:"price"`
-	// `price` with and without tax, formatted. Null without a price.
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-	// `originalPrice` with and without tax, formatted. Null if it is not on sale.
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	// Price before the sale. Null if it is not on sale.
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 	// Time at which the sale ends. Null if it is not on sale, or if the sale has no end.
 	SaleExpires *time.Time `json:"saleExpires"`
 	// Main image. Null if it has none.
@@ -985,13 +960,8 @@ func (v *ShopCard) GetTags() []string { return v.Tags }
 // GetPrice returns ShopCard.Price, and is useful for accessing the field via an interface.
 func (v *ShopCard) GetPrice() *ShopCardPrice { return v.Price }
 
-// GetDisplayPrice returns ShopCard.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopCard) GetDisplayPrice() *ShopCardDisplayPrice { return v.DisplayPrice }
-
-// GetOriginalDisplayPrice returns ShopCard.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopCard) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.OriginalDisplayPrice
-}
+// GetOriginalPrice returns ShopCard.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopCard) GetOriginalPrice() *ShopCardOriginalPrice { return v.OriginalPrice }
 
 // GetSaleExpires returns ShopCard.SaleExpires, and is useful for accessing the field via an interface.
 func (v *ShopCard) GetSaleExpires() *time.Time { return v.SaleExpires }
@@ -1001,49 +971,6 @@ func (v *ShopCard) GetMainImage() *ShopCardMainImageFile { return v.MainImage }
 
 // GetStock returns ShopCard.Stock, and is useful for accessing the field via an interface.
 func (v *ShopCard) GetStock() *ShopCardStock { return v.Stock }
-
-// ShopCardDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
-// The GraphQL type's documentation follows.
-//
-// A price with and without tax.
-type ShopCardDisplayPrice struct {
-	// Price with tax. Null if the price book's price excludes tax and no tax rate is known.
-	WithTax *ShopCardDisplayPriceWithTaxMoney `json:"withTax"`
-	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
-	WithoutTax *ShopCardDisplayPriceWithoutTaxMoney `json:"withoutTax"`
-}
-
-// GetWithTax returns ShopCardDisplayPrice.WithTax, and is useful for accessing the field via an interface.
-func (v *ShopCardDisplayPrice) GetWithTax() *ShopCardDisplayPriceWithTaxMoney { return v.WithTax }
-
-// GetWithoutTax returns ShopCardDisplayPrice.WithoutTax, and is useful for accessing the field via an interface.
-func (v *ShopCardDisplayPrice) GetWithoutTax() *ShopCardDisplayPriceWithoutTaxMoney {
-	return v.WithoutTax
-}
-
-// ShopCardDisplayPriceWithTaxMoney includes the requested fields of the GraphQL type Money.
-// The GraphQL type's documentation follows.
-//
-// An amount of money.
-type ShopCardDisplayPriceWithTaxMoney struct {
-	// For display, in the shopper's locale: `$1,299.00`.
-	Formatted string `json:"formatted"`
-}
-
-// GetFormatted returns ShopCardDisplayPriceWithTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopCardDisplayPriceWithTaxMoney) GetFormatted() string { return v.Formatted }
-
-// ShopCardDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
-// The GraphQL type's documentation follows.
-//
-// An amount of money.
-type ShopCardDisplayPriceWithoutTaxMoney struct {
-	// For display, in the shopper's locale: `$1,299.00`.
-	Formatted string `json:"formatted"`
-}
-
-// GetFormatted returns ShopCardDisplayPriceWithoutTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopCardDisplayPriceWithoutTaxMoney) GetFormatted() string { return v.Formatted }
 
 // ShopCardMainImageFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
@@ -1077,40 +1004,38 @@ func (v *ShopCardMainImageFile) GetWidth() *int { return v.Width }
 // GetHeight returns ShopCardMainImageFile.Height, and is useful for accessing the field via an interface.
 func (v *ShopCardMainImageFile) GetHeight() *int { return v.Height }
 
-// ShopCardOriginalDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
+// ShopCardOriginalPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price with and without tax.
-type ShopCardOriginalDisplayPrice struct {
-	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
-	WithoutTax *ShopCardOriginalDisplayPriceWithoutTaxMoney `json:"withoutTax"`
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
+type ShopCardOriginalPrice struct {
+	// The price.
+	Money ShopCardOriginalPriceMoney `json:"money"`
 }
 
-// GetWithoutTax returns ShopCardOriginalDisplayPrice.WithoutTax, and is useful for accessing the field via an interface.
-func (v *ShopCardOriginalDisplayPrice) GetWithoutTax() *ShopCardOriginalDisplayPriceWithoutTaxMoney {
-	return v.WithoutTax
-}
+// GetMoney returns ShopCardOriginalPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopCardOriginalPrice) GetMoney() ShopCardOriginalPriceMoney { return v.Money }
 
-// ShopCardOriginalDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
+// ShopCardOriginalPriceMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
 // An amount of money.
-type ShopCardOriginalDisplayPriceWithoutTaxMoney struct {
+type ShopCardOriginalPriceMoney struct {
 	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
-// GetFormatted returns ShopCardOriginalDisplayPriceWithoutTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopCardOriginalDisplayPriceWithoutTaxMoney) GetFormatted() string { return v.Formatted }
+// GetFormatted returns ShopCardOriginalPriceMoney.Formatted, and is useful for accessing the field via an interface.
+func (v *ShopCardOriginalPriceMoney) GetFormatted() string { return v.Formatted }
 
 // ShopCardPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price in a price book, or the amount of a price modifier.
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
 type ShopCardPrice struct {
-	// The amount, formatted for the shopper.
+	// The price.
 	Money ShopCardPriceMoney `json:"money"`
-	// Whether the amount includes tax.
+	// Whether it includes tax.
 	IncludesTax bool `json:"includesTax"`
 }
 
@@ -1129,6 +1054,8 @@ type ShopCardPriceMoney struct {
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
+	// For display, in the shopper's locale: `$1,299.00`.
+	Formatted string `json:"formatted"`
 }
 
 // GetAmount returns ShopCardPriceMoney.Amount, and is useful for accessing the field via an interface.
@@ -1136,6 +1063,9 @@ func (v *ShopCardPriceMoney) GetAmount() string { return v.Amount }
 
 // GetCurrency returns ShopCardPriceMoney.Currency, and is useful for accessing the field via an interface.
 func (v *ShopCardPriceMoney) GetCurrency() string { return v.Currency }
+
+// GetFormatted returns ShopCardPriceMoney.Formatted, and is useful for accessing the field via an interface.
+func (v *ShopCardPriceMoney) GetFormatted() string { return v.Formatted }
 
 // ShopCardStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
@@ -1771,14 +1701,9 @@ func (v *ShopCartQueryNodesProduct) GetTags() []string { return v.ShopCard.Tags 
 // GetPrice returns ShopCartQueryNodesProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesProduct) GetPrice() *ShopCardPrice { return v.ShopCard.Price }
 
-// GetDisplayPrice returns ShopCartQueryNodesProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopCartQueryNodesProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopCartQueryNodesProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopCartQueryNodesProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -1834,9 +1759,7 @@ type __premarshalShopCartQueryNodesProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -1864,8 +1787,7 @@ func (v *ShopCartQueryNodesProduct) __premarshalJSON() (*__premarshalShopCartQue
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -2379,14 +2301,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNo
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -2444,9 +2361,7 @@ type __premarshalShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProdu
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -2473,8 +2388,7 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNo
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -2747,14 +2661,9 @@ func (v *ShopChildQueryProductChildByOptionsProduct) GetPrice() *ShopCardPrice {
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopChildQueryProductChildByOptionsProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopChildQueryProductChildByOptionsProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopChildQueryProductChildByOptionsProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildByOptionsProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopChildQueryProductChildByOptionsProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -2814,9 +2723,7 @@ type __premarshalShopChildQueryProductChildByOptionsProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -2844,8 +2751,7 @@ func (v *ShopChildQueryProductChildByOptionsProduct) __premarshalJSON() (*__prem
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -2908,8 +2814,6 @@ type ShopChoiceQueryProductConfiguredConfiguredProduct struct {
 	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration `json:"bundleConfiguration"`
 	// Price of this choice. Null if it cannot be determined.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductPrice `json:"price"`
-	// `price` with and without tax, formatted. Null without a price.
-	DisplayPrice *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice `json:"displayPrice"`
 }
 
 // GetProduct returns ShopChoiceQueryProductConfiguredConfiguredProduct.Product, and is useful for accessing the field via an interface.
@@ -2925,11 +2829,6 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetBundleConfigurati
 // GetPrice returns ShopChoiceQueryProductConfiguredConfiguredProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetPrice() *ShopChoiceQueryProductConfiguredConfiguredProductPrice {
 	return v.Price
-}
-
-// GetDisplayPrice returns ShopChoiceQueryProductConfiguredConfiguredProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetDisplayPrice() *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice {
-	return v.DisplayPrice
 }
 
 // ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
@@ -2988,61 +2887,12 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationCho
 	return v.Quantity
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
-// The GraphQL type's documentation follows.
-//
-// A price with and without tax.
-type ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice struct {
-	// Price with tax. Null if the price book's price excludes tax and no tax rate is known.
-	WithTax *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney `json:"withTax"`
-	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
-	WithoutTax *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney `json:"withoutTax"`
-}
-
-// GetWithTax returns ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice.WithTax, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice) GetWithTax() *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney {
-	return v.WithTax
-}
-
-// GetWithoutTax returns ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice.WithoutTax, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice) GetWithoutTax() *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney {
-	return v.WithoutTax
-}
-
-// ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney includes the requested fields of the GraphQL type Money.
-// The GraphQL type's documentation follows.
-//
-// An amount of money.
-type ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney struct {
-	// For display, in the shopper's locale: `$1,299.00`.
-	Formatted string `json:"formatted"`
-}
-
-// GetFormatted returns ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney) GetFormatted() string {
-	return v.Formatted
-}
-
-// ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
-// The GraphQL type's documentation follows.
-//
-// An amount of money.
-type ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney struct {
-	// For display, in the shopper's locale: `$1,299.00`.
-	Formatted string `json:"formatted"`
-}
-
-// GetFormatted returns ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney) GetFormatted() string {
-	return v.Formatted
-}
-
 // ShopChoiceQueryProductConfiguredConfiguredProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price in a price book, or the amount of a price modifier.
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
 type ShopChoiceQueryProductConfiguredConfiguredProductPrice struct {
-	// The amount, formatted for the shopper.
+	// The price.
 	Money ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney `json:"money"`
 }
 
@@ -3060,6 +2910,8 @@ type ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney struct {
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
+	// For display, in the shopper's locale: `$1,299.00`.
+	Formatted string `json:"formatted"`
 }
 
 // GetAmount returns ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney.Amount, and is useful for accessing the field via an interface.
@@ -3070,6 +2922,11 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetAmount(
 // GetCurrency returns ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney.Currency, and is useful for accessing the field via an interface.
 func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetCurrency() string {
 	return v.Currency
+}
+
+// GetFormatted returns ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney.Formatted, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetFormatted() string {
+	return v.Formatted
 }
 
 // ShopChoiceQueryProductConfiguredConfiguredProductProduct includes the requested fields of the GraphQL type Product.
@@ -3085,8 +2942,6 @@ type ShopChoiceQueryProductConfiguredConfiguredProductProduct struct {
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
 	// price modifiers. Null if no price book has a price in this currency.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice `json:"price"`
-	// `price` with and without tax, formatted. Null without a price.
-	DisplayPrice *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice `json:"displayPrice"`
 	// Default choice of a bundle: of each component the first options, as many as it requires.
 	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration `json:"bundleConfiguration"`
 }
@@ -3100,11 +2955,6 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetName() str
 // GetPrice returns ShopChoiceQueryProductConfiguredConfiguredProductProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetPrice() *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice {
 	return v.Price
-}
-
-// GetDisplayPrice returns ShopChoiceQueryProductConfiguredConfiguredProductProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetDisplayPrice() *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice {
-	return v.DisplayPrice
 }
 
 // GetBundleConfiguration returns ShopChoiceQueryProductConfiguredConfiguredProductProduct.BundleConfiguration, and is useful for accessing the field via an interface.
@@ -3168,40 +3018,12 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigura
 	return v.Quantity
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
-// The GraphQL type's documentation follows.
-//
-// A price with and without tax.
-type ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice struct {
-	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
-	WithoutTax *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney `json:"withoutTax"`
-}
-
-// GetWithoutTax returns ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice.WithoutTax, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice) GetWithoutTax() *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney {
-	return v.WithoutTax
-}
-
-// ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
-// The GraphQL type's documentation follows.
-//
-// An amount of money.
-type ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney struct {
-	// For display, in the shopper's locale: `$1,299.00`.
-	Formatted string `json:"formatted"`
-}
-
-// GetFormatted returns ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney) GetFormatted() string {
-	return v.Formatted
-}
-
 // ShopChoiceQueryProductConfiguredConfiguredProductProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price in a price book, or the amount of a price modifier.
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductPrice struct {
-	// The amount, formatted for the shopper.
+	// The price.
 	Money ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney `json:"money"`
 }
 
@@ -3217,11 +3039,18 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice) GetMoney
 type ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
+	// For display, in the shopper's locale: `$1,299.00`.
+	Formatted string `json:"formatted"`
 }
 
 // GetAmount returns ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney.Amount, and is useful for accessing the field via an interface.
 func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney) GetAmount() string {
 	return v.Amount
+}
+
+// GetFormatted returns ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney.Formatted, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney) GetFormatted() string {
+	return v.Formatted
 }
 
 // ShopChoiceQueryResponse is returned by ShopChoiceQuery on success.
@@ -3231,7 +3060,7 @@ type ShopChoiceQueryResponse struct {
 	// has no price or if they differ in whether they include tax. Null for an unknown product.
 	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
 	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}])
-	// { displayPrice { withTax { formatted } } }`.
+	// { price { money { formatted } } }`.
 	ProductConfigured *ShopChoiceQueryProductConfiguredConfiguredProduct `json:"productConfigured"`
 }
 
@@ -3448,14 +3277,9 @@ func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetPrice() *ShopC
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -3513,9 +3337,7 @@ type __premarshalShopHomeQueryBakeryCatalogNodeCuratedProductsProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -3542,8 +3364,7 @@ func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) __premarshalJSON(
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -3619,14 +3440,9 @@ func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetPrice() *ShopC
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -3684,9 +3500,7 @@ type __premarshalShopHomeQueryDrinksCatalogNodeCuratedProductsProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -3713,8 +3527,7 @@ func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) __premarshalJSON(
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -3774,14 +3587,9 @@ func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetPrice() *ShopCar
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopHomeQueryProductsProductConnectionNodesProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopHomeQueryProductsProductConnectionNodesProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopHomeQueryProductsProductConnectionNodesProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopHomeQueryProductsProductConnectionNodesProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -3839,9 +3647,7 @@ type __premarshalShopHomeQueryProductsProductConnectionNodesProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -3868,8 +3674,7 @@ func (v *ShopHomeQueryProductsProductConnectionNodesProduct) __premarshalJSON() 
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -4200,9 +4005,9 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProduct) GetTiers() []Shop
 // ShopPricesQueryProductsProductConnectionNodesProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price in a price book, or the amount of a price modifier.
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
 type ShopPricesQueryProductsProductConnectionNodesProductPrice struct {
-	// The amount, formatted for the shopper.
+	// The price.
 	Money ShopPricesQueryProductsProductConnectionNodesProductPriceMoney `json:"money"`
 }
 
@@ -4263,9 +4068,9 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier) Get
 // ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price in a price book, or the amount of a price modifier.
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
 type ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice struct {
-	// The amount, formatted for the shopper.
+	// The price.
 	Money ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPriceMoney `json:"money"`
 }
 
@@ -4397,14 +4202,9 @@ func (v *ShopProductQueryProduct) GetTags() []string { return v.ShopCard.Tags }
 // GetPrice returns ShopProductQueryProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProduct) GetPrice() *ShopCardPrice { return v.ShopCard.Price }
 
-// GetDisplayPrice returns ShopProductQueryProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopProductQueryProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopProductQueryProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopProductQueryProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -4478,9 +4278,7 @@ type __premarshalShopProductQueryProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -4518,8 +4316,7 @@ func (v *ShopProductQueryProduct) __premarshalJSON() (*__premarshalShopProductQu
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -4640,14 +4437,9 @@ func (v *ShopProductQueryProductChildrenProduct) GetTags() []string { return v.S
 // GetPrice returns ShopProductQueryProductChildrenProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductChildrenProduct) GetPrice() *ShopCardPrice { return v.ShopCard.Price }
 
-// GetDisplayPrice returns ShopProductQueryProductChildrenProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductChildrenProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopProductQueryProductChildrenProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductChildrenProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopProductQueryProductChildrenProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductChildrenProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopProductQueryProductChildrenProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -4707,9 +4499,7 @@ type __premarshalShopProductQueryProductChildrenProduct struct {
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -4738,8 +4528,7 @@ func (v *ShopProductQueryProductChildrenProduct) __premarshalJSON() (*__premarsh
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -4892,8 +4681,6 @@ type ShopProductQueryProductTiersPriceTier struct {
 	MinimumQuantity int `json:"minimumQuantity"`
 	// Price of one unit.
 	Price ShopProductQueryProductTiersPriceTierPrice `json:"price"`
-	// `price` with and without tax, formatted.
-	DisplayPrice ShopProductQueryProductTiersPriceTierDisplayPrice `json:"displayPrice"`
 }
 
 // GetName returns ShopProductQueryProductTiersPriceTier.Name, and is useful for accessing the field via an interface.
@@ -4907,45 +4694,12 @@ func (v *ShopProductQueryProductTiersPriceTier) GetPrice() ShopProductQueryProdu
 	return v.Price
 }
 
-// GetDisplayPrice returns ShopProductQueryProductTiersPriceTier.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductTiersPriceTier) GetDisplayPrice() ShopProductQueryProductTiersPriceTierDisplayPrice {
-	return v.DisplayPrice
-}
-
-// ShopProductQueryProductTiersPriceTierDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
-// The GraphQL type's documentation follows.
-//
-// A price with and without tax.
-type ShopProductQueryProductTiersPriceTierDisplayPrice struct {
-	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
-	WithoutTax *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney `json:"withoutTax"`
-}
-
-// GetWithoutTax returns ShopProductQueryProductTiersPriceTierDisplayPrice.WithoutTax, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductTiersPriceTierDisplayPrice) GetWithoutTax() *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney {
-	return v.WithoutTax
-}
-
-// ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
-// The GraphQL type's documentation follows.
-//
-// An amount of money.
-type ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney struct {
-	// For display, in the shopper's locale: `$1,299.00`.
-	Formatted string `json:"formatted"`
-}
-
-// GetFormatted returns ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney.Formatted, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney) GetFormatted() string {
-	return v.Formatted
-}
-
 // ShopProductQueryProductTiersPriceTierPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price in a price book, or the amount of a price modifier.
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
 type ShopProductQueryProductTiersPriceTierPrice struct {
-	// The amount, formatted for the shopper.
+	// The price.
 	Money ShopProductQueryProductTiersPriceTierPriceMoney `json:"money"`
 }
 
@@ -4963,6 +4717,8 @@ type ShopProductQueryProductTiersPriceTierPriceMoney struct {
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
+	// For display, in the shopper's locale: `$1,299.00`.
+	Formatted string `json:"formatted"`
 }
 
 // GetAmount returns ShopProductQueryProductTiersPriceTierPriceMoney.Amount, and is useful for accessing the field via an interface.
@@ -4970,6 +4726,9 @@ func (v *ShopProductQueryProductTiersPriceTierPriceMoney) GetAmount() string { r
 
 // GetCurrency returns ShopProductQueryProductTiersPriceTierPriceMoney.Currency, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductTiersPriceTierPriceMoney) GetCurrency() string { return v.Currency }
+
+// GetFormatted returns ShopProductQueryProductTiersPriceTierPriceMoney.Formatted, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductTiersPriceTierPriceMoney) GetFormatted() string { return v.Formatted }
 
 // ShopProductQueryProductVariationsVariation includes the requested fields of the GraphQL type Variation.
 // The GraphQL type's documentation follows.
@@ -5269,14 +5028,9 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) Ge
 	return v.ShopCard.Price
 }
 
-// GetDisplayPrice returns ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) GetDisplayPrice() *ShopCardDisplayPrice {
-	return v.ShopCard.DisplayPrice
-}
-
-// GetOriginalDisplayPrice returns ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct.OriginalDisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) GetOriginalDisplayPrice() *ShopCardOriginalDisplayPrice {
-	return v.ShopCard.OriginalDisplayPrice
+// GetOriginalPrice returns ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+	return v.ShopCard.OriginalPrice
 }
 
 // GetSaleExpires returns ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct.SaleExpires, and is useful for accessing the field via an interface.
@@ -5334,9 +5088,7 @@ type __premarshalShopSearchQueryProductsProductConnectionEdgesProductEdgeNodePro
 
 	Price *ShopCardPrice `json:"price"`
 
-	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-
-	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
+	OriginalPrice *ShopCardOriginalPrice `json:"originalPrice"`
 
 	SaleExpires *time.Time `json:"saleExpires"`
 
@@ -5363,8 +5115,7 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) __
 	retval.Name = v.ShopCard.Name
 	retval.Tags = v.ShopCard.Tags
 	retval.Price = v.ShopCard.Price
-	retval.DisplayPrice = v.ShopCard.DisplayPrice
-	retval.OriginalDisplayPrice = v.ShopCard.OriginalDisplayPrice
+	retval.OriginalPrice = v.ShopCard.OriginalPrice
 	retval.SaleExpires = v.ShopCard.SaleExpires
 	retval.MainImage = v.ShopCard.MainImage
 	retval.Stock = v.ShopCard.Stock
@@ -5816,8 +5567,9 @@ type ShopSuggestQueryProductsProductConnectionNodesProduct struct {
 	Name string `json:"name"`
 	// URL slug: `road-550-w-yellow-38`.
 	Slug string `json:"slug"`
-	// `price` with and without tax, formatted. Null without a price.
-	DisplayPrice *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice `json:"displayPrice"`
+	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
+	// price modifiers. Null if no price book has a price in this currency.
+	Price *ShopSuggestQueryProductsProductConnectionNodesProductPrice `json:"price"`
 }
 
 // GetId returns ShopSuggestQueryProductsProductConnectionNodesProduct.Id, and is useful for accessing the field via an interface.
@@ -5829,43 +5581,43 @@ func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetName() string
 // GetSlug returns ShopSuggestQueryProductsProductConnectionNodesProduct.Slug, and is useful for accessing the field via an interface.
 func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetSlug() string { return v.Slug }
 
-// GetDisplayPrice returns ShopSuggestQueryProductsProductConnectionNodesProduct.DisplayPrice, and is useful for accessing the field via an interface.
-func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetDisplayPrice() *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice {
-	return v.DisplayPrice
+// GetPrice returns ShopSuggestQueryProductsProductConnectionNodesProduct.Price, and is useful for accessing the field via an interface.
+func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetPrice() *ShopSuggestQueryProductsProductConnectionNodesProductPrice {
+	return v.Price
 }
 
-// ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
+// ShopSuggestQueryProductsProductConnectionNodesProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// A price with and without tax.
-type ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice struct {
-	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
-	WithoutTax *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney `json:"withoutTax"`
+// A price in a price book, or the amount of a price modifier. No tax rate is known, so each price is with tax or without.
+type ShopSuggestQueryProductsProductConnectionNodesProductPrice struct {
+	// The price.
+	Money ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney `json:"money"`
 }
 
-// GetWithoutTax returns ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice.WithoutTax, and is useful for accessing the field via an interface.
-func (v *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice) GetWithoutTax() *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney {
-	return v.WithoutTax
+// GetMoney returns ShopSuggestQueryProductsProductConnectionNodesProductPrice.Money, and is useful for accessing the field via an interface.
+func (v *ShopSuggestQueryProductsProductConnectionNodesProductPrice) GetMoney() ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney {
+	return v.Money
 }
 
-// ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
+// ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
 // An amount of money.
-type ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney struct {
+type ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
 }
 
-// GetAmount returns ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney.Amount, and is useful for accessing the field via an interface.
-func (v *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney) GetAmount() string {
+// GetAmount returns ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney.Amount, and is useful for accessing the field via an interface.
+func (v *ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney) GetAmount() string {
 	return v.Amount
 }
 
-// GetCurrency returns ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney.Currency, and is useful for accessing the field via an interface.
-func (v *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney) GetCurrency() string {
+// GetCurrency returns ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney.Currency, and is useful for accessing the field via an interface.
+func (v *ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney) GetCurrency() string {
 	return v.Currency
 }
 
@@ -6955,7 +6707,6 @@ query ShopBundleQuery ($id: ID!) {
 			sortOrder
 			options {
 				uuid
-				type
 				quantity
 			}
 		}
@@ -6984,19 +6735,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -7077,19 +6821,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -7283,19 +7020,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -7376,19 +7106,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -7444,10 +7167,6 @@ query ShopChoiceQuery ($id: ID!, $choice: [BundleChoiceInput!]!) {
 			price {
 				money {
 					amount
-				}
-			}
-			displayPrice {
-				withoutTax {
 					formatted
 				}
 			}
@@ -7474,13 +7193,6 @@ query ShopChoiceQuery ($id: ID!, $choice: [BundleChoiceInput!]!) {
 			money {
 				amount
 				currency
-			}
-		}
-		displayPrice {
-			withTax {
-				formatted
-			}
-			withoutTax {
 				formatted
 			}
 		}
@@ -7638,19 +7350,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -7910,10 +7615,6 @@ query ShopProductQuery ($slug: String!) {
 				money {
 					amount
 					currency
-				}
-			}
-			displayPrice {
-				withoutTax {
 					formatted
 				}
 			}
@@ -7931,19 +7632,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -8075,19 +7769,12 @@ fragment ShopCard on Product {
 		money {
 			amount
 			currency
+			formatted
 		}
 		includesTax
 	}
-	displayPrice {
-		withTax {
-			formatted
-		}
-		withoutTax {
-			formatted
-		}
-	}
-	originalDisplayPrice {
-		withoutTax {
+	originalPrice {
+		money {
 			formatted
 		}
 	}
@@ -8282,8 +7969,8 @@ query ShopSuggestQuery ($words: String!) {
 			id
 			name
 			slug
-			displayPrice {
-				withoutTax {
+			price {
+				money {
 					amount
 					currency
 				}
