@@ -82,7 +82,7 @@ const facetMembers = `
 	fragment g on FacetGroup { key label kind values { label ...v } }
 	fragment v on FacetValue { value count selected filter { ...f } toggled { ...f } }
 	fragment f on ProductFilterValues {
-		__typename search ids name { ...t } sku { ...t } slug { ...t } manufacturerPartNum { ...t } upcEan { ...t } productTypes { ...t } tags { ...t } price { gte lte } option { name in } attribute { key in gte lte } node { in } bounds and }
+		__typename search ids name { ...t } sku { ...t } slug { ...t } manufacturerPartNum { ...t } upcEan { ...t } productTypes { ...t } tags { ...t } price { ge le } option { name in } attribute { key in ge le } node { in } bounds and }
 	fragment t on TextFilterValues { __typename in }`
 
 func facetLists() []scenario {
@@ -117,15 +117,15 @@ func facetLists() []scenario {
 			{"key":"attribute:uses","label":"Uses","kind":"ATTRIBUTE","values":[{"value":"toys","label":"toys","count":2},{"value":"joining","label":"joining","count":1}]},
 			{"key":"attribute:weight","label":"Weight","kind":"ATTRIBUTE","values":[{"value":"0","label":"0 kg","count":1},{"value":"0.75","label":"0.75 kg","count":1}]}]}}}`},
 		{name: "a group's own condition is open", headers: []string{"Accept-Language", "fr"},
-			query: `{ products(filter: {attribute: [{key: "brand", in: ["Acme"]}, {key: "weight", lte: "0.5"}]}) { totalCount facets { groups(keys: ["attribute:brand", "attribute:weight", "option:Wood"]) { label values { value count selected toggled { attribute { key in lte } } } } } } }`,
+			query: `{ products(filter: {attribute: [{key: "brand", in: ["Acme"]}, {key: "weight", le: "0.5"}]}) { totalCount facets { groups(keys: ["attribute:brand", "attribute:weight", "option:Wood"]) { label values { value count selected toggled { attribute { key in le } } } } } } }`,
 			data: `{"products":{"totalCount":1,"facets":{"groups":[
-			{"label":"Marque","values":[{"value":"Acme","count":1,"selected":true,"toggled":{"attribute":[{"key":"weight","in":null,"lte":"0.5"}]}}]},
-			{"label":"Weight","values":[{"value":"0","count":1,"selected":false,"toggled":{"attribute":[{"key":"brand","in":["Acme"],"lte":null},{"key":"weight","in":["0"],"lte":null}]}},
-			 {"value":"0.75","count":1,"selected":false,"toggled":{"attribute":[{"key":"brand","in":["Acme"],"lte":null},{"key":"weight","in":["0.75"],"lte":null}]}}]}]}}}`},
+			{"label":"Marque","values":[{"value":"Acme","count":1,"selected":true,"toggled":{"attribute":[{"key":"weight","in":null,"le":"0.5"}]}}]},
+			{"label":"Weight","values":[{"value":"0","count":1,"selected":false,"toggled":{"attribute":[{"key":"brand","in":["Acme"],"le":null},{"key":"weight","in":["0"],"le":null}]}},
+			 {"value":"0.75","count":1,"selected":false,"toggled":{"attribute":[{"key":"brand","in":["Acme"],"le":null},{"key":"weight","in":["0.75"],"le":null}]}}]}]}}}`},
 		{name: "selected values are shown in any case", query: `{ products(filter: {tags: {eq: "heavy"}, option: [{name: "Size", in: ["L"]}], attribute: [{key: "weight", in: ["0.750"]}]}) { facets { groups { key values { value count selected } } } } }`,
 			data: `{"products":{"facets":{"groups":[{"key":"tags","values":[{"value":"heavy","count":0,"selected":true}]},
 			{"key":"option:Size","values":[{"value":"L","count":0,"selected":true}]},{"key":"attribute:weight","values":[{"value":"0.75","count":0,"selected":true}]}]}}}`},
-		{name: "prices ignore the own condition", query: `{ products(filter: {price: {gte: "600"}}) { totalCount facets { price { min { amount } } } } }`,
+		{name: "prices ignore the own condition", query: `{ products(filter: {price: {ge: "600"}}) { totalCount facets { price { min { amount } } } } }`,
 			data: `{"products":{"totalCount":1,"facets":{"price":{"min":{"amount":"500"}}}}}`},
 		{name: "no prices", query: `{ catalogNode(by: {id: "paints"}) { products { facets { price { min { amount } } } } } }`, data: `{"catalogNode":{"products":{"facets":{"price":null}}}}`},
 		{name: "first 101 of groups", query: `{ products { facets { groups(first: 101) { key } } } }`, codes: []store.Code{store.Unprocessable}, argument: "first", holds: []string{"between 1 and 100"}},
@@ -154,7 +154,7 @@ func TestFacetFiltersCanBeSentBack(t *testing.T) {
 			return data.Products.TotalCount
 		}
 		for _, filter := range []string{`null`, `{}`, `{"tags":{"in":["wood","heavy"]}}`, `{"tags":{"in":[]}, "sku":{"eq":"ANVIL"}}`, `{"productTypes":{"eq":"standard"},"and":[{"tags":{"eq":"paint"}},{"search":"br","and":[{"sku":{"in":["BRUSH","ANVIL"]}}]}]}`,
-			`{"ids":["anvil","chalk"]}`, `{"id":{"in":["anvil","brush","` + store.GlobalID(store.TypeProduct, "easel") + `"]}}`, `{"option":[{"name":"Wood","in":["Oak"]}],"price":{},"node":{"in":["workshop"]}}`, `{"attribute":[{"key":"brand","in":["Acme"]},{"key":"weight","gte":"0.1"}],"price":{"lte":"100000"}}`, `{"attribute":[{"key":"uses","in":["toys"]}]}`,
+			`{"ids":["anvil","chalk"]}`, `{"id":{"in":["anvil","brush","` + store.GlobalID(store.TypeProduct, "easel") + `"]}}`, `{"option":[{"name":"Wood","in":["Oak"]}],"price":{},"node":{"in":["workshop"]}}`, `{"attribute":[{"key":"brand","in":["Acme"]},{"key":"weight","ge":"0.1"}],"price":{"le":"100000"}}`, `{"attribute":[{"key":"uses","in":["toys"]}]}`,
 			`{"search":"a","bounds":{"updatedAt":{"ge":"2024-01-02T00:00:00.000Z"},"id":{"lt":"k"}}}`} {
 			var data struct {
 				Products struct {

@@ -166,7 +166,7 @@ func adventureWorksVariables() map[string]graphtest.Variables {
 		"bf574e20-5d15-53a5-914f-7386d50a950e", "road-bikes", "7e47203d-5d2f-5bbe-8271-00106a6d265f", "ecbdc847-dbd5-5c3c-892c-1d59ac045d2d"
 	line := graphtest.Variables{"productId": vestS, "quantity": 3}
 	return map[string]graphtest.Variables{
-		"CategoryFirstPage":   {"path": "cycles/bikes/road-bikes", "filter": graphtest.Variables{"tags": graphtest.Variables{"in": []string{"red"}}, "price": graphtest.Variables{"gte": "10000"}}},
+		"CategoryFirstPage":   {"path": "cycles/bikes/road-bikes", "filter": graphtest.Variables{"tags": graphtest.Variables{"in": []string{"red"}}, "price": graphtest.Variables{"ge": "10000"}}},
 		"CategorySheet":       {"slug": roadBikes, "offset": 4},
 		"ByPrice":             {"slug": roadBikes},
 		"ProductPageBySlug":   {"slug": "classic-vest-m1"},

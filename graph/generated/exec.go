@@ -2320,7 +2320,7 @@ input ProductFilter {
   """
   option: [OptionFilter!]
   """
-  By attributes of the merchant's own: ` + "`" + `[{key: "brand", in: ["LG"]}, {key: "weight", lte: "2.5"}]` + "`" + `. Each
+  By attributes of the merchant's own: ` + "`" + `[{key: "brand", in: ["LG"]}, {key: "weight", le: "2.5"}]` + "`" + `. Each
   condition must hold. Only attributes that are ` + "`" + `filterable` + "`" + `.
   """
   attribute: [AttributeFilter!]
@@ -2335,9 +2335,9 @@ input ProductFilter {
 "Bounds on a price, both inclusive. Without a bound, everything matches."
 input PriceBounds {
   "Lowest price. Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
-  gte: String
+  ge: String
   "Highest price. Minor units, in digits: ` + "`" + `10000` + "`" + ` is 100.00 USD."
-  lte: String
+  le: String
 }
 
 "Condition on the options of a variation."
@@ -2348,16 +2348,16 @@ input OptionFilter {
   in: [String!]!
 }
 
-"Condition on an attribute of the merchant's own: either ` + "`" + `in` + "`" + `, or ` + "`" + `gte` + "`" + ` or ` + "`" + `lte` + "`" + ` or both."
+"Condition on an attribute of the merchant's own: either ` + "`" + `in` + "`" + `, or ` + "`" + `ge` + "`" + ` or ` + "`" + `le` + "`" + ` or both."
 input AttributeFilter {
   "Key of a filterable attribute: ` + "`" + `brand` + "`" + `."
   key: String!
   "Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `, ` + "`" + `true` + "`" + `."
   in: [String!]
   "Lowest number or date, inclusive: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `."
-  gte: String
+  ge: String
   "Highest number or date, inclusive."
-  lte: String
+  le: String
 }
 
 "Sort order of products. Products with the same key are sorted by id, in the same direction."
@@ -2518,9 +2518,9 @@ type TextFilterValues {
 "Bounds on a price, as in ` + "`" + `PriceBounds` + "`" + `."
 type PriceBoundsValues {
   "Lowest price. Null if not set."
-  gte: String
+  ge: String
   "Highest price. Null if not set."
-  lte: String
+  le: String
 }
 
 "A condition on options, as in ` + "`" + `OptionFilter` + "`" + `."
@@ -2538,9 +2538,9 @@ type AttributeFilterValues {
   "Values. Null if not set."
   in: [String!]
   "Lowest number or date. Null if not set."
-  gte: String
+  ge: String
   "Highest number or date. Null if not set."
-  lte: String
+  le: String
 }
 
 "A condition on ids, as in ` + "`" + `IDFilter` + "`" + `."
@@ -6404,10 +6404,10 @@ func (ec *executionContext) childFields_AttributeFilterValues(ctx context.Contex
 		return ec.fieldContext_AttributeFilterValues_key(ctx, field)
 	case "in":
 		return ec.fieldContext_AttributeFilterValues_in(ctx, field)
-	case "gte":
-		return ec.fieldContext_AttributeFilterValues_gte(ctx, field)
-	case "lte":
-		return ec.fieldContext_AttributeFilterValues_lte(ctx, field)
+	case "ge":
+		return ec.fieldContext_AttributeFilterValues_ge(ctx, field)
+	case "le":
+		return ec.fieldContext_AttributeFilterValues_le(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttributeFilterValues", field.Name)
 }
@@ -8126,10 +8126,10 @@ func (ec *executionContext) childFields_Price(ctx context.Context, field graphql
 
 func (ec *executionContext) childFields_PriceBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "gte":
-		return ec.fieldContext_PriceBoundsValues_gte(ctx, field)
-	case "lte":
-		return ec.fieldContext_PriceBoundsValues_lte(ctx, field)
+	case "ge":
+		return ec.fieldContext_PriceBoundsValues_ge(ctx, field)
+	case "le":
+		return ec.fieldContext_PriceBoundsValues_le(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceBoundsValues", field.Name)
 }
@@ -12985,16 +12985,16 @@ func (ec *executionContext) fieldContext_AttributeFilterValues_in(_ context.Cont
 	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AttributeFilterValues_gte(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _AttributeFilterValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributeFilterValues_gte(ctx, field)
+			return ec.fieldContext_AttributeFilterValues_ge(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Gte, nil
+			return obj.Ge, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -13004,20 +13004,20 @@ func (ec *executionContext) _AttributeFilterValues_gte(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AttributeFilterValues_gte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_AttributeFilterValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AttributeFilterValues_lte(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
+func (ec *executionContext) _AttributeFilterValues_le(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributeFilterValues_lte(ctx, field)
+			return ec.fieldContext_AttributeFilterValues_le(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Lte, nil
+			return obj.Le, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -13027,7 +13027,7 @@ func (ec *executionContext) _AttributeFilterValues_lte(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AttributeFilterValues_lte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_AttributeFilterValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -28603,16 +28603,16 @@ func (ec *executionContext) fieldContext_Price_withoutTax(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceBoundsValues_gte(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceBoundsValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceBoundsValues_gte(ctx, field)
+			return ec.fieldContext_PriceBoundsValues_ge(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Gte, nil
+			return obj.Ge, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -28622,20 +28622,20 @@ func (ec *executionContext) _PriceBoundsValues_gte(ctx context.Context, field gr
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_PriceBoundsValues_gte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_PriceBoundsValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PriceBoundsValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceBoundsValues_lte(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceBoundsValues_le(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceBoundsValues_lte(ctx, field)
+			return ec.fieldContext_PriceBoundsValues_le(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Lte, nil
+			return obj.Le, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -28645,7 +28645,7 @@ func (ec *executionContext) _PriceBoundsValues_lte(ctx context.Context, field gr
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_PriceBoundsValues_lte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_PriceBoundsValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PriceBoundsValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -43249,7 +43249,7 @@ func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"key", "in", "gte", "lte"}
+	fieldsInOrder := [...]string{"key", "in", "ge", "le"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -43270,20 +43270,20 @@ func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, o
 				return it, err
 			}
 			it.In = data
-		case "gte":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+		case "ge":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ge"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Gte = data
-		case "lte":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			it.Ge = data
+		case "le":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("le"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Lte = data
+			it.Le = data
 		}
 	}
 	return it, nil
@@ -45832,27 +45832,27 @@ func (ec *executionContext) unmarshalInputPriceBounds(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"gte", "lte"}
+	fieldsInOrder := [...]string{"ge", "le"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "gte":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+		case "ge":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ge"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Gte = data
-		case "lte":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			it.Ge = data
+		case "le":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("le"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Lte = data
+			it.Le = data
 		}
 	}
 	return it, nil
@@ -49047,13 +49047,13 @@ func (ec *executionContext) _AttributeFilterValues(ctx context.Context, sel ast.
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "gte":
-			out.Values[i] = ec._AttributeFilterValues_gte(ctx, field, obj)
+		case "ge":
+			out.Values[i] = ec._AttributeFilterValues_ge(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "lte":
-			out.Values[i] = ec._AttributeFilterValues_lte(ctx, field, obj)
+		case "le":
+			out.Values[i] = ec._AttributeFilterValues_le(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -57866,13 +57866,13 @@ func (ec *executionContext) _PriceBoundsValues(ctx context.Context, sel ast.Sele
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PriceBoundsValues")
-		case "gte":
-			out.Values[i] = ec._PriceBoundsValues_gte(ctx, field, obj)
+		case "ge":
+			out.Values[i] = ec._PriceBoundsValues_ge(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "lte":
-			out.Values[i] = ec._PriceBoundsValues_lte(ctx, field, obj)
+		case "le":
+			out.Values[i] = ec._PriceBoundsValues_le(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

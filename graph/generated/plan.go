@@ -136,8 +136,8 @@ var planAttributeFilterValues = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"key": {Number: 1, NonNull: true},
 		"in":  {Number: 2},
-		"gte": {Number: 3},
-		"lte": {Number: 4},
+		"ge":  {Number: 3},
+		"le":  {Number: 4},
 	},
 }
 
@@ -160,10 +160,10 @@ func (x *planRun) fieldAttributeFilterValues(ctx context.Context, f *plan.Field,
 		return x.writeNString2string(ctx, f, obj.Key)
 	case 2: // in
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
-	case 3: // gte
-		return x.writeOString2ᚖstring(ctx, f, obj.Gte)
-	case 4: // lte
-		return x.writeOString2ᚖstring(ctx, f, obj.Lte)
+	case 3: // ge
+		return x.writeOString2ᚖstring(ctx, f, obj.Ge)
+	case 4: // le
+		return x.writeOString2ᚖstring(ctx, f, obj.Le)
 	}
 	return x.String("AttributeFilterValues")
 }
@@ -4140,8 +4140,8 @@ var planPriceBoundsValues = &plan.Object{
 	Name:      "PriceBoundsValues",
 	Satisfies: []string{"PriceBoundsValues"},
 	Fields: map[string]*plan.FieldInfo{
-		"gte": {Number: 1},
-		"lte": {Number: 2},
+		"ge": {Number: 1},
+		"le": {Number: 2},
 	},
 }
 
@@ -4160,10 +4160,10 @@ func (x *planRun) writePriceBoundsValues(ctx context.Context, fields *plan.Field
 
 func (x *planRun) fieldPriceBoundsValues(ctx context.Context, f *plan.Field, obj *model.PriceBounds) bool {
 	switch f.Number {
-	case 1: // gte
-		return x.writeOString2ᚖstring(ctx, f, obj.Gte)
-	case 2: // lte
-		return x.writeOString2ᚖstring(ctx, f, obj.Lte)
+	case 1: // ge
+		return x.writeOString2ᚖstring(ctx, f, obj.Ge)
+	case 2: // le
+		return x.writeOString2ᚖstring(ctx, f, obj.Le)
 	}
 	return x.String("PriceBoundsValues")
 }

@@ -98,8 +98,8 @@ type IDFilter struct {
 
 // PriceBounds are bounds on the current price, in digits of minor units.
 type PriceBounds struct {
-	Gte *string `json:"gte,omitzero"`
-	Lte *string `json:"lte,omitzero"`
+	Ge *string `json:"ge,omitzero"`
+	Le *string `json:"le,omitzero"`
 }
 
 // OptionFilter is a condition on the options of a variation, by their names.
@@ -112,8 +112,8 @@ type OptionFilter struct {
 type AttributeFilter struct {
 	Key string   `json:"key"`
 	In  []string `json:"in,omitzero"`
-	Gte *string  `json:"gte,omitzero"`
-	Lte *string  `json:"lte,omitzero"`
+	Ge  *string  `json:"ge,omitzero"`
+	Le  *string  `json:"le,omitzero"`
 }
 
 // ListBounds are bounds on sort keys.
@@ -266,8 +266,8 @@ func sameStock(a, b *bool) (*bool, error) {
 
 // addListed adds the conditions on price, options, attributes and nodes.
 func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
-	if p := f.Price; p != nil && (p.Gte != nil || p.Lte != nil) {
-		keys, err := release.NewPriceRange(p.Gte, p.Lte)
+	if p := f.Price; p != nil && (p.Ge != nil || p.Le != nil) {
+		keys, err := release.NewPriceRange(p.Ge, p.Le)
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 		filter.Terms = append(filter.Terms, term)
 	}
 	for _, a := range f.Attribute {
-		condition, err := release.NewAttributeCondition(a.Key, a.In, a.Gte, a.Lte)
+		condition, err := release.NewAttributeCondition(a.Key, a.In, a.Ge, a.Le)
 		if err != nil {
 			return err
 		}

@@ -104,9 +104,9 @@ func (v *View) AttributesOf(ctx context.Context, products []*Product, keys []str
 // AttributeCondition keeps products by an attribute of the merchant's own: those with one of some values,
 // or those between two bounds, which are inclusive.
 type AttributeCondition struct {
-	Key      string
-	In       []string // nil without values
-	Gte, Lte *string  // of a number or a date; nil without the bound
+	Key    string
+	In     []string // nil without values
+	Ge, Le *string  // of a number or a date; nil without the bound
 }
 
 // resolveAttributes turns conditions on attributes into terms and key ranges. INVALID for an attribute
@@ -141,10 +141,10 @@ func (v *View) resolveAttributes(ctx context.Context, f ProductFilter) (ProductF
 			continue
 		}
 		if !kind.Ordered() {
-			return f, store.Invalidf(path, "compares %s with gte or lte, which only numbers and dates have; it is a %s, so use in", c.Key, kind)
+			return f, store.Invalidf(path, "compares %s with ge or le, which only numbers and dates have; it is a %s, so use in", c.Key, kind)
 		}
 		keys := KeyRange{Sort: segment.SortOfAttribute(c.Key), Low: catalog.NoOrder + 1, High: noBound}
-		for bound, into := range map[*string]*int64{c.Gte: &keys.Low, c.Lte: &keys.High} {
+		for bound, into := range map[*string]*int64{c.Ge: &keys.Low, c.Le: &keys.High} {
 			if bound == nil {
 				continue
 			}

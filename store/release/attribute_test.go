@@ -13,24 +13,24 @@ import (
 	"portico/store/storetest"
 )
 
-// condition parses "brand in Acme|LG", "weight gte 1", "weight lte 2" or "weight 1..2".
+// condition parses "brand in Acme|LG", "weight ge 1", "weight le 2" or "weight 1..2".
 func condition(t *testing.T, text string) release.AttributeCondition {
 	t.Helper()
 	parts := strings.SplitN(text, " ", 3)
 	var in []string
-	var gte, lte *string
+	var ge, le *string
 	switch {
 	case len(parts) == 2:
 		low, high, _ := strings.Cut(parts[1], "..")
-		gte, lte = &low, &high
+		ge, le = &low, &high
 	case parts[1] == "in":
 		in = strings.Split(parts[2], "|")
-	case parts[1] == "gte":
-		gte = &parts[2]
+	case parts[1] == "ge":
+		ge = &parts[2]
 	default:
-		lte = &parts[2]
+		le = &parts[2]
 	}
-	c, err := release.NewAttributeCondition(parts[0], in, gte, lte)
+	c, err := release.NewAttributeCondition(parts[0], in, ge, le)
 	require.NoError(t, err)
 	return c
 }
@@ -85,16 +85,16 @@ func attributeFilters(v *release.View) func(*testing.T) {
 			{"uses in toys", "glue " + storetest.LampID},
 			{"weight in 0.750", "glue"},
 			{"weight in 0|1.25", "chalk " + storetest.LampID},
-			{"weight gte 0.75", "glue " + storetest.LampID},
-			{"weight lte 0.75", "glue chalk"},
+			{"weight ge 0.75", "glue " + storetest.LampID},
+			{"weight le 0.75", "glue chalk"},
 			{"weight 0.5..1", "glue"},
 			{"weight 2..1", ""},
-			{"weight gte -0", "glue chalk " + storetest.LampID},
-			{"weight lte -1", ""},
-			{"since gte 1949-09-18", "chalk"},
-			{"since lte 1949-09-17", "glue"},
+			{"weight ge -0", "glue chalk " + storetest.LampID},
+			{"weight le -1", ""},
+			{"since ge 1949-09-18", "chalk"},
+			{"since le 1949-09-17", "glue"},
 			{"since in 2001-02-03", "chalk"},
-			{"brand in Acme, weight gte 0.5", "glue"},
+			{"brand in Acme, weight ge 0.5", "glue"},
 			{"brand in Acme, brand in Büchner", ""},
 		} {
 			t.Run(c.conditions, func(t *testing.T) {
@@ -112,9 +112,9 @@ func attributeFilters(v *release.View) func(*testing.T) {
 			{"colour in red", []string{`"colour"`, "brand, weight, since, uses"}},
 			{"fragile in true", []string{`"fragile"`, "not a filterable"}},
 			{"weight in heavy", []string{`"heavy"`, "not a number"}},
-			{"weight gte NaN", []string{`"NaN"`}},
-			{"since lte 1949", []string{`"1949"`, "not a date"}},
-			{"brand gte a", []string{"only numbers and dates", "use in"}},
+			{"weight ge NaN", []string{`"NaN"`}},
+			{"since le 1949", []string{`"1949"`, "not a date"}},
+			{"brand ge a", []string{"only numbers and dates", "use in"}},
 		} {
 			t.Run(c.condition, func(t *testing.T) {
 				filter := release.ProductFilter{Attributes: []release.AttributeCondition{condition(t, c.condition)}}
@@ -206,14 +206,14 @@ func TestOptionPriceAndNodeFilters(t *testing.T) {
 			require.NoError(t, err)
 			return release.ProductFilter{Terms: []store.Term{term}}
 		}
-		price := func(gte, lte string) release.ProductFilter {
+		price := func(ge, le string) release.ProductFilter {
 			bound := func(text string) *string {
 				if text == "" {
 					return nil
 				}
 				return &text
 			}
-			keys, err := release.NewPriceRange(bound(gte), bound(lte))
+			keys, err := release.NewPriceRange(bound(ge), bound(le))
 			require.NoError(t, err)
 			return release.ProductFilter{Keys: []release.KeyRange{keys}}
 		}

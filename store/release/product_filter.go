@@ -61,12 +61,12 @@ const withinNodes = "node"
 
 // NewAttributeCondition checks a condition. INVALID unless it has either values or a bound, and for too
 // many values.
-func NewAttributeCondition(key string, in []string, gte, lte *string) (AttributeCondition, error) {
+func NewAttributeCondition(key string, in []string, ge, le *string) (AttributeCondition, error) {
 	path := []string{"filter", "attribute"}
-	c := AttributeCondition{key, in, gte, lte}
+	c := AttributeCondition{key, in, ge, le}
 	switch {
-	case (in == nil) == (gte == nil && lte == nil):
-		return c, store.Invalidf(path, "must have either in, or gte or lte or both, for %s", store.Abbreviate(key))
+	case (in == nil) == (ge == nil && le == nil):
+		return c, store.Invalidf(path, "must have either in, or ge or le or both, for %s", store.Abbreviate(key))
 	case in != nil && (len(in) == 0 || len(in) > store.MaxFilterValues):
 		return c, store.Invalidf(path, "has %s in %d values; use 1 to %d", store.Abbreviate(key), len(in), store.MaxFilterValues)
 	}
@@ -81,17 +81,17 @@ func NewAttributeCondition(key string, in []string, gte, lte *string) (Attribute
 // NewPriceRange returns a range that keeps products whose current price in the shopper's currency, sales
 // included, is between two amounts of minor units, in digits; nil is unbounded. INVALID without a bound
 // and for another text.
-func NewPriceRange(gte, lte *string) (KeyRange, error) {
+func NewPriceRange(ge, le *string) (KeyRange, error) {
 	keys := KeyRange{Sort: store.SortPrice, High: noBound}
 	path := []string{"filter", "price"}
-	if gte == nil && lte == nil {
-		return keys, store.Invalidf(path, "must have gte or lte or both")
+	if ge == nil && le == nil {
+		return keys, store.Invalidf(path, "must have ge or le or both")
 	}
 	for _, bound := range []struct {
 		name string
 		text *string
 		into *int64
-	}{{"gte", gte, &keys.Low}, {"lte", lte, &keys.High}} {
+	}{{"ge", ge, &keys.Low}, {"le", le, &keys.High}} {
 		if bound.text == nil {
 			continue
 		}

@@ -389,7 +389,7 @@ func (m *model) fits(p *modelProduct, query release.ProductQuery) bool {
 			n, _ := strconv.ParseFloat(*text, 64)
 			return n
 		}
-		if p.weight == nil || *p.weight < bound(c.Gte, math.Inf(-1)) || *p.weight > bound(c.Lte, math.Inf(1)) {
+		if p.weight == nil || *p.weight < bound(c.Ge, math.Inf(-1)) || *p.weight > bound(c.Le, math.Inf(1)) {
 			return false
 		}
 	}

@@ -9,8 +9,8 @@ const FilterValues = graphql(`
     tags { in }
     productTypes { in }
     option { name in }
-    attribute { key in gte lte }
-    price { gte lte }
+    attribute { key in ge le }
+    price { ge le }
     inStock
   }
 `)

@@ -7,7 +7,7 @@ export const Amount = graphql(`
   fragment Amount on Money { amount currency formatted }
 `)
 
-interface Bounds { gte?: string | null; lte?: string | null }
+interface Bounds { ge?: string | null; le?: string | null }
 
 /** digitsOf returns the decimal places of a currency. */
 export const digitsOf = (currency: string) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
@@ -24,14 +24,14 @@ export function PriceRange({ of, chosen, choose }: { of: { min: FragmentOf<typeo
       const typed = new FormData(form).get(name)
       return typed ? String(Math.round(Number(typed) * unit)) : null
     }
-    const bounds = { gte: minor('gte'), lte: minor('lte') }
-    choose(bounds.gte || bounds.lte ? bounds : null)
+    const bounds = { ge: minor('ge'), le: minor('le') }
+    choose(bounds.ge || bounds.le ? bounds : null)
   }
   const hint = (amount: string) => new Intl.NumberFormat(textsLanguage(language)).format(Number(amount) / unit)
   return <form onSubmit={event => { event.preventDefault(); submit(event.currentTarget) }}>
     <fieldset className="range">
       <legend>{texts.price} <span className="muted">{texts.between(min.formatted, max.formatted)}</span></legend>
-      {([['gte', texts.minimum, min], ['lte', texts.maximum, max]] as const).map(([name, label, { amount }]) => <label key={name}>{label}
+      {([['ge', texts.minimum, min], ['le', texts.maximum, max]] as const).map(([name, label, { amount }]) => <label key={name}>{label}
         <input type="number" name={name} min="0" step="any" inputMode="decimal" defaultValue={major(chosen[name])} placeholder={hint(amount)} />
       </label>)}
       <button type="submit" className="quiet">{texts.apply}</button>

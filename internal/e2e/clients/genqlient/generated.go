@@ -11,16 +11,16 @@ import (
 	"github.com/Khan/genqlient/graphql"
 )
 
-// Condition on an attribute of the merchant's own: either `in`, or `gte` or `lte` or both.
+// Condition on an attribute of the merchant's own: either `in`, or `ge` or `le` or both.
 type AttributeFilter struct {
 	// Key of a filterable attribute: `brand`.
 	Key string `json:"key"`
 	// Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: `2.5`, `2026-05-01`, `true`.
 	In []string `json:"in"`
 	// Lowest number or date, inclusive: `2.5`, `2026-05-01`.
-	Gte *string `json:"gte"`
+	Ge *string `json:"ge"`
 	// Highest number or date, inclusive.
-	Lte *string `json:"lte"`
+	Le *string `json:"le"`
 }
 
 // GetKey returns AttributeFilter.Key, and is useful for accessing the field via an interface.
@@ -29,11 +29,11 @@ func (v *AttributeFilter) GetKey() string { return v.Key }
 // GetIn returns AttributeFilter.In, and is useful for accessing the field via an interface.
 func (v *AttributeFilter) GetIn() []string { return v.In }
 
-// GetGte returns AttributeFilter.Gte, and is useful for accessing the field via an interface.
-func (v *AttributeFilter) GetGte() *string { return v.Gte }
+// GetGe returns AttributeFilter.Ge, and is useful for accessing the field via an interface.
+func (v *AttributeFilter) GetGe() *string { return v.Ge }
 
-// GetLte returns AttributeFilter.Lte, and is useful for accessing the field via an interface.
-func (v *AttributeFilter) GetLte() *string { return v.Lte }
+// GetLe returns AttributeFilter.Le, and is useful for accessing the field via an interface.
+func (v *AttributeFilter) GetLe() *string { return v.Le }
 
 // The options chosen for a component of a bundle.
 type BundleChoiceInput struct {
@@ -248,16 +248,16 @@ var AllOrderDirection = []OrderDirection{
 // Bounds on a price, both inclusive. Without a bound, everything matches.
 type PriceBounds struct {
 	// Lowest price. Minor units, in digits: `5000` is 50.00 USD.
-	Gte *string `json:"gte"`
+	Ge *string `json:"ge"`
 	// Highest price. Minor units, in digits: `10000` is 100.00 USD.
-	Lte *string `json:"lte"`
+	Le *string `json:"le"`
 }
 
-// GetGte returns PriceBounds.Gte, and is useful for accessing the field via an interface.
-func (v *PriceBounds) GetGte() *string { return v.Gte }
+// GetGe returns PriceBounds.Ge, and is useful for accessing the field via an interface.
+func (v *PriceBounds) GetGe() *string { return v.Ge }
 
-// GetLte returns PriceBounds.Lte, and is useful for accessing the field via an interface.
-func (v *PriceBounds) GetLte() *string { return v.Lte }
+// GetLe returns PriceBounds.Le, and is useful for accessing the field via an interface.
+func (v *PriceBounds) GetLe() *string { return v.Le }
 
 // Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter.
 type ProductFilter struct {
@@ -297,7 +297,7 @@ type ProductFilter struct {
 	// By options of variations: `[{name: "size", in: ["M"]}]`. A child matches by its own options, a parent by
 	// those of its live children. Each condition must hold.
 	Option []OptionFilter `json:"option"`
-	// By attributes of the merchant's own: `[{key: "brand", in: ["LG"]}, {key: "weight", lte: "2.5"}]`. Each
+	// By attributes of the merchant's own: `[{key: "brand", in: ["LG"]}, {key: "weight", le: "2.5"}]`. Each
 	// condition must hold. Only attributes that are `filterable`.
 	Attribute []AttributeFilter `json:"attribute"`
 	// By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below.

@@ -8,7 +8,7 @@ const same = <A, B>(_: Same<A, B>) => {}
 
 type Product = NonNullable<ShopProductQueryQuery['product']>
 same<Product['id'], string>(true)
-same<Product['price'], { money: { amount: string; currency: string }; includesTax: boolean } | null>(true)
+same<Product['price'], { money: { amount: string; currency: string; formatted: string }; includesTax: boolean } | null>(true)
 same<Product['saleExpires'], string | null>(true)
 same<Product['stock'], { id: string; available: number } | null>(true)
 same<Product['children'][number]['childVariations'][number]['option'], { uuid: string; name: string } | null>(true)
