@@ -45,7 +45,7 @@ graph/executor: internal/cachekey graph graph/audience graph/document graph/gene
 internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
 internal/cachekey:
 internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/web internal/web/accesslog
-	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/publish/compare store/release/routing
+	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/check store/exchange/sheet store/job store/promotion/code store/publish store/publish/compare store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
@@ -86,8 +86,9 @@ store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
 store/db: internal/cachekey internal/filelock store store/seal
-store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
-	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
+store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/settings store/stock
+store/exchange/check: store store/access store/authoring store/catalog store/db store/gateway store/promotion
+	store/promotion/code store/promotion/redeem store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
 store/index: internal/cachekey internal/heapsize store
@@ -113,7 +114,7 @@ store/shop: store store/access store/audit store/authoring store/cart store/cata
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db
-store/storetest: internal/datagen store store/db store/exchange store/job store/promotion store/promotion/code
+store/storetest: internal/datagen store store/db store/exchange store/exchange/check store/job store/promotion store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/release/segment store/seal store/shop store/stock
 `
 
