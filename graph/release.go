@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/publish"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
@@ -31,7 +32,7 @@ func (r queryResolver) CatalogRelease(ctx context.Context, id string) (*model.Ca
 // diffProducts is the most products that a request compares one by one.
 const diffProducts = 20_000
 
-func (r queryResolver) CatalogReleaseDiff(ctx context.Context, fromID, toID string, first int) (*publish.DifferenceSummary, error) {
+func (r queryResolver) CatalogReleaseDiff(ctx context.Context, fromID, toID string, first int) (*compare.DifferenceSummary, error) {
 	if err := auth.Require(ctx, "Query.catalogReleaseDiff"); err != nil {
 		return nil, err
 	}

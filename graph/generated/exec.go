@@ -19,7 +19,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
-	"portico/store/publish"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -300,7 +300,7 @@ type QueryResolver interface {
 	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error)
-	CatalogReleaseDiff(ctx context.Context, fromID string, toID string, first int) (*publish.DifferenceSummary, error)
+	CatalogReleaseDiff(ctx context.Context, fromID string, toID string, first int) (*compare.DifferenceSummary, error)
 	ScheduledPublications(ctx context.Context) ([]*model.Job, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
@@ -19810,7 +19810,7 @@ func (ec *executionContext) fieldContext_CatalogDeletePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogDiff_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19833,7 +19833,7 @@ func (ec *executionContext) fieldContext_CatalogDiff_catalogUuid(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogDiff", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiff_fromReleaseUuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_fromReleaseUuid(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19856,7 +19856,7 @@ func (ec *executionContext) fieldContext_CatalogDiff_fromReleaseUuid(_ context.C
 	return graphql.NewScalarFieldContext("CatalogDiff", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiff_toReleaseUuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_toReleaseUuid(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19879,7 +19879,7 @@ func (ec *executionContext) fieldContext_CatalogDiff_toReleaseUuid(_ context.Con
 	return graphql.NewScalarFieldContext("CatalogDiff", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiff_counts(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_counts(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19891,8 +19891,8 @@ func (ec *executionContext) _CatalogDiff_counts(ctx context.Context, field graph
 			return obj.Counts, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*publish.KindCount) graphql.Marshaler {
-			return ec.marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*compare.KindCount) graphql.Marshaler {
+			return ec.marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCountᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -19911,7 +19911,7 @@ func (ec *executionContext) fieldContext_CatalogDiff_counts(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogDiff_total(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_total(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19934,7 +19934,7 @@ func (ec *executionContext) fieldContext_CatalogDiff_total(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CatalogDiff", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiff_changes(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_changes(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19946,8 +19946,8 @@ func (ec *executionContext) _CatalogDiff_changes(ctx context.Context, field grap
 			return obj.Changes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*publish.DifferenceExcerpt) graphql.Marshaler {
-			return ec.marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*compare.DifferenceExcerpt) graphql.Marshaler {
+			return ec.marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerptᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -19966,7 +19966,7 @@ func (ec *executionContext) fieldContext_CatalogDiff_changes(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogDiffChange_kind(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffChange_kind(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19978,8 +19978,8 @@ func (ec *executionContext) _CatalogDiffChange_kind(ctx context.Context, field g
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
-			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v compare.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx, selections, v)
 		},
 		true,
 		true,
@@ -19989,7 +19989,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_kind(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffChange_uuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffChange_uuid(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20012,7 +20012,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_uuid(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffChange_name(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffChange_name(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20035,7 +20035,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_name(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffChange_effect(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffChange_effect(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20047,8 +20047,8 @@ func (ec *executionContext) _CatalogDiffChange_effect(ctx context.Context, field
 			return obj.Effect, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v publish.PendingEffect) graphql.Marshaler {
-			return ec.marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v compare.PendingEffect) graphql.Marshaler {
+			return ec.marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20058,7 +20058,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_effect(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type CatalogPendingEffect does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffChange_members(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffChange_members(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20070,8 +20070,8 @@ func (ec *executionContext) _CatalogDiffChange_members(ctx context.Context, fiel
 			return obj.Members, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*publish.MemberExcerpt) graphql.Marshaler {
-			return ec.marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*compare.MemberExcerpt) graphql.Marshaler {
+			return ec.marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20090,7 +20090,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_members(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogDiffChange_memberCount(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffChange_memberCount(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20113,7 +20113,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_memberCount(_ context
 	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffCount_kind(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffCount_kind(ctx context.Context, field graphql.CollectedField, obj *compare.KindCount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20125,8 +20125,8 @@ func (ec *executionContext) _CatalogDiffCount_kind(ctx context.Context, field gr
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
-			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v compare.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20136,7 +20136,7 @@ func (ec *executionContext) fieldContext_CatalogDiffCount_kind(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffCount_added(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffCount_added(ctx context.Context, field graphql.CollectedField, obj *compare.KindCount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20159,7 +20159,7 @@ func (ec *executionContext) fieldContext_CatalogDiffCount_added(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffCount_changed(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffCount_changed(ctx context.Context, field graphql.CollectedField, obj *compare.KindCount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20182,7 +20182,7 @@ func (ec *executionContext) fieldContext_CatalogDiffCount_changed(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDiffCount_removed(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiffCount_removed(ctx context.Context, field graphql.CollectedField, obj *compare.KindCount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20260,7 +20260,7 @@ func (ec *executionContext) fieldContext_CatalogEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogMemberChange_member(ctx context.Context, field graphql.CollectedField, obj *publish.MemberExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogMemberChange_member(ctx context.Context, field graphql.CollectedField, obj *compare.MemberExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20283,7 +20283,7 @@ func (ec *executionContext) fieldContext_CatalogMemberChange_member(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogMemberChange_before(ctx context.Context, field graphql.CollectedField, obj *publish.MemberExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogMemberChange_before(ctx context.Context, field graphql.CollectedField, obj *compare.MemberExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20306,7 +20306,7 @@ func (ec *executionContext) fieldContext_CatalogMemberChange_before(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogMemberChange_after(ctx context.Context, field graphql.CollectedField, obj *publish.MemberExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogMemberChange_after(ctx context.Context, field graphql.CollectedField, obj *compare.MemberExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20993,8 +20993,8 @@ func (ec *executionContext) _CatalogPendingChange_kind(ctx context.Context, fiel
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
-			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v compare.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21039,8 +21039,8 @@ func (ec *executionContext) _CatalogPendingChange_effect(ctx context.Context, fi
 			return obj.Effect, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
-			return ec.marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *compare.PendingEffect) graphql.Marshaler {
+			return ec.marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25851,8 +25851,8 @@ func (ec *executionContext) _Job_diff(ctx context.Context, field graphql.Collect
 			return obj.Diff()
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *publish.DifferenceSummary) graphql.Marshaler {
-			return ec.marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *compare.DifferenceSummary) graphql.Marshaler {
+			return ec.marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, selections, v)
 		},
 		true,
 		false,
@@ -38569,8 +38569,8 @@ func (ec *executionContext) _Query_catalogReleaseDiff(ctx context.Context, field
 			return ec.Resolvers.Query().CatalogReleaseDiff(ctx, fc.Args["fromId"].(string), fc.Args["toId"].(string), fc.Args["first"].(int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *publish.DifferenceSummary) graphql.Marshaler {
-			return ec.marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *compare.DifferenceSummary) graphql.Marshaler {
+			return ec.marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, selections, v)
 		},
 		true,
 		false,
@@ -53477,7 +53477,7 @@ func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.S
 
 var catalogDiffImplementors = []string{"CatalogDiff"}
 
-func (ec *executionContext) _CatalogDiff(ctx context.Context, sel ast.SelectionSet, obj *publish.DifferenceSummary) graphql.Marshaler {
+func (ec *executionContext) _CatalogDiff(ctx context.Context, sel ast.SelectionSet, obj *compare.DifferenceSummary) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDiffImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -53540,7 +53540,7 @@ func (ec *executionContext) _CatalogDiff(ctx context.Context, sel ast.SelectionS
 
 var catalogDiffChangeImplementors = []string{"CatalogDiffChange"}
 
-func (ec *executionContext) _CatalogDiffChange(ctx context.Context, sel ast.SelectionSet, obj *publish.DifferenceExcerpt) graphql.Marshaler {
+func (ec *executionContext) _CatalogDiffChange(ctx context.Context, sel ast.SelectionSet, obj *compare.DifferenceExcerpt) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDiffChangeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -53603,7 +53603,7 @@ func (ec *executionContext) _CatalogDiffChange(ctx context.Context, sel ast.Sele
 
 var catalogDiffCountImplementors = []string{"CatalogDiffCount"}
 
-func (ec *executionContext) _CatalogDiffCount(ctx context.Context, sel ast.SelectionSet, obj *publish.KindCount) graphql.Marshaler {
+func (ec *executionContext) _CatalogDiffCount(ctx context.Context, sel ast.SelectionSet, obj *compare.KindCount) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDiffCountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -53699,7 +53699,7 @@ func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionS
 
 var catalogMemberChangeImplementors = []string{"CatalogMemberChange"}
 
-func (ec *executionContext) _CatalogMemberChange(ctx context.Context, sel ast.SelectionSet, obj *publish.MemberExcerpt) graphql.Marshaler {
+func (ec *executionContext) _CatalogMemberChange(ctx context.Context, sel ast.SelectionSet, obj *compare.MemberExcerpt) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogMemberChangeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -67304,11 +67304,11 @@ func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*publish.DifferenceExcerpt) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*compare.DifferenceExcerpt) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx, sel, v[i])
+		return ec.marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerpt(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67320,7 +67320,7 @@ func (ec *executionContext) marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpu
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx context.Context, sel ast.SelectionSet, v *publish.DifferenceExcerpt) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerpt(ctx context.Context, sel ast.SelectionSet, v *compare.DifferenceExcerpt) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67330,11 +67330,11 @@ func (ec *executionContext) marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpubli
 	return ec._CatalogDiffChange(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx context.Context, sel ast.SelectionSet, v []*publish.KindCount) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCountᚄ(ctx context.Context, sel ast.SelectionSet, v []*compare.KindCount) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx, sel, v[i])
+		return ec.marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCount(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67346,7 +67346,7 @@ func (ec *executionContext) marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpub
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx context.Context, sel ast.SelectionSet, v *publish.KindCount) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCount(ctx context.Context, sel ast.SelectionSet, v *compare.KindCount) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67376,11 +67376,11 @@ func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdg
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*publish.MemberExcerpt) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*compare.MemberExcerpt) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx, sel, v[i])
+		return ec.marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67392,7 +67392,7 @@ func (ec *executionContext) marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋ
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx context.Context, sel ast.SelectionSet, v *publish.MemberExcerpt) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx context.Context, sel ast.SelectionSet, v *compare.MemberExcerpt) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67541,15 +67541,15 @@ func (ec *executionContext) marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraph�
 	return ret
 }
 
-func (ec *executionContext) unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, v any) (publish.PendingEffect, error) {
+func (ec *executionContext) unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx context.Context, v any) (compare.PendingEffect, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect[tmp]
+	res := unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v publish.PendingEffect) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v compare.PendingEffect) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect[v])
+	res := graphql.MarshalString(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67559,17 +67559,17 @@ func (ec *executionContext) marshalNCatalogPendingEffect2porticoᚋstoreᚋpubli
 }
 
 var (
-	unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect = map[string]publish.PendingEffect{
-		"ADD":    publish.PendingAdd,
-		"CHANGE": publish.PendingChange,
-		"REMOVE": publish.PendingRemove,
-		"NONE":   publish.PendingNone,
+	unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect = map[string]compare.PendingEffect{
+		"ADD":    compare.PendingAdd,
+		"CHANGE": compare.PendingChange,
+		"REMOVE": compare.PendingRemove,
+		"NONE":   compare.PendingNone,
 	}
-	marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect = map[publish.PendingEffect]string{
-		publish.PendingAdd:    "ADD",
-		publish.PendingChange: "CHANGE",
-		publish.PendingRemove: "REMOVE",
-		publish.PendingNone:   "NONE",
+	marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect = map[compare.PendingEffect]string{
+		compare.PendingAdd:    "ADD",
+		compare.PendingChange: "CHANGE",
+		compare.PendingRemove: "REMOVE",
+		compare.PendingNone:   "NONE",
 	}
 )
 
@@ -67657,15 +67657,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, v any) (publish.ResourceKind, error) {
+func (ec *executionContext) unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx context.Context, v any) (compare.ResourceKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[tmp]
+	res := unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, sel ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx context.Context, sel ast.SelectionSet, v compare.ResourceKind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
+	res := graphql.MarshalString(marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -67675,31 +67675,31 @@ func (ec *executionContext) marshalNCatalogResource2porticoᚋstoreᚋpublishᚐ
 }
 
 var (
-	unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[string]publish.ResourceKind{
-		"PRODUCT":        publish.ResourceProduct,
-		"PRICE":          publish.ResourcePrice,
-		"PRICE_MODIFIER": publish.ResourcePriceModifier,
-		"PRICEBOOK":      publish.ResourcePricebook,
-		"FILE":           publish.ResourceFile,
-		"NODE":           publish.ResourceNode,
-		"HIERARCHY":      publish.ResourceHierarchy,
-		"CATALOG":        publish.ResourceCatalog,
-		"ATTRIBUTE":      publish.ResourceAttribute,
-		"SYNONYM":        publish.ResourceSynonym,
-		"REDIRECT":       publish.ResourceRedirect,
+	unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind = map[string]compare.ResourceKind{
+		"PRODUCT":        compare.ResourceProduct,
+		"PRICE":          compare.ResourcePrice,
+		"PRICE_MODIFIER": compare.ResourcePriceModifier,
+		"PRICEBOOK":      compare.ResourcePricebook,
+		"FILE":           compare.ResourceFile,
+		"NODE":           compare.ResourceNode,
+		"HIERARCHY":      compare.ResourceHierarchy,
+		"CATALOG":        compare.ResourceCatalog,
+		"ATTRIBUTE":      compare.ResourceAttribute,
+		"SYNONYM":        compare.ResourceSynonym,
+		"REDIRECT":       compare.ResourceRedirect,
 	}
-	marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[publish.ResourceKind]string{
-		publish.ResourceProduct:       "PRODUCT",
-		publish.ResourcePrice:         "PRICE",
-		publish.ResourcePriceModifier: "PRICE_MODIFIER",
-		publish.ResourcePricebook:     "PRICEBOOK",
-		publish.ResourceFile:          "FILE",
-		publish.ResourceNode:          "NODE",
-		publish.ResourceHierarchy:     "HIERARCHY",
-		publish.ResourceCatalog:       "CATALOG",
-		publish.ResourceAttribute:     "ATTRIBUTE",
-		publish.ResourceSynonym:       "SYNONYM",
-		publish.ResourceRedirect:      "REDIRECT",
+	marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind = map[compare.ResourceKind]string{
+		compare.ResourceProduct:       "PRODUCT",
+		compare.ResourcePrice:         "PRICE",
+		compare.ResourcePriceModifier: "PRICE_MODIFIER",
+		compare.ResourcePricebook:     "PRICEBOOK",
+		compare.ResourceFile:          "FILE",
+		compare.ResourceNode:          "NODE",
+		compare.ResourceHierarchy:     "HIERARCHY",
+		compare.ResourceCatalog:       "CATALOG",
+		compare.ResourceAttribute:     "ATTRIBUTE",
+		compare.ResourceSynonym:       "SYNONYM",
+		compare.ResourceRedirect:      "REDIRECT",
 	}
 )
 
@@ -70956,7 +70956,7 @@ func (ec *executionContext) marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋge
 	return ec._CatalogDeletePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx context.Context, sel ast.SelectionSet, v *publish.DifferenceSummary) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx context.Context, sel ast.SelectionSet, v *compare.DifferenceSummary) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -71000,37 +71000,37 @@ func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋ
 	return ec._CatalogPendingChangeConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, v any) (*publish.PendingEffect, error) {
+func (ec *executionContext) unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx context.Context, v any) (*compare.PendingEffect, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[tmp]
+	res := unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v *compare.PendingEffect) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
+	res := graphql.MarshalString(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[string]publish.PendingEffect{
-		"ADD":    publish.PendingAdd,
-		"CHANGE": publish.PendingChange,
-		"REMOVE": publish.PendingRemove,
-		"NONE":   publish.PendingNone,
+	unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect = map[string]compare.PendingEffect{
+		"ADD":    compare.PendingAdd,
+		"CHANGE": compare.PendingChange,
+		"REMOVE": compare.PendingRemove,
+		"NONE":   compare.PendingNone,
 	}
-	marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[publish.PendingEffect]string{
-		publish.PendingAdd:    "ADD",
-		publish.PendingChange: "CHANGE",
-		publish.PendingRemove: "REMOVE",
-		publish.PendingNone:   "NONE",
+	marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect = map[compare.PendingEffect]string{
+		compare.PendingAdd:    "ADD",
+		compare.PendingChange: "CHANGE",
+		compare.PendingRemove: "REMOVE",
+		compare.PendingNone:   "NONE",
 	}
 )
 

@@ -15,7 +15,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
-	"portico/store/publish"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -2378,7 +2378,7 @@ var planCatalogDiff = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogDiff(ctx context.Context, fields *plan.Fields, obj *publish.DifferenceSummary) bool {
+func (x *planRun) writeCatalogDiff(ctx context.Context, fields *plan.Fields, obj *compare.DifferenceSummary) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2391,7 +2391,7 @@ func (x *planRun) writeCatalogDiff(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogDiff(ctx context.Context, f *plan.Field, obj *publish.DifferenceSummary) bool {
+func (x *planRun) fieldCatalogDiff(ctx context.Context, f *plan.Field, obj *compare.DifferenceSummary) bool {
 	switch f.Number {
 	case 1: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID)
@@ -2400,11 +2400,11 @@ func (x *planRun) fieldCatalogDiff(ctx context.Context, f *plan.Field, obj *publ
 	case 3: // toReleaseUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ToUUID())
 	case 4: // counts
-		return x.writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx, f, obj.Counts)
+		return x.writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCountᚄ(ctx, f, obj.Counts)
 	case 5: // total
 		return x.writeNInt2int(ctx, f, obj.Total)
 	case 6: // changes
-		return x.writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx, f, obj.Changes)
+		return x.writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerptᚄ(ctx, f, obj.Changes)
 	}
 	return x.String("CatalogDiff")
 }
@@ -2422,7 +2422,7 @@ var planCatalogDiffChange = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogDiffChange(ctx context.Context, fields *plan.Fields, obj *publish.DifferenceExcerpt) bool {
+func (x *planRun) writeCatalogDiffChange(ctx context.Context, fields *plan.Fields, obj *compare.DifferenceExcerpt) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2435,18 +2435,18 @@ func (x *planRun) writeCatalogDiffChange(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogDiffChange(ctx context.Context, f *plan.Field, obj *publish.DifferenceExcerpt) bool {
+func (x *planRun) fieldCatalogDiffChange(ctx context.Context, f *plan.Field, obj *compare.DifferenceExcerpt) bool {
 	switch f.Number {
 	case 1: // kind
-		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx, f, obj.Kind)
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // effect
-		return x.writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
+		return x.writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx, f, obj.Effect)
 	case 5: // members
-		return x.writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx, f, obj.Members)
+		return x.writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx, f, obj.Members)
 	case 6: // memberCount
 		return x.writeNInt2int(ctx, f, obj.MemberCount)
 	}
@@ -2464,7 +2464,7 @@ var planCatalogDiffCount = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogDiffCount(ctx context.Context, fields *plan.Fields, obj *publish.KindCount) bool {
+func (x *planRun) writeCatalogDiffCount(ctx context.Context, fields *plan.Fields, obj *compare.KindCount) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2477,10 +2477,10 @@ func (x *planRun) writeCatalogDiffCount(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogDiffCount(ctx context.Context, f *plan.Field, obj *publish.KindCount) bool {
+func (x *planRun) fieldCatalogDiffCount(ctx context.Context, f *plan.Field, obj *compare.KindCount) bool {
 	switch f.Number {
 	case 1: // kind
-		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx, f, obj.Kind)
 	case 2: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
 	case 3: // changed
@@ -2533,7 +2533,7 @@ var planCatalogMemberChange = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogMemberChange(ctx context.Context, fields *plan.Fields, obj *publish.MemberExcerpt) bool {
+func (x *planRun) writeCatalogMemberChange(ctx context.Context, fields *plan.Fields, obj *compare.MemberExcerpt) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2546,7 +2546,7 @@ func (x *planRun) writeCatalogMemberChange(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogMemberChange(ctx context.Context, f *plan.Field, obj *publish.MemberExcerpt) bool {
+func (x *planRun) fieldCatalogMemberChange(ctx context.Context, f *plan.Field, obj *compare.MemberExcerpt) bool {
 	switch f.Number {
 	case 1: // member
 		return x.writeNString2string(ctx, f, obj.Member)
@@ -2776,11 +2776,11 @@ func (x *planRun) writeCatalogPendingChange(ctx context.Context, fields *plan.Fi
 func (x *planRun) fieldCatalogPendingChange(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChange) bool {
 	switch f.Number {
 	case 1: // kind
-		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx, f, obj.Kind)
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // effect
-		return x.writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
+		return x.writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx, f, obj.Effect)
 	case 4: // product
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Product)
 	}
@@ -3984,11 +3984,11 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 15: // label
 		return x.writeOString2ᚖstring(ctx, f, obj.LabelText())
 	case 16: // diff
-		v, err := plan.Call(ctx, func() (*publish.DifferenceSummary, error) { return obj.Diff() })
+		v, err := plan.Call(ctx, func() (*compare.DifferenceSummary, error) { return obj.Diff() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, f, v)
+		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
 	}
 	return x.String("Job")
 }
@@ -6604,13 +6604,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*publish.DifferenceSummary, error) {
+		v, err := plan.Call(ctx, func() (*compare.DifferenceSummary, error) {
 			return x.resolvers.Query().CatalogReleaseDiff(ctx, arguments["fromId"].(string), arguments["toId"].(string), arguments["first"].(int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, f, v)
+		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
 	case 60: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
@@ -8401,11 +8401,11 @@ func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋrout
 	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome[v])
 }
 
-func (x *planRun) writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx context.Context, f *plan.Field, v []*publish.DifferenceExcerpt) bool {
+func (x *planRun) writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerptᚄ(ctx context.Context, f *plan.Field, v []*compare.DifferenceExcerpt) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx, f, v[i]) {
+		if !x.writeNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerpt(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -8414,18 +8414,18 @@ func (x *planRun) writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDiff
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx context.Context, f *plan.Field, v *publish.DifferenceExcerpt) bool {
+func (x *planRun) writeNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerpt(ctx context.Context, f *plan.Field, v *compare.DifferenceExcerpt) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogDiffChange(ctx, f.Of(planCatalogDiffChange), v)
 }
 
-func (x *planRun) writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx context.Context, f *plan.Field, v []*publish.KindCount) bool {
+func (x *planRun) writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCountᚄ(ctx context.Context, f *plan.Field, v []*compare.KindCount) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx, f, v[i]) {
+		if !x.writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCount(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -8434,7 +8434,7 @@ func (x *planRun) writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindC
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx context.Context, f *plan.Field, v *publish.KindCount) bool {
+func (x *planRun) writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚋcompareᚐKindCount(ctx context.Context, f *plan.Field, v *compare.KindCount) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -8458,11 +8458,11 @@ func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx con
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx context.Context, f *plan.Field, v []*publish.MemberExcerpt) bool {
+func (x *planRun) writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx context.Context, f *plan.Field, v []*compare.MemberExcerpt) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx, f, v[i]) {
+		if !x.writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -8471,7 +8471,7 @@ func (x *planRun) writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMe
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx context.Context, f *plan.Field, v *publish.MemberExcerpt) bool {
+func (x *planRun) writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx context.Context, f *plan.Field, v *compare.MemberExcerpt) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -8559,8 +8559,8 @@ func (x *planRun) writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEd
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v publish.PendingEffect) bool {
-	return x.String(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect[v])
+func (x *planRun) writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx context.Context, f *plan.Field, v compare.PendingEffect) bool {
+	return x.String(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[v])
 }
 
 func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
@@ -8591,8 +8591,8 @@ func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋrout
 	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
 }
 
-func (x *planRun) writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, f *plan.Field, v publish.ResourceKind) bool {
-	return x.String(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
+func (x *planRun) writeNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind(ctx context.Context, f *plan.Field, v compare.ResourceKind) bool {
+	return x.String(marshalNCatalogResource2porticoᚋstoreᚋpublishᚋcompareᚐResourceKind[v])
 }
 
 func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRule) bool {
@@ -9762,7 +9762,7 @@ func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnectio
 	return x.writeCatalogConnection(ctx, f.Of(planCatalogConnection), v)
 }
 
-func (x *planRun) writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx context.Context, f *plan.Field, v *publish.DifferenceSummary) bool {
+func (x *planRun) writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx context.Context, f *plan.Field, v *compare.DifferenceSummary) bool {
 	if v == nil {
 		return false
 	}
@@ -9790,11 +9790,11 @@ func (x *planRun) writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmode
 	return x.writeCatalogPendingChangeConnection(ctx, f.Of(planCatalogPendingChangeConnection), v)
 }
 
-func (x *planRun) writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v *publish.PendingEffect) bool {
+func (x *planRun) writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx context.Context, f *plan.Field, v *compare.PendingEffect) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
+	return x.String(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚋcompareᚐPendingEffect[*v])
 }
 
 func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRelease) bool {

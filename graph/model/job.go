@@ -5,6 +5,7 @@ import (
 
 	"portico/store/job"
 	"portico/store/publish"
+	"portico/store/publish/compare"
 )
 
 // Job is a background job.
@@ -28,7 +29,7 @@ func (j *Job) CatalogUUID() *string { return nonEmpty(publish.CatalogOfJob(j.Job
 func (j *Job) LabelText() *string { return nonEmpty(publish.NotesOfJob(j.Job).Label) }
 
 // Diff returns what a dry run found, or nil.
-func (j *Job) Diff() (*publish.DifferenceSummary, error) { return publish.DifferencesOfJob(j.Job) }
+func (j *Job) Diff() (*compare.DifferenceSummary, error) { return publish.DifferencesOfJob(j.Job) }
 
 // StartedAt returns when the job started, or nil.
 func (j *Job) StartedAt() *time.Time { return NonZeroTime(j.Job.StartedAt) }

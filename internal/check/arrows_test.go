@@ -20,19 +20,19 @@ internal/app: graph graph/audience graph/document graph/executor graph/limits gr
 	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/problem internal/web/server rest store store/seal
 	store/shop
 graph: internal/cachekey graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
+	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/publish/compare store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
 graph/audience: internal/auth store store/access
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/generated: graph/model graph/plan store store/cart store/catalog store/exchange store/gateway store/job store/promotion/code
-	store/promotion/redeem store/promotion/rule store/publish store/release store/release/price store/release/routing
+	store/promotion/redeem store/promotion/rule store/publish/compare store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
 graph/model: internal/cachekey graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
-	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
+	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/publish/compare store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
 	store/release/routing
@@ -45,7 +45,7 @@ graph/executor: internal/cachekey graph graph/audience graph/document graph/gene
 internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
 internal/cachekey:
 internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/web internal/web/accesslog
-	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
+	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/check store/exchange/sheet store/job store/promotion/code store/publish store/publish/compare store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
@@ -86,8 +86,9 @@ store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
 store/db: internal/cachekey internal/filelock store store/seal
-store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
-	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
+store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/settings store/stock
+store/exchange/check: store store/access store/authoring store/catalog store/db store/gateway store/promotion
+	store/promotion/code store/promotion/redeem store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
 store/index: internal/cachekey internal/heapsize store
@@ -98,8 +99,9 @@ store/promotion/code: internal/cachekey store store/authoring store/db store/job
 store/promotion/discount: store store/promotion/rule
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/discount store/promotion/rule
 store/promotion/rule: store store/authoring store/db
-store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release store/release/price
+store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/publish/compare store/release store/release/price
 	store/release/routing store/release/segment
+store/publish/compare: store store/catalog store/db store/index store/release store/release/price store/release/segment
 store/purge: internal/dependency store store/catalog store/db store/release/segment
 store/release: internal/cachekey internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing
 	store/release/segment
@@ -112,7 +114,7 @@ store/shop: store store/access store/audit store/authoring store/cart store/cata
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db
-store/storetest: internal/datagen store store/db store/exchange store/job store/promotion store/promotion/code
+store/storetest: internal/datagen store store/db store/exchange store/exchange/check store/job store/promotion store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/release/segment store/seal store/shop store/stock
 `
 

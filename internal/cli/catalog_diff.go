@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"portico/store"
-	"portico/store/publish"
+	"portico/store/publish/compare"
 )
 
 // catalogDiff is what differs between two releases, or what a publication would change.
@@ -36,12 +36,12 @@ type diffChange struct {
 
 // exampleDiff is an example for help, of the release with a number, or of the next publication.
 func exampleDiff(to int64) catalogDiff {
-	return newCatalogDiff(&publish.Differences{CatalogID: "catalog-coffee", From: 1, To: to, Counts: map[publish.ResourceKind]publish.DifferenceCount{publish.ResourceProduct: {Changed: 1}},
-		List: []*publish.Difference{{Kind: publish.ResourceProduct, ID: "prod-latte", Name: "Caffè Latte", Effect: publish.PendingChange,
+	return newCatalogDiff(&compare.Differences{CatalogID: "catalog-coffee", From: 1, To: to, Counts: map[compare.ResourceKind]compare.DifferenceCount{compare.ResourceProduct: {Changed: 1}},
+		List: []*compare.Difference{{Kind: compare.ResourceProduct, ID: "prod-latte", Name: "Caffè Latte", Effect: compare.PendingChange,
 			Members: []store.MemberChange{{Member: "attributes.name", Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
 }
 
-func newCatalogDiff(d *publish.Differences) catalogDiff {
+func newCatalogDiff(d *compare.Differences) catalogDiff {
 	diff := catalogDiff{Catalog: d.CatalogID, Total: d.Total(), Counts: []diffCount{}, Changes: []diffChange{}}
 	if d.From != 0 {
 		diff.From = &d.From
@@ -49,7 +49,7 @@ func newCatalogDiff(d *publish.Differences) catalogDiff {
 	if d.To != 0 {
 		diff.To = &d.To
 	}
-	for _, kind := range publish.DifferenceKinds() {
+	for _, kind := range compare.DifferenceKinds() {
 		if c := d.Counts[kind]; c.Total() > 0 {
 			diff.Counts = append(diff.Counts, diffCount{string(kind), c.Added, c.Changed, c.Removed})
 		}

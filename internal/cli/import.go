@@ -14,6 +14,7 @@ import (
 	"portico/internal/remote"
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 	"portico/store/shop"
 )
@@ -77,8 +78,8 @@ func (c *Import) Validate() error {
 	}
 	for _, name := range c.Replace {
 		switch {
-		case !slices.Contains(exchange.DeletableKinds(), name):
-			return usagef("--replace must be one of %s, got %q", strings.Join(exchange.DeletableKinds(), ", "), name)
+		case !slices.Contains(check.DeletableKinds(), name):
+			return usagef("--replace must be one of %s, got %q", strings.Join(check.DeletableKinds(), ", "), name)
 		case slices.Contains(c.Skip, name):
 			return usagef("--replace %s and --skip %[1]s exclude each other. Use one of them", name)
 		}
@@ -249,7 +250,7 @@ func printWarnings(w io.Writer, report *exchange.ImportReport, in input, file st
 	left := report.WarningCount
 	for i, first := range report.Warnings {
 		kind := first.Kind()
-		ofKind := func(e exchange.ImportError) bool { return e.Kind() == kind }
+		ofKind := func(e check.ImportError) bool { return e.Kind() == kind }
 		if slices.ContainsFunc(report.Warnings[:i], ofKind) {
 			continue
 		}

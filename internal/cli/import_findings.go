@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/store/exchange"
+	"portico/store/exchange/check"
 )
 
 // finding is an error or a warning of an import, or a change that --dry-run found, as
@@ -26,7 +26,7 @@ type finding struct {
 
 // newFinding names the file and line of an error or a warning, which a pass over in
 // has read.
-func newFinding(e exchange.ImportError, severity string, in input) finding {
+func newFinding(e check.ImportError, severity string, in input) finding {
 	f := finding{Severity: severity, Type: e.Type, Member: strings.Join(e.Err.Path, "."), Message: e.Err.Detail}
 	f.File, f.Line = position(in, e.Line)
 	if column := in.column(e); column != "" {
@@ -112,11 +112,11 @@ func (w *findingWriter) flush() error {
 
 // found returns the function that an import calls with each error and warning; nil without
 // a report.
-func (w *findingWriter) found(in input) func(exchange.ImportError, bool) {
+func (w *findingWriter) found(in input) func(check.ImportError, bool) {
 	if w == nil {
 		return nil
 	}
-	return func(e exchange.ImportError, warning bool) {
+	return func(e check.ImportError, warning bool) {
 		severity := "error"
 		if warning {
 			severity = "warning"

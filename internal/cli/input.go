@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"portico/internal/datagen"
-	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 )
 
@@ -30,14 +30,14 @@ type input interface {
 	position(line int) (file string, fileLine int)
 
 	// column returns the column of a CSV file that an error is about; empty for another file or member.
-	column(e exchange.ImportError) string
+	column(e check.ImportError) string
 
 	// readSheets converts CSV files, and returns what is odd about files, to print. Call it before the first pass.
 	readSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error)
 
 	// hasSheets reports whether any file is CSV, and row what is known of a line of the pass.
 	hasSheets() bool
-	row(line int) exchange.SheetRow
+	row(line int) check.SheetRow
 
 	// close removes temporary files.
 	close()
@@ -298,12 +298,12 @@ func (g *generatedInput) open() (io.ReadCloser, error) {
 	return pass, nil
 }
 
-func (g *generatedInput) size() int64                        { return -1 }
-func (g *generatedInput) position(line int) (string, int)    { return "--generate", line }
-func (g *generatedInput) row(int) exchange.SheetRow          { return exchange.SheetRow{} }
-func (g *generatedInput) hasSheets() bool                    { return false }
-func (g *generatedInput) column(exchange.ImportError) string { return "" }
-func (g *generatedInput) close()                             {}
+func (g *generatedInput) size() int64                     { return -1 }
+func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
+func (g *generatedInput) row(int) check.SheetRow          { return check.SheetRow{} }
+func (g *generatedInput) hasSheets() bool                 { return false }
+func (g *generatedInput) column(check.ImportError) string { return "" }
+func (g *generatedInput) close()                          {}
 
 func (g *generatedInput) readSheets(context.Context, *sheet.Reader) ([]string, error) {
 	return nil, nil

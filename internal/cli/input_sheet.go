@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 )
 
@@ -66,16 +66,16 @@ func (f *fileInput) temporary() (*os.File, error) {
 
 // row returns what is known of a line of the pass, of which a CSV file may be the source. The pass must have
 // read that far.
-func (f *fileInput) row(line int) exchange.SheetRow {
+func (f *fileInput) row(line int) check.SheetRow {
 	file, line := f.find(line)
 	if file == nil || file.rows == nil {
-		return exchange.SheetRow{}
+		return check.SheetRow{}
 	}
-	return exchange.SheetRow{IsRow: true, Continued: file.rows.Continued[line], Faults: file.rows.Faults[line]}
+	return check.SheetRow{IsRow: true, Continued: file.rows.Continued[line], Faults: file.rows.Faults[line]}
 }
 
 // column returns the column of a CSV file that an error is about; empty for another file or member.
-func (f *fileInput) column(e exchange.ImportError) string {
+func (f *fileInput) column(e check.ImportError) string {
 	if file, _ := f.find(max(e.Line, 1)); file != nil && file.rows != nil && e.Line > 0 {
 		return file.rows.Column(e.Err.Path)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/promotion/code"
 	"portico/store/settings"
 )
@@ -18,15 +19,15 @@ type caseSwitch struct {
 	line    int
 }
 
-func (c *caseSwitch) add(d decodedLine) {
-	if ignored := settings.CodesIgnoreCase(d.source); ignored != nil {
-		c.ignored, c.line = ignored, d.line
+func (c *caseSwitch) add(d check.Line) {
+	if ignored := settings.CodesIgnoreCase(d.Source); ignored != nil {
+		c.ignored, c.line = ignored, d.Number
 	}
 }
 
 // conflicts returns the error of the line if codes of the store keep the setting from being switched on. A file that
 // sets the stored value switches nothing.
-func (c *caseSwitch) conflicts(ctx context.Context, in db.Session) (list []ImportError, err error) {
+func (c *caseSwitch) conflicts(ctx context.Context, in db.Session) (list []check.ImportError, err error) {
 	if c.ignored == nil {
 		return nil, nil
 	}
@@ -43,7 +44,7 @@ func (c *caseSwitch) conflicts(ctx context.Context, in db.Session) (list []Impor
 	}
 	err = code.CheckCase(ctx, in, c.now)
 	if conflict, is := errors.AsType[*store.Error](err); is {
-		return []ImportError{{Line: c.line, Type: settings.SettingsKind.Name, Err: conflict}}, nil
+		return []check.ImportError{{Line: c.line, Type: settings.SettingsKind.Name, Err: conflict}}, nil
 	}
 	return nil, err
 }

@@ -11,6 +11,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // deletion is a resource to delete.
@@ -31,9 +32,9 @@ type uses struct {
 	first string // such as: the node "mugs"
 }
 
-func (u *uses) add(d decodedLine) {
+func (u *uses) add(d check.Line) {
 	if u.count++; u.count == 1 {
-		u.first = "the " + d.kind + " " + strconv.Quote(d.source.Key())
+		u.first = "the " + d.Kind + " " + strconv.Quote(d.Source.Key())
 	}
 }
 
@@ -50,8 +51,8 @@ func (u *uses) String() string {
 type deletionPlan struct {
 	list     []*deletion
 	replaced []Replacement
-	faults   []ImportError
-	warnings []ImportError
+	faults   []check.ImportError
+	warnings []check.ImportError
 
 	seed    maphash.Seed
 	byID    map[uint64]*deletion
@@ -59,7 +60,7 @@ type deletionPlan struct {
 	dead    map[uint64]*deletion // by the keys that they define
 	revived map[uint64]bool      // dead keys that another resource defines
 	catalog bool                 // the file holds a catalog
-	keys    keysOfLine
+	keys    check.LineKeys
 }
 
 // referrers are the types of resources that can refer to those of a type.
@@ -69,19 +70,19 @@ var referrers = map[string][]string{
 }
 
 // planDeletions plans the deletions of lines and of Replace. batches reads the file.
-func (s *Service) planDeletions(ctx context.Context, lines []decodedLine, batches func(func([]decodedLine) error) error, options ImportOptions) (*deletionPlan, error) {
+func (s *Service) planDeletions(ctx context.Context, lines []check.Line, batches func(func([]check.Line) error) error, options ImportOptions) (*deletionPlan, error) {
 	p := &deletionPlan{seed: maphash.MakeSeed(), byID: map[uint64]*deletion{}, inFile: map[uint64]struct{}{}, dead: map[uint64]*deletion{}, revived: map[uint64]bool{}}
 	if len(lines)+len(options.Replace) == 0 {
 		return p, nil
 	}
 	for _, d := range lines {
-		p.add(&deletion{kind: d.kind, id: d.deletes, line: d.line})
+		p.add(&deletion{kind: d.Kind, id: d.Deletes, line: d.Number})
 	}
 	if err := eachResource(batches, p.compare); err != nil {
 		return nil, err
 	}
 	err := s.db.Snapshot(ctx, func(in db.Session) error {
-		for _, kind := range allKinds {
+		for _, kind := range check.Kinds {
 			if slices.Contains(options.Replace, kind.Name) {
 				if err := p.replace(ctx, in, kind); err != nil {
 					return err
@@ -102,10 +103,10 @@ func (s *Service) planDeletions(ctx context.Context, lines []decodedLine, batche
 	return p, p.finish(ctx, s.db.Reader)
 }
 
-func eachResource(batches func(func([]decodedLine) error) error, do func(decodedLine)) error {
-	return batches(func(batch []decodedLine) error {
+func eachResource(batches func(func([]check.Line) error) error, do func(check.Line)) error {
+	return batches(func(batch []check.Line) error {
 		for _, d := range batch {
-			if d.source != nil {
+			if d.Source != nil {
 				do(d)
 			}
 		}
@@ -114,7 +115,7 @@ func eachResource(batches func(func([]decodedLine) error) error, do func(decoded
 }
 
 func (p *deletionPlan) hash(kind authoring.KeyKind, value string) uint64 {
-	return maphash.Comparable(p.seed, recordedKey{kind, value})
+	return maphash.Comparable(p.seed, check.RecordedKey{Kind: kind, Value: value})
 }
 
 // add adds a deletion. The first line of a resource counts.
@@ -127,24 +128,24 @@ func (p *deletionPlan) add(d *deletion) {
 }
 
 // compare finds lines whose resource another line deletes.
-func (p *deletionPlan) compare(d decodedLine) {
-	hash := p.hash(authoring.KeyKind(d.kind), d.source.Key())
+func (p *deletionPlan) compare(d check.Line) {
+	hash := p.hash(authoring.KeyKind(d.Kind), d.Source.Key())
 	p.inFile[hash] = struct{}{}
-	p.catalog = p.catalog || d.kind == "catalog"
+	p.catalog = p.catalog || d.Kind == "catalog"
 	if deleted := p.byID[hash]; deleted != nil {
-		p.faults = append(p.faults, ImportError{Line: deleted.line, Type: d.kind, Other: d.line,
-			Err: store.Invalidf([]string{"deleted"}, "contradicts another line, which has the %s %q", d.kind, deleted.id)})
+		p.faults = append(p.faults, check.ImportError{Line: deleted.line, Type: d.Kind, Other: d.Number,
+			Err: store.Invalidf([]string{"deleted"}, "contradicts another line, which has the %s %q", d.Kind, deleted.id)})
 	}
 }
 
 // replace adds the stored resources of a kind that the file does not hold.
 func (p *deletionPlan) replace(ctx context.Context, in db.Session, kind authoring.Kind) error {
 	r := Replacement{Type: kind.Name}
-	err := eachStored(ctx, in, kind, nil, func(d decodedLine, _ []byte) {
+	err := eachStored(ctx, in, kind, nil, func(d check.Line, _ []byte) {
 		r.All++
-		if _, held := p.inFile[p.hash(authoring.KeyKind(kind.Name), d.source.Key())]; !held {
+		if _, held := p.inFile[p.hash(authoring.KeyKind(kind.Name), d.Source.Key())]; !held {
 			r.Deleted++
-			p.add(&deletion{kind: kind.Name, id: d.source.Key()})
+			p.add(&deletion{kind: kind.Name, id: d.Source.Key()})
 		}
 	})
 	p.replaced = append(p.replaced, r)
@@ -160,9 +161,9 @@ func (p *deletionPlan) readDeleted(ctx context.Context, in db.Session) error {
 	parents := map[string]string{}
 	for name, ids := range ids {
 		if err := store.Chunked(ids, 512, func(ids []string) error {
-			return eachStored(ctx, in, kindByName(name), ids, func(d decodedLine, _ []byte) {
+			return eachStored(ctx, in, check.KindByName(name), ids, func(d check.Line, _ []byte) {
 				p.noteDeleted(d)
-				if node, ok := d.source.(*catalog.NodeSource); ok {
+				if node, ok := d.Source.(*catalog.NodeSource); ok {
 					parents[node.ID] = node.Relationships.Parent.ID()
 				}
 			})
@@ -186,35 +187,35 @@ func (p *deletionPlan) readDeleted(ctx context.Context, in db.Session) error {
 }
 
 // noteDeleted notes the keys of a stored resource that is to be deleted.
-func (p *deletionPlan) noteDeleted(d decodedLine) {
-	found := p.byID[p.hash(authoring.KeyKind(d.kind), d.source.Key())]
+func (p *deletionPlan) noteDeleted(d check.Line) {
+	found := p.byID[p.hash(authoring.KeyKind(d.Kind), d.Source.Key())]
 	if found == nil {
 		return
 	}
-	if source, ok := d.source.(authoring.UndeletableSource); ok && source.Undeletable() != "" {
+	if source, ok := d.Source.(authoring.UndeletableSource); ok && source.Undeletable() != "" {
 		if found.kept = true; found.line > 0 {
 			p.fault(found, "%s", source.Undeletable())
 			return
 		}
-		i := slices.IndexFunc(p.replaced, func(r Replacement) bool { return r.Type == d.kind })
+		i := slices.IndexFunc(p.replaced, func(r Replacement) bool { return r.Type == d.Kind })
 		p.replaced[i].Deleted--
 		return
 	}
 	found.exists = true
-	p.keys.record(d)
-	for _, key := range p.keys.defined {
-		if key.kind != authoring.KeyChild && key.kind != authoring.KeyOption { // children name their parent too
-			p.dead[p.hash(key.kind, key.value)] = found
+	p.keys.Record(d)
+	for _, key := range p.keys.Defined {
+		if key.Kind != authoring.KeyChild && key.Kind != authoring.KeyOption { // children name their parent too
+			p.dead[p.hash(key.Kind, key.Value)] = found
 		}
 	}
 }
 
 func (p *deletionPlan) fault(d *deletion, format string, args ...any) {
-	p.faults = append(p.faults, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"id"}, format, args...)})
+	p.faults = append(p.faults, check.ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"id"}, format, args...)})
 }
 
 func (p *deletionPlan) warn(d *deletion, format string, args ...any) {
-	p.warnings = append(p.warnings, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"id"}, format, args...)})
+	p.warnings = append(p.warnings, check.ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"id"}, format, args...)})
 }
 
 // findUses looks in the store for resources that refer to deleted ones. It leaves out those that
@@ -226,12 +227,12 @@ func (p *deletionPlan) findUses(ctx context.Context, in db.Session) error {
 			wanted[name] = true
 		}
 	}
-	for _, kind := range allKinds {
+	for _, kind := range check.Kinds {
 		if !wanted[kind.Name] {
 			continue
 		}
-		if err := eachStored(ctx, in, kind, nil, func(d decodedLine, _ []byte) {
-			hash := p.hash(authoring.KeyKind(d.kind), d.source.Key())
+		if err := eachStored(ctx, in, kind, nil, func(d check.Line, _ []byte) {
+			hash := p.hash(authoring.KeyKind(d.Kind), d.Source.Key())
 			if _, replaced := p.inFile[hash]; !replaced && p.byID[hash] == nil {
 				p.note(d)
 			}
@@ -243,13 +244,13 @@ func (p *deletionPlan) findUses(ctx context.Context, in db.Session) error {
 }
 
 // note counts the deleted resources that a resource refers to.
-func (p *deletionPlan) note(d decodedLine) {
-	if d.kind == "stock" || d.kind == "stock_transaction" {
+func (p *deletionPlan) note(d check.Line) {
+	if d.Kind == "stock" || d.Kind == "stock_transaction" {
 		return // they stay
 	}
-	p.keys.record(d)
-	for _, key := range p.keys.defined {
-		if hash := p.hash(key.kind, key.value); p.dead[hash] != nil {
+	p.keys.Record(d)
+	for _, key := range p.keys.Defined {
+		if hash := p.hash(key.Kind, key.Value); p.dead[hash] != nil {
 			p.revived[hash] = true
 		}
 	}
@@ -260,16 +261,16 @@ func (p *deletionPlan) note(d decodedLine) {
 			deleted.hard.add(d)
 		}
 	}
-	for _, ref := range d.refs {
+	for _, ref := range d.References {
 		needs(ref.Kind, ref.ID)
 	}
-	if product, ok := d.source.(*catalog.ProductSource); ok {
+	if product, ok := d.Source.(*catalog.ProductSource); ok {
 		for key := range product.Attributes.CustomAttributes {
 			needs("attribute", key)
 		}
 	}
-	for _, key := range p.keys.used {
-		hash := p.hash(key.kind, key.value)
+	for _, key := range p.keys.Used {
+		hash := p.hash(key.Kind, key.Value)
 		if deleted := p.dead[hash]; deleted != nil && !p.revived[hash] && !counted[deleted] {
 			counted[deleted] = true
 			deleted.soft.add(d)
@@ -300,7 +301,7 @@ func (p *deletionPlan) finish(ctx context.Context, in db.Session) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(p.warnings, func(a, b ImportError) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.warnings, func(a, b check.ImportError) int { return cmp.Compare(a.Line, b.Line) })
 	return p.warnOfCodes(ctx, in, promotions)
 }
 
@@ -347,7 +348,7 @@ func (p *deletionPlan) each(do func(kind authoring.Kind, ids []string) error) er
 	for _, d := range p.list {
 		byKind[d.kind] = append(byKind[d.kind], d.id)
 	}
-	for _, kind := range slices.Backward(allKinds) {
+	for _, kind := range slices.Backward(check.Kinds) {
 		if ids := byKind[kind.Name]; len(ids) > 0 {
 			if err := do(kind, ids); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/authoring"
+	"portico/store/exchange/check"
 )
 
 var (
@@ -34,7 +35,7 @@ func TestImportPageHasEveryMember(t *testing.T) {
 		}
 		sections[page[at[2]:at[3]]], _, _ = strings.Cut(page[at[1]:end], "| `promotion_type` | needed")
 	}
-	for _, kind := range allKinds {
+	for _, kind := range check.Kinds {
 		section := sections[kind.Name]
 		lines := importLines.FindString(section)
 		require.NotEmpty(t, lines, "docs/import.md has no lines of %s", kind.Name)

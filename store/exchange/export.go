@@ -8,6 +8,7 @@ import (
 
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // ExportOptions select what to export.
@@ -29,7 +30,7 @@ func (s *Service) Export(ctx context.Context, to io.Writer, options ExportOption
 
 func export(ctx context.Context, in db.Session, to io.Writer, options ExportOptions) (int, error) {
 	e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(to, 1<<16)}
-	for _, kind := range allKinds {
+	for _, kind := range check.Kinds {
 		if kind.Private && !options.WithClients || len(options.Only) > 0 && !slices.Contains(options.Only, kind.Name) {
 			continue
 		}

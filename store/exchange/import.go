@@ -11,24 +11,25 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // recordIgnored records what was skipped of a line.
-func (r *ImportReport) recordIgnored(d decodedLine) {
-	for _, passed := range d.ignored {
+func (r *ImportReport) recordIgnored(d check.Line) {
+	for _, passed := range d.Ignored {
 		if len(r.Ignored) < MaxIgnored {
-			r.Ignored = append(r.Ignored, ImportError{Line: d.line, Type: d.kind, Err: passed})
+			r.Ignored = append(r.Ignored, check.ImportError{Line: d.Number, Type: d.Kind, Err: passed})
 		}
-		name := store.Abbreviate(d.kind)
-		if d.source != nil {
-			name += " " + starred(passed.Path)
+		name := store.Abbreviate(d.Kind)
+		if d.Source != nil {
+			name += " " + check.Starred(passed.Path)
 		}
 		countName(r.IgnoredCount, name)
 	}
 }
 
 // warn records a warning, or an error if the import is strict.
-func (r *ImportReport) warn(warning ImportError, options ImportOptions, add func(ImportError)) {
+func (r *ImportReport) warn(warning check.ImportError, options ImportOptions, add func(check.ImportError)) {
 	if options.Strict {
 		add(warning)
 		return
@@ -76,10 +77,10 @@ func (s *Service) Import(ctx context.Context, actor store.Actor, open func() (io
 // writeLines runs the passes that write resources.
 func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
 	report := c.report
-	c.decoder.skip = c.same.has
+	c.decoder.Skip = c.same.has
 	passes := []func(string) bool{func(string) bool { return true }}
-	if slices.ContainsFunc(allKinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
-		late := func(name string) bool { return kindByName(name).After != "" }
+	if slices.ContainsFunc(check.Kinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
+		late := func(name string) bool { return check.KindByName(name).After != "" }
 		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
 	most, err := s.linesAtOnce(ctx, options)
@@ -87,7 +88,7 @@ func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedI
 		return err
 	}
 	for _, wanted := range passes {
-		var waiting []decodedLine
+		var waiting []check.Line
 		write := func() error {
 			changed, left, err := s.importBatch(ctx, actor, waiting, c, limit)
 			waiting = nil
@@ -97,9 +98,9 @@ func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedI
 			}
 			return err
 		}
-		err := c.eachBatch(ctx, options, func(batch []decodedLine) error {
+		err := c.eachBatch(ctx, options, func(batch []check.Line) error {
 			for _, d := range batch {
-				if d.source != nil && wanted(d.kind) {
+				if d.Source != nil && wanted(d.Kind) {
 					waiting = append(waiting, d)
 				}
 			}
@@ -134,7 +135,7 @@ type checkedImport struct {
 	open      func() (io.ReadCloser, error) // the lines, merged if the import merges
 	merger    *lineMerger                   // nil if it does not
 	close     func()
-	decoder   *lineDecoder
+	decoder   *check.Decoder
 	same      *unchangedLines
 	kept      *overwritePolicy
 	deletions *deletionPlan
@@ -142,7 +143,7 @@ type checkedImport struct {
 	report    *ImportReport
 }
 
-func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do func([]decodedLine) error) error {
+func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do func([]check.Line) error) error {
 	if c.merger != nil {
 		options.LineBytes = c.merger.lineBytes()
 	}
@@ -173,46 +174,46 @@ func (s *Service) checkImport(ctx context.Context, actor store.Actor, open func(
 func (s *Service) checkLines(ctx context.Context, c *checkedImport, options ImportOptions) error {
 	report := c.report
 	faults := &ImportErrors{}
-	add := func(fault ImportError) {
-		if faults.Count++; len(faults.Errors) < MaxImportErrors {
+	add := func(fault check.ImportError) {
+		if faults.Count++; len(faults.Errors) < check.MaxImportErrors {
 			faults.Errors = append(faults.Errors, fault)
 		}
 		if options.Found != nil {
 			options.Found(fault, false)
 		}
 	}
-	graph, attributes := newReferenceChecker("the file"), newAttributeChecker()
-	numbers, redirects := numberChecker{}, redirectChecker{}
-	known, err := newStoredKeys(ctx, s.db.Reader)
+	graph, attributes := check.NewReferenceChecker("the file"), check.NewAttributeChecker()
+	numbers, redirects := check.NumberChecker{}, check.RedirectChecker{}
+	known, err := check.NewStoredKeys(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
-	keys := newKeyChecker(known, "files")
-	var deletions []decodedLine
-	err = c.eachBatch(ctx, options, func(batch []decodedLine) error {
+	keys := check.NewKeyChecker(known, "files")
+	var deletions []check.Line
+	err = c.eachBatch(ctx, options, func(batch []check.Line) error {
 		for _, d := range batch {
-			for _, fault := range d.errs {
-				add(ImportError{Line: d.line, Type: d.kind, Err: fault})
+			for _, fault := range d.Errors {
+				add(check.ImportError{Line: d.Number, Type: d.Kind, Err: fault})
 			}
 			report.recordIgnored(d)
-			if d.skipped {
-				report.Left[d.kind]++
+			if d.Skipped {
+				report.Left[d.Kind]++
 			}
-			if d.deletes != "" && len(d.errs) == 0 {
+			if d.Deletes != "" && len(d.Errors) == 0 {
 				deletions = append(deletions, d)
 			}
-			if d.source != nil {
-				report.Resources[d.kind]++
-				graph.add(d)
-				attributes.add(d)
-				numbers.add(d)
-				redirects.add(d)
+			if d.Source != nil {
+				report.Resources[d.Kind]++
+				graph.Add(d)
+				attributes.Add(d)
+				numbers.Add(d)
+				redirects.Add(d)
 				if options.Settings || !c.kept.settings {
 					c.codeCase.add(d)
 				}
 			}
 		}
-		faulty, err := c.kept.ledger.check(ctx, batch)
+		faulty, err := c.kept.ledger.Check(ctx, batch)
 		for _, fault := range faulty {
 			add(fault)
 		}
@@ -228,27 +229,27 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 					return err
 				}
 			}
-			return keys.add(ctx, in, batch, c.same.lines.has)
+			return keys.Add(ctx, in, batch, c.same.lines.has)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	missing, err := graph.missing(ctx, s.db.Reader)
+	missing, err := graph.Missing(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
-	wrong, err := attributes.wrong(ctx, s.db.Reader)
+	wrong, err := attributes.Wrong(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
 	options.Progress = nil
-	batches := func(do func([]decodedLine) error) error { return c.eachBatch(ctx, options, do) }
+	batches := func(do func([]check.Line) error) error { return c.eachBatch(ctx, options, do) }
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops, c.codeCase.conflicts} {
-		found, err := check(ctx, s.db.Reader)
+	for _, find := range []func(context.Context, db.Session) ([]check.ImportError, error){numbers.TooMany, redirects.Loops, c.codeCase.conflicts} {
+		found, err := find(ctx, s.db.Reader)
 		if err != nil {
 			return err
 		}
@@ -257,17 +258,17 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)
 	}
-	if keys.finish() {
-		if err := keys.warn(ctx, batches, s.db.Reader, func(warning ImportError) { report.warn(warning, options, add) }); err != nil {
+	if keys.Finish() {
+		if err := keys.Warn(ctx, batches, s.db.Reader, func(warning check.ImportError) { report.warn(warning, options, add) }); err != nil {
 			return err
 		}
 	}
 	for _, warning := range c.deletions.warnings {
 		report.warn(warning, options, add)
 	}
-	report.Skipped["stock_transaction"] = c.kept.ledger.skipped
+	report.Skipped["stock_transaction"] = c.kept.ledger.Skipped
 	if faults.Count > 0 {
-		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int {
+		slices.SortStableFunc(faults.Errors, func(a, b check.ImportError) int {
 			if a.Missing != b.Missing {
 				if a.Missing {
 					return 1
@@ -283,17 +284,17 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 }
 
 // sourcesOf returns the sources of lines that have one.
-func sourcesOf(batch []decodedLine) (sources []authoring.Source) {
+func sourcesOf(batch []check.Line) (sources []authoring.Source) {
 	for _, d := range batch {
-		if d.source != nil {
-			sources = append(sources, d.source)
+		if d.Source != nil {
+			sources = append(sources, d.Source)
 		}
 	}
 	return sources
 }
 
 // eachBatch decodes a file on all processors and calls do with the batches in order.
-func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *lineDecoder, do func([]decodedLine) error) error {
+func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *check.Decoder, do func([]check.Line) error) error {
 	file, err := open()
 	if err != nil {
 		return err
@@ -305,18 +306,18 @@ func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options 
 	defer cancel()
 
 	// pending holds the batches in progress, in the order of the file.
-	pending := make(chan chan []decodedLine, batchesAhead())
+	pending := make(chan chan []check.Line, batchesAhead())
 	var readErr error
 	readers.Go(func() {
 		defer close(pending)
 		readErr = readLines(file, options, func(first int, lines [][]byte) error {
-			result := make(chan []decodedLine, 1)
+			result := make(chan []check.Line, 1)
 			select {
 			case pending <- result:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			readers.Go(func() { result <- decoder.batch(first, lines) })
+			readers.Go(func() { result <- decoder.Batch(first, lines) })
 			return nil
 		})
 	})

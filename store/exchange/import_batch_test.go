@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/exchange/check"
 )
 
 // endless is a file of many lines that counts those read.
@@ -45,10 +46,10 @@ func TestImportReadAheadIsBounded(t *testing.T) {
 	// Those decoded ahead, the current one, and the one being read.
 	ahead := int64(batchesAhead()+2)*batch + (1<<20)/64
 	done, last := int64(0), 0
-	require.NoError(t, eachBatch(t.Context(), open, options, newLineDecoder(ImportOptions{}), func(decoded []decodedLine) error {
+	require.NoError(t, eachBatch(t.Context(), open, options, newLineDecoder(ImportOptions{}), func(decoded []check.Line) error {
 		for _, d := range decoded {
-			require.Equal(t, last+1, d.line, "in the file's order")
-			last = d.line
+			require.Equal(t, last+1, d.Number, "in the file's order")
+			last = d.Number
 		}
 		runtime.Gosched()
 		require.LessOrEqual(t, read.Load(), done+int64(len(decoded))+ahead)
@@ -59,7 +60,7 @@ func TestImportReadAheadIsBounded(t *testing.T) {
 
 	read.Store(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := eachBatch(ctx, open, options, newLineDecoder(ImportOptions{}), func([]decodedLine) error { cancel(); return nil })
+	err := eachBatch(ctx, open, options, newLineDecoder(ImportOptions{}), func([]check.Line) error { cancel(); return nil })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Less(t, read.Load(), int64(lines), "and no further once it is given up")
 }
@@ -82,9 +83,9 @@ func TestTypeMemberMayBeAnywhere(t *testing.T) {
 	} {
 		for _, lenient := range []bool{false, true} {
 			d := newLineDecoder(ImportOptions{Lenient: lenient})
-			slow := d.decode([]byte(strings.Replace(line, `{"type"`, `{ "type"`, 1)))
-			fast := d.decode([]byte(line))
-			for _, faults := range []store.Errors{slow.errs, fast.errs} {
+			slow := d.Decode([]byte(strings.Replace(line, `{"type"`, `{ "type"`, 1)))
+			fast := d.Decode([]byte(line))
+			for _, faults := range []store.Errors{slow.Errors, fast.Errors} {
 				for _, fault := range faults { // which may tell the column
 					fault.Detail, _, _ = strings.Cut(fault.Detail, " at column")
 				}

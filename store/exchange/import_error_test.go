@@ -12,6 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/storetest"
 )
 
@@ -41,7 +42,7 @@ func TestImportErrors(t *testing.T) {
 }
 
 // membersOf returns the members of errors, with dots.
-func membersOf(errs []exchange.ImportError) []string {
+func membersOf(errs []check.ImportError) []string {
 	members := []string{}
 	for _, e := range errs {
 		members = append(members, strings.Join(e.Err.Path, "."))
@@ -478,7 +479,7 @@ func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
 		var errs *exchange.ImportErrors
 		require.ErrorAs(t, err, &errs)
 		require.Equal(t, 250, errs.Count)
-		require.Len(t, errs.Errors, exchange.MaxImportErrors)
+		require.Len(t, errs.Errors, check.MaxImportErrors)
 		require.ErrorContains(t, err, "250 errors, the first: line 1: ")
 		for i, e := range errs.Errors {
 			require.Equal(t, i+1, e.Line)

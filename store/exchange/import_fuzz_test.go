@@ -31,20 +31,20 @@ func FuzzDecodeLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, lenient bool) {
 		requireSameDecoders(t, line)
-		d := newLineDecoder(ImportOptions{Lenient: lenient}).decode(line)
-		for _, fault := range append(d.errs, d.ignored...) {
+		d := newLineDecoder(ImportOptions{Lenient: lenient}).Decode(line)
+		for _, fault := range append(d.Errors, d.Ignored...) {
 			require.NotEmpty(t, fault.Error())
 			require.NotEqual(t, store.Internal, fault.Code, "%v", fault)
 		}
-		if d.source == nil || len(d.errs) > 0 {
-			require.NotEmpty(t, append(d.errs, d.ignored...), "%q", line)
+		if d.Source == nil || len(d.Errors) > 0 {
+			require.NotEmpty(t, append(d.Errors, d.Ignored...), "%q", line)
 			return
 		}
-		text, err := json.Marshal(d.source)
+		text, err := json.Marshal(d.Source)
 		require.NoError(t, err)
-		again := newLineDecoder(ImportOptions{Lenient: lenient}).decode(text)
-		require.Empty(t, again.errs, "%q is written as %q", line, text)
-		twice, err := json.Marshal(again.source)
+		again := newLineDecoder(ImportOptions{Lenient: lenient}).Decode(text)
+		require.Empty(t, again.Errors, "%q is written as %q", line, text)
+		twice, err := json.Marshal(again.Source)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(text, twice), "%q, then %q", text, twice)
 	})
@@ -57,12 +57,12 @@ func requireSameDecoders(t require.TestingT, line []byte) (fast bool) {
 	if store.CheckImportLine(line) != nil {
 		return false
 	}
-	read := decoder.decodeFast(line)
-	if read.source == nil {
+	read := decoder.DecodeFast(line)
+	if read.Source == nil {
 		return false
 	}
-	read.check()
-	require.Equal(t, decoder.decodeStrictly(line), read, "%q", line)
+	read.Check()
+	require.Equal(t, decoder.DecodeStrictly(line), read, "%q", line)
 	return true
 }
 

@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/stock"
 )
 
@@ -70,14 +71,14 @@ func (s *Service) PlanImport(ctx context.Context, actor store.Actor, open func()
 	options.Progress = nil
 	p := &importPlanner{ImportPlan: &ImportPlan{c.report, map[string]int{}, map[string]int{}, map[string]int{}}, seed: maphash.MakeSeed(), kept: c.kept,
 		latest: map[uint64]plannedLine{}, stored: map[uint64][]byte{}}
-	each := func(do func(hash uint64, d decodedLine)) error {
-		return c.eachBatch(ctx, options, func(batch []decodedLine) error {
+	each := func(do func(hash uint64, d check.Line)) error {
+		return c.eachBatch(ctx, options, func(batch []check.Line) error {
 			return s.db.Snapshot(ctx, func(in db.Session) error {
 				if err := catalog.SetTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
 					return err
 				}
 				for _, d := range batch {
-					if d.source != nil {
+					if d.Source != nil {
 						do(p.hash(d), d)
 					}
 				}
@@ -89,12 +90,12 @@ func (s *Service) PlanImport(ctx context.Context, actor store.Actor, open func()
 		return nil, err
 	}
 	stored := newLineDecoder(ImportOptions{})
-	lines := &lineSplitter{do: func(line []byte) { p.compare(stored.decode(line), line) }}
+	lines := &lineSplitter{do: func(line []byte) { p.compare(stored.Decode(line), line) }}
 	if _, err := s.Export(ctx, lines, ExportOptions{WithClients: true}); err != nil {
 		return nil, err
 	}
-	if err := each(func(hash uint64, d decodedLine) {
-		if found := p.latest[hash]; found.line == d.line {
+	if err := each(func(hash uint64, d check.Line) {
+		if found := p.latest[hash]; found.line == d.Number {
 			p.plan(found, hash, d, changed)
 		}
 	}); err != nil {
@@ -107,17 +108,17 @@ func (s *Service) PlanImport(ctx context.Context, actor store.Actor, open func()
 	return p.ImportPlan, nil
 }
 
-func (p *importPlanner) hash(d decodedLine) uint64 {
-	return maphash.Comparable(p.seed, [2]string{d.kind, d.source.Key()})
+func (p *importPlanner) hash(d check.Line) uint64 {
+	return maphash.Comparable(p.seed, [2]string{d.Kind, d.Source.Key()})
 }
 
-func (p *importPlanner) add(hash uint64, d decodedLine) {
-	p.latest[hash] = plannedLine{d.line, maphash.Bytes(p.seed, store.Encode(d.source)), planCreated}
+func (p *importPlanner) add(hash uint64, d check.Line) {
+	p.latest[hash] = plannedLine{d.Number, maphash.Bytes(p.seed, store.Encode(d.Source)), planCreated}
 }
 
 // compare compares a line of the store with that of the file.
-func (p *importPlanner) compare(d decodedLine, line []byte) {
-	if d.source == nil {
+func (p *importPlanner) compare(d check.Line, line []byte) {
+	if d.Source == nil {
 		return
 	}
 	hash := p.hash(d)
@@ -126,7 +127,7 @@ func (p *importPlanner) compare(d decodedLine, line []byte) {
 		return
 	}
 	found.state = planUpdated
-	if maphash.Bytes(p.seed, store.Encode(d.source)) == found.body {
+	if maphash.Bytes(p.seed, store.Encode(d.Source)) == found.body {
 		found.state = planUnchanged
 	} else if len(p.stored) < maxDetailed {
 		p.stored[hash] = bytes.Clone(line)
@@ -135,39 +136,39 @@ func (p *importPlanner) compare(d decodedLine, line []byte) {
 }
 
 // plan counts the last line of a resource, and reports it if it would be written.
-func (p *importPlanner) plan(found plannedLine, hash uint64, d decodedLine, changed func(PlannedChange)) {
-	change := PlannedChange{Line: d.line, Type: d.kind, ID: d.source.Key(), Created: found.state == planCreated}
+func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, changed func(PlannedChange)) {
+	change := PlannedChange{Line: d.Number, Type: d.Kind, ID: d.Source.Key(), Created: found.state == planCreated}
 	if stored := p.stored[hash]; stored != nil {
-		change.Members = changedMembers(stored, store.Encode(d.source))
+		change.Members = changedMembers(stored, store.Encode(d.Source))
 		if len(change.Members) == 0 {
 			found.state = planUnchanged
 		}
-		kindByName(d.kind).MaskSecrets(change.Members)
+		check.KindByName(d.Kind).MaskSecrets(change.Members)
 	}
 	switch {
 	case found.state == planUnchanged:
-		p.Unchanged[d.kind]++
+		p.Unchanged[d.Kind]++
 		return
 	case p.keeps(d, found.state):
-		p.Skipped[d.kind]++
+		p.Skipped[d.Kind]++
 		return
 	case found.state == planCreated:
-		p.Created[d.kind]++
+		p.Created[d.Kind]++
 	default:
-		p.Updated[d.kind]++
+		p.Updated[d.Kind]++
 	}
 	changed(change)
 }
 
 // keeps reports whether the import leaves what the service itself has written.
-func (p *importPlanner) keeps(d decodedLine, state planState) bool {
-	switch source := d.source.(type) {
+func (p *importPlanner) keeps(d check.Line, state planState) bool {
+	switch source := d.Source.(type) {
 	case *stock.StockSource:
 		return state == planUpdated && !p.kept.options.Stock
 	case *stock.StockTransactionSource:
-		return state == planUpdated || !p.kept.options.Stock && p.kept.ledger.of(source.ProductID).skipping
+		return state == planUpdated || !p.kept.options.Stock && p.kept.ledger.Of(source.ProductID).Skipping
 	}
-	return d.kind == "settings" && p.kept.settings && !p.kept.options.Settings
+	return d.Kind == "settings" && p.kept.settings && !p.kept.options.Settings
 }
 
 // changedMembers returns the members in which two lines differ. Times that the new line leaves out

@@ -2,10 +2,8 @@ package exchange
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
-	"portico/store"
+	"portico/store/exchange/check"
 )
 
 // ImportOptions control an import.
@@ -24,7 +22,7 @@ type ImportOptions struct {
 
 	// Row, if set, tells which lines are rows of a sheet. They are merged in any case, and drop
 	// objects that they empty.
-	Row func(line int) SheetRow
+	Row func(line int) check.SheetRow
 
 	// Replace are types of which resources that the file does not hold are deleted; Skip are types
 	// whose lines are left alone.
@@ -44,7 +42,7 @@ type ImportOptions struct {
 	// Found, if set, is called with every error and every warning, also with those that are
 	// not listed: errors first, then warnings, each in the order of the file. Those of deletions
 	// come last.
-	Found func(finding ImportError, warning bool)
+	Found func(finding check.ImportError, warning bool)
 
 	// LineBytes is the longest line; 0 means 64 MiB.
 	LineBytes int
@@ -52,13 +50,6 @@ type ImportOptions struct {
 	// Progress, if set, is called with the bytes processed. Each pass counts as a share of
 	// the whole. It may be called from any goroutine.
 	Progress func(done int64)
-}
-
-// SheetRow is what an import knows of a line that may be a row of a sheet (package sheet).
-type SheetRow struct {
-	IsRow     bool
-	Continued bool         // it adds to the resource of an earlier row
-	Faults    store.Errors // what is wrong with it; then the line is blank
 }
 
 // ImportReport is the result of an import.
@@ -72,14 +63,14 @@ type ImportReport struct {
 	// Likely mistakes by line: references to what is neither in the file nor in the store, keys that two
 	// resources have, and more. The lines were written all the same. Warnings lists the first
 	// maxWarningsOfKind of each kind, at most MaxWarnings; WarningKinds counts all by ImportError.Kind.
-	Warnings     []ImportError
+	Warnings     []check.ImportError
 	WarningCount int
 	WarningKinds map[string]int
 
 	// What a lenient import skipped: resources of unknown types, and unknown members.
 	// Ignored lists the first MaxIgnored; IgnoredCount counts all by type, or by type and
 	// member, with * for list indexes.
-	Ignored      []ImportError
+	Ignored      []check.ImportError
 	IgnoredCount map[string]int
 }
 
@@ -110,55 +101,13 @@ func countName(counts map[string]int, name string) {
 	counts[name]++
 }
 
-// starred returns a path with dots, and * for the positions in lists.
-func starred(path []string) string {
-	path = slices.Clone(path)
-	for i, part := range path {
-		if strings.Trim(part, "0123456789") == "" {
-			path[i] = "*"
-		}
-	}
-	return strings.Join(path, ".")
-}
-
-// Kind is the type, the member and the beginning of the text, which errors of the same kind share whatever value each is about.
-func (f ImportError) Kind() string {
-	text := f.Err.Detail
-	if at := strings.IndexAny(text, `"0123456789`); at > 0 {
-		text = text[:at]
-	}
-	return f.Type + " " + starred(f.Err.Path) + " " + text
-}
-
-// ImportError is an error in a line.
-type ImportError struct {
-	Line  int          // from 1; 0 for what no line of the file holds
-	Type  string       // of the resource, if known
-	Err   *store.Error // Path is the member as in the file
-	Other int          // an earlier line that the error is about; 0 for none
-
-	// Missing is true if the member refers to what neither the files nor the store have. The line that
-	// has it may be wrong, so these errors come last.
-	Missing bool
-}
-
-func (f ImportError) Error() string {
-	if f.Type == "" {
-		return fmt.Sprintf("line %d: %s", f.Line, f.Err.Error())
-	}
-	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
-}
-
 // ImportErrors are the errors of a file by line, at most MaxImportErrors; those that are Missing come last. Nothing was
 // written.
 type ImportErrors struct {
-	Errors   []ImportError
+	Errors   []check.ImportError
 	Count    int // of all errors
 	Warnings int // that were found too; ImportOptions.Found gets them
 }
-
-// MaxImportErrors bounds the listed errors.
-const MaxImportErrors = 100
 
 func (f *ImportErrors) Error() string {
 	return fmt.Sprintf("%d errors, the first: %s", f.Count, f.Errors[0].Error())

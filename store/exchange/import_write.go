@@ -10,12 +10,13 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/stock"
 )
 
 // importBatch writes a batch in one transaction. It returns the number of new or changed
 // resources, and of skipped ones by type.
-func (s *Service) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, c *checkedImport, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
+func (s *Service) importBatch(ctx context.Context, actor store.Actor, batch []check.Line, c *checkedImport, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {
 		return 0, nil, nil
 	}
@@ -26,7 +27,7 @@ func (s *Service) importBatch(ctx context.Context, actor store.Actor, batch []de
 	return changed, left, err
 }
 
-func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []decodedLine, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
+func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []check.Line, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
 	err = s.writeAll(ctx, actor, limit, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
 		batch, err := c.merger.current(ctx, w, checked)
@@ -37,7 +38,7 @@ func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []d
 			return err
 		}
 		for name, sources := range sourcesByKind(batch) {
-			kind := kindByName(name)
+			kind := check.KindByName(name)
 			all := len(sources)
 			sources, err := c.kept.writable(ctx, w, name, sources)
 			if err != nil {
@@ -121,7 +122,7 @@ func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authori
 }
 
 // rowImportError adds the line to an error that only the write could find; nil for other errors.
-func rowImportError(batch []decodedLine, err error) error {
+func rowImportError(batch []check.Line, err error) error {
 	var found *authoring.RowError
 	if !errors.As(err, &found) {
 		return nil
@@ -131,8 +132,8 @@ func rowImportError(batch []decodedLine, err error) error {
 		return nil
 	}
 	for _, d := range slices.Backward(batch) {
-		if d.source == found.Source {
-			return &ImportErrors{Errors: []ImportError{{Line: d.line, Type: d.kind, Err: fault}}, Count: 1}
+		if d.Source == found.Source {
+			return &ImportErrors{Errors: []check.ImportError{{Line: d.Number, Type: d.Kind, Err: fault}}, Count: 1}
 		}
 	}
 	return nil
@@ -140,21 +141,21 @@ func rowImportError(batch []decodedLine, err error) error {
 
 // sourcesByKind yields the sources of a batch by type in a fixed order; of two with one id the
 // later wins.
-func sourcesByKind(batch []decodedLine) func(func(string, []authoring.Source) bool) {
+func sourcesByKind(batch []check.Line) func(func(string, []authoring.Source) bool) {
 	groups := map[string][]authoring.Source{}
 	places := map[[2]string]int{}
 	var kinds []string
 	for _, d := range batch {
-		if _, known := groups[d.kind]; !known {
-			kinds = append(kinds, d.kind)
+		if _, known := groups[d.Kind]; !known {
+			kinds = append(kinds, d.Kind)
 		}
-		name := [2]string{d.kind, d.source.Key()}
+		name := [2]string{d.Kind, d.Source.Key()}
 		if place, twice := places[name]; twice {
-			groups[d.kind][place] = d.source
+			groups[d.Kind][place] = d.Source
 			continue
 		}
-		places[name] = len(groups[d.kind])
-		groups[d.kind] = append(groups[d.kind], d.source)
+		places[name] = len(groups[d.Kind])
+		groups[d.Kind] = append(groups[d.Kind], d.Source)
 	}
 	slices.Sort(kinds) // the same lock order everywhere
 	return func(yield func(string, []authoring.Source) bool) {

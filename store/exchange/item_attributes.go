@@ -7,11 +7,12 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // explainAttributes changes errors of attributeChecker for callers of mutations, which declare attributes there, and see
 // the value of a wrong day.
-func explainAttributes(ctx context.Context, in db.Session, batch []decodedLine, wrong []ImportError) error {
+func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, wrong []check.ImportError) error {
 	var keys []string
 	for _, fault := range wrong {
 		if key := attributeKey(fault.Err); key != "" {
@@ -35,7 +36,7 @@ func explainAttributes(ctx context.Context, in db.Session, batch []decodedLine, 
 	}
 	for i, fault := range wrong {
 		key := attributeKey(fault.Err)
-		product, isProduct := batch[fault.Line-1].source.(*catalog.ProductSource)
+		product, isProduct := batch[fault.Line-1].Source.(*catalog.ProductSource)
 		if key == "" || !isProduct {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 )
 
@@ -128,20 +129,20 @@ func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []stri
 	found := useCounts{}
 	wanted := store.SetOf(ids)
 	if err := s.db.Snapshot(ctx, func(in db.Session) error { // not in the transaction, which others wait for
-		return eachStored(ctx, in, catalog.ProductKind, nil, func(d decodedLine, _ []byte) {
-			for _, id := range store.Unique(d.source.(*catalog.ProductSource).FileIDs()) {
+		return eachStored(ctx, in, catalog.ProductKind, nil, func(d check.Line, _ []byte) {
+			for _, id := range store.Unique(d.Source.(*catalog.ProductSource).FileIDs()) {
 				if wanted[id] {
-					found.add(id, "product", d.source.Key())
+					found.add(id, "product", d.Source.Key())
 				}
 			}
 		})
 	}); err != nil {
 		return nil, err
 	}
-	check := func(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	usesOf := func(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
 		return nil, found.at(positions, "is still used by %s"), nil
 	}
-	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: check}, ids, dryRun)
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: usesOf}, ids, dryRun)
 }
 
 // DeleteNodes deletes nodes by id, all or none. Their products stay. Unknown ids are NOT_FOUND, and nodes that
@@ -276,14 +277,14 @@ func redirectsTo(ctx context.Context, in db.Session, kind string, found useCount
 
 // nodeUses returns nodes that have others below them, which are not deleted too, and warns of redirects to the nodes.
 func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
-	places, err := nodePositions(ctx, in)
+	places, err := check.NodePositions(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
 	found := useCounts{}
 	for _, id := range slices.Sorted(maps.Keys(places)) {
 		if _, deleted := positions[id]; !deleted {
-			found.add(places[id].parent, "node", id)
+			found.add(places[id].Parent, "node", id)
 		}
 	}
 	redirects := useCounts{}

@@ -12,6 +12,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // The limits of a mutation that writes items.
@@ -73,22 +74,22 @@ type itemSet struct {
 	remove func(i int) bool // whether an item removes its resource; nil if none does
 
 	// accept changes what is reported of a line; nil for nothing.
-	accept func(d *decodedLine)
+	accept func(d *check.Line)
 
 	// mistakes returns further likely mistakes of lines, as accepted; nil for none.
-	mistakes func(ctx context.Context, in db.Session, batch []decodedLine) ([]ImportError, error)
+	mistakes func(ctx context.Context, in db.Session, batch []check.Line) ([]check.ImportError, error)
 }
 
 // itemWrite is the work of a mutation in a transaction.
 type itemWrite struct {
 	itemSet
 	*authoring.Writer
-	decoder *lineDecoder
+	decoder *check.Decoder
 	ids     []string         // of the resources, in the order of their first items
 	items   map[string][]int // by id
 	stored  map[string][]byte
 	patches map[string][][]byte // of the items, by id
-	batch   []decodedLine       // by resource; line counts them from 1
+	batch   []check.Line        // by resource; line counts them from 1
 	removed []string            // ids
 	faults  store.Errors
 }
@@ -171,8 +172,8 @@ func (w *itemWrite) read(ctx context.Context) error {
 	size := 0
 	if err := eachLocked(ctx, w.Writer, w.kind, w.ids, func(line []byte) {
 		if size += len(line); size <= maxItemBytes {
-			if d := w.decoder.decode(line); d.source != nil {
-				w.stored[d.source.Key()] = slices.Clone(line)
+			if d := w.decoder.Decode(line); d.Source != nil {
+				w.stored[d.Source.Key()] = slices.Clone(line)
 			}
 		}
 	}); err != nil {
@@ -187,7 +188,7 @@ func (w *itemWrite) read(ctx context.Context) error {
 				w.faults = append(w.faults, &store.Error{Code: store.NotFound, Path: []string{"items", strconv.Itoa(i)}, Detail: "is no " + w.kind.Name + " of the store, so it cannot be removed"})
 			}
 			w.removed = append(w.removed, id)
-			w.batch = append(w.batch, decodedLine{line: n + 1, kind: w.kind.Name, deletes: id})
+			w.batch = append(w.batch, check.Line{Number: n + 1, Kind: w.kind.Name, Deletes: id})
 			continue
 		}
 		line, wrong := w.stored[id], false
@@ -200,9 +201,9 @@ func (w *itemWrite) read(ctx context.Context) error {
 			w.patches[id] = append(w.patches[id], changes)
 			line = mergedLine(w.decoder, w.Now, line, changes, true)
 		}
-		d := w.decoder.decode(line)
-		if d.line = n + 1; wrong {
-			d.errs = nil // they follow from those of the items
+		d := w.decoder.Decode(line)
+		if d.Number = n + 1; wrong {
+			d.Errors = nil // they follow from those of the items
 		}
 		if w.accept != nil {
 			w.accept(&d)
@@ -214,32 +215,32 @@ func (w *itemWrite) read(ctx context.Context) error {
 
 // check returns every error of the merged lines.
 func (w *itemWrite) check(ctx context.Context) error {
-	references, attributes, redirects := newReferenceChecker("the items"), newAttributeChecker(), redirectChecker{}
+	references, attributes, redirects := check.NewReferenceChecker("the items"), check.NewAttributeChecker(), check.RedirectChecker{}
 	for _, id := range w.removed {
-		redirects.remove(id)
+		redirects.Remove(id)
 	}
 	for _, d := range w.batch {
-		for _, fault := range d.errs {
-			w.fault(ImportError{Line: d.line, Err: fault})
+		for _, fault := range d.Errors {
+			w.fault(check.ImportError{Line: d.Number, Err: fault})
 		}
-		if d.source != nil {
-			references.add(d)
-			attributes.add(d)
-			redirects.add(d)
+		if d.Source != nil {
+			references.Add(d)
+			attributes.Add(d)
+			redirects.Add(d)
 		}
 	}
-	missing, err := references.missing(ctx, w.Session)
+	missing, err := references.Missing(ctx, w.Session)
 	if err != nil {
 		return err
 	}
-	wrong, err := attributes.wrong(ctx, w.Session)
+	wrong, err := attributes.Wrong(ctx, w.Session)
 	if err != nil {
 		return err
 	}
 	if err := explainAttributes(ctx, w.Session, w.batch, wrong); err != nil {
 		return err
 	}
-	loops, err := redirects.loops(ctx, w.Session)
+	loops, err := redirects.Loops(ctx, w.Session)
 	if err != nil {
 		return err
 	}
@@ -276,10 +277,10 @@ func inItem(items []int, path []string) []string {
 }
 
 // fault adds an error with its path in the input.
-func (w *itemWrite) fault(f ImportError) { w.faults = append(w.faults, w.placed(f)) }
+func (w *itemWrite) fault(f check.ImportError) { w.faults = append(w.faults, w.placed(f)) }
 
 // placed returns the error of a line with its path in the input.
-func (w *itemWrite) placed(f ImportError) *store.Error {
+func (w *itemWrite) placed(f check.ImportError) *store.Error {
 	placed := *f.Err
 	placed.Path = w.path(w.items[w.ids[f.Line-1]], f.Err.Path)
 	if f.Other > 0 {
@@ -305,13 +306,13 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 	for n, id := range w.ids {
 		item := &WrittenItem{ID: id, Outcome: ItemCreated}
 		result.Items[n] = item
-		source := w.batch[n].source
+		source := w.batch[n].Source
 		if source == nil {
 			item.Outcome = ItemDeleted
 			continue
 		}
 		if before := w.stored[id]; before != nil {
-			was, is := store.Encode(w.decoder.decode(before).source), store.Encode(source)
+			was, is := store.Encode(w.decoder.Decode(before).Source), store.Encode(source)
 			if item.Outcome = ItemUnchanged; string(was) == string(is) {
 				continue
 			}
@@ -355,11 +356,11 @@ func (w *itemWrite) warn(ctx context.Context, result *ItemsWritten) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	var before []decodedLine
+	var before []check.Line
 	for n, id := range w.ids {
-		if stored := w.stored[id]; stored != nil && w.batch[n].source != nil && !unchanged(n+1) {
-			d := w.decoder.decode(stored)
-			if d.line = n + 1; w.accept != nil {
+		if stored := w.stored[id]; stored != nil && w.batch[n].Source != nil && !unchanged(n+1) {
+			d := w.decoder.Decode(stored)
+			if d.Number = n + 1; w.accept != nil {
 				w.accept(&d)
 			}
 			before = append(before, d)
@@ -402,13 +403,13 @@ func (w *itemWrite) names(id string, path []string) bool {
 }
 
 // likelyMistakes returns those of lines, but for unchanged ones.
-func (w *itemWrite) likelyMistakes(ctx context.Context, batch []decodedLine, unchanged func(line int) bool) (list []ImportError, err error) {
-	known, err := newStoredKeys(ctx, w.Session)
+func (w *itemWrite) likelyMistakes(ctx context.Context, batch []check.Line, unchanged func(line int) bool) (list []check.ImportError, err error) {
+	known, err := check.NewStoredKeys(ctx, w.Session)
 	if err != nil {
 		return nil, err
 	}
-	keys := newKeyChecker(known, "items")
-	add := func(warning ImportError) {
+	keys := check.NewKeyChecker(known, "items")
+	add := func(warning check.ImportError) {
 		if !unchanged(warning.Line) {
 			list = append(list, warning)
 		}
@@ -422,9 +423,9 @@ func (w *itemWrite) likelyMistakes(ctx context.Context, batch []decodedLine, unc
 			add(mistake)
 		}
 	}
-	if err := keys.add(ctx, w.Session, batch, unchanged); err != nil || !keys.finish() {
+	if err := keys.Add(ctx, w.Session, batch, unchanged); err != nil || !keys.Finish() {
 		return list, err
 	}
-	batches := func(do func([]decodedLine) error) error { return do(batch) }
-	return list, keys.warn(ctx, batches, w.Session, add)
+	batches := func(do func([]check.Line) error) error { return do(batch) }
+	return list, keys.Warn(ctx, batches, w.Session, add)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/exchange/check"
 )
 
 // TestKindsAreWhole: no kind lacks a part, is missing in a list, or refers to a kind that is
@@ -18,7 +20,7 @@ import (
 func TestKindsAreWhole(t *testing.T) {
 	t.Parallel()
 	known, sources := map[string]bool{}, map[string]bool{}
-	for _, k := range allKinds {
+	for _, k := range check.Kinds {
 		require.NotEmpty(t, k.Name, "a kind has no name")
 		require.False(t, known[k.Name], "%s stands in kinds twice", k.Name)
 		require.NotNil(t, k.Create, "%s cannot be read: it has no create", k.Name)
@@ -52,13 +54,13 @@ func TestKindsAreWhole(t *testing.T) {
 				if called, ok := node.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "Refers" {
 					name := literal(t, node.Args[1])
 					referred++
-					require.True(t, kindByName(name).Referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
+					require.True(t, check.KindByName(name).Referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
 				}
 			}
 			return true
 		})
 	}
-	require.Equal(t, []int{len(allKinds), len(allKinds)}, []int{keys, declared}, "it looks where they are")
+	require.Equal(t, []int{len(check.Kinds), len(check.Kinds)}, []int{keys, declared}, "it looks where they are")
 	require.Positive(t, referred)
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"portico/store/exchange/check"
 )
 
 // readLines splits a file into batches of lines; the first line is number 1.
@@ -60,4 +62,9 @@ func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 			return line, err
 		}
 	}
+}
+
+// newLineDecoder returns a decoder of the lines of an import.
+func newLineDecoder(options ImportOptions) *check.Decoder {
+	return check.NewDecoder(options.Lenient, cmp.Or(options.LineBytes, defaultLineBytes), options.Row, options.Skip)
 }

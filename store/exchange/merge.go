@@ -17,6 +17,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // A lineMerger writes the lines of an import to a temporary file, each merged onto the resource that
@@ -25,7 +26,7 @@ import (
 // that several lines change.
 type lineMerger struct {
 	db       *db.DB
-	decoder  *lineDecoder
+	decoder  *check.Decoder
 	rowsOnly bool // only rows of sheets are merged
 	seed     maphash.Seed
 	file     *os.File
@@ -35,12 +36,6 @@ type lineMerger struct {
 	maxBytes int
 }
 
-// linePatch is a line before it was merged.
-type linePatch struct {
-	before uint64 // hash of the line that it was merged onto; 0 for none
-	text   []byte
-}
-
 // A merged line of the temporary file ends with its patch: patchMark, the hash in patchHash digits, and the text.
 // JSON has no patchMark. A line that was not merged ends with patchMark alone.
 const (
@@ -48,23 +43,23 @@ const (
 	patchHash = 16
 )
 
-func appendPatch(line []byte, p *linePatch) []byte {
+func appendPatch(line []byte, p *check.Patch) []byte {
 	line = append(line, patchMark...)
 	if p != nil {
-		line = append(fmt.Appendf(line, "%0*x", patchHash, p.before), p.text...)
+		line = append(fmt.Appendf(line, "%0*x", patchHash, p.Before), p.Text...)
 	}
 	return line
 }
 
 // cutPatch returns a line of the temporary file as it was merged, and its patch.
-func cutPatch(line []byte) ([]byte, *linePatch) {
+func cutPatch(line []byte) ([]byte, *check.Patch) {
 	at := bytes.LastIndex(line, []byte(patchMark))
 	merged, patch := line[:at], bytes.TrimSuffix(line[at+1:], []byte("\n"))
 	if len(patch) == 0 {
 		return merged, nil
 	}
 	before, _ := strconv.ParseUint(string(patch[:patchHash]), 16, 64)
-	return merged, &linePatch{before, bytes.Clone(patch[patchHash:])}
+	return merged, &check.Patch{Before: before, Text: bytes.Clone(patch[patchHash:])}
 }
 
 // linePlace is where a line is in the temporary file.
@@ -79,7 +74,7 @@ const mergeBatch = 200
 
 // mergeLines writes the merged lines, which the caller removes. It adds to decoder the warnings that the
 // merged lines no longer show.
-func (s *Service) mergeLines(ctx context.Context, decoder *lineDecoder, open func() (io.ReadCloser, error), options ImportOptions) (*lineMerger, error) {
+func (s *Service) mergeLines(ctx context.Context, decoder *check.Decoder, open func() (io.ReadCloser, error), options ImportOptions) (*lineMerger, error) {
 	file, err := os.CreateTemp("", "portico-merge-*.ndjson")
 	if err != nil {
 		return nil, fmt.Errorf("merge: %w", err)
@@ -90,7 +85,7 @@ func (s *Service) mergeLines(ctx context.Context, decoder *lineDecoder, open fun
 		m.remove()
 		return nil, fmt.Errorf("merge: %w", err)
 	}
-	decoder.merged = true
+	decoder.CutPatch = cutPatch
 	return m, nil
 }
 
@@ -161,9 +156,9 @@ func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	kind := authoring.Kind{}
 	if len(line) <= m.maxBytes && store.CheckImportLine(text) == nil && store.DecodeJSON(text, &head) == nil {
-		kind = kindByName(head.Type)
+		kind = check.KindByName(head.Type)
 	}
-	if kind.Name == "" || m.decoder.skipped[kind.Name] || head.Gone != nil {
+	if kind.Name == "" || m.decoder.Skipped[kind.Name] || head.Gone != nil {
 		return p
 	}
 	p.kind, p.id = kind.Name, head.ID
@@ -176,12 +171,12 @@ func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
 		p.id, _ = store.CanonicalID(head.ID)
 	}
 	p.hash = maphash.Comparable(m.seed, p)
-	p.row = m.decoder.row(number).IsRow
+	p.row = m.decoder.Row(number).IsRow
 	if p.whole = m.rowsOnly && !p.row; p.whole {
 		return p // its repeated members are found when it is decoded
 	}
-	if twice := repeatedMembers(text); twice != nil {
-		m.decoder.warned[number] = twice
+	if twice := check.RepeatedMembers(text); twice != nil {
+		m.decoder.Warned[number] = twice
 	}
 	return p
 }
@@ -191,8 +186,8 @@ func (m *lineMerger) stored(ctx context.Context, wanted map[string][]string) (ma
 	lines := map[partialLine][]byte{}
 	err := m.db.Snapshot(ctx, func(in db.Session) error {
 		for name, ids := range wanted {
-			if err := eachStored(ctx, in, kindByName(name), store.Unique(ids), func(d decodedLine, line []byte) {
-				lines[partialLine{kind: name, id: d.source.Key()}] = bytes.Clone(line)
+			if err := eachStored(ctx, in, check.KindByName(name), store.Unique(ids), func(d check.Line, line []byte) {
+				lines[partialLine{kind: name, id: d.Source.Key()}] = bytes.Clone(line)
 			}); err != nil {
 				return err
 			}
@@ -210,7 +205,7 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 	} else {
 		end = nil
 	}
-	var patch *linePatch
+	var patch *check.Patch
 	if p.hash != 0 && !p.whole {
 		before := stored[partialLine{kind: p.kind, id: p.id}]
 		if place, twice := m.places[p.hash]; twice {
@@ -222,8 +217,8 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 				return err
 			}
 		}
-		patch = &linePatch{m.hash(before), bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))}
-		line = mergedLine(m.decoder, m.db.Now(), before, patch.text, p.row)
+		patch = &check.Patch{Before: m.hash(before), Text: bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))}
+		line = mergedLine(m.decoder, m.db.Now(), before, patch.Text, p.row)
 	}
 	if p.hash != 0 {
 		m.places[p.hash] = linePlace{m.written, len(line)}
@@ -244,12 +239,12 @@ func (m *lineMerger) hash(line []byte) uint64 {
 
 // mergedLine merges a line onto the stored one, nil if there is none. If that changes something, and the
 // line does not set the time of the last change, it is now. dropEmptied is that of store.MergeObject.
-func mergedLine(decoder *lineDecoder, at time.Time, before, line []byte, dropEmptied bool) []byte {
+func mergedLine(decoder *check.Decoder, at time.Time, before, line []byte, dropEmptied bool) []byte {
 	merged := store.MergeObject(before, line, dropEmptied)
 	if before == nil || bytes.Equal(merged, store.MergeObject(before, []byte("{}"), false)) {
 		return merged
 	}
-	if was, is := decoder.decode(before), decoder.decode(merged); is.source == nil || bytes.Equal(store.Encode(was.source), store.Encode(is.source)) {
+	if was, is := decoder.Decode(before), decoder.Decode(merged); is.Source == nil || bytes.Equal(store.Encode(was.Source), store.Encode(is.Source)) {
 		return merged
 	}
 	type times struct {

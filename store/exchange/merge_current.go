@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/authoring"
+	"portico/store/exchange/check"
 )
 
 // mergedResource is what a batch of merged lines changes of a resource.
@@ -19,7 +20,7 @@ type mergedResource struct {
 
 // current returns a batch as the transaction of w writes it: lines whose resource another write changed after they were
 // merged are merged onto what is stored now. It locks the resources. m may be nil.
-func (m *lineMerger) current(ctx context.Context, w *authoring.Writer, batch []decodedLine) ([]decodedLine, error) {
+func (m *lineMerger) current(ctx context.Context, w *authoring.Writer, batch []check.Line) ([]check.Line, error) {
 	byKind := m.mergedResources(batch)
 	if len(byKind) == 0 {
 		return batch, nil
@@ -29,7 +30,7 @@ func (m *lineMerger) current(ctx context.Context, w *authoring.Writer, batch []d
 	}
 	batch = slices.Clone(batch)
 	for _, name := range slices.Sorted(maps.Keys(byKind)) { // the same lock order everywhere
-		if err := m.readCurrent(ctx, w, kindByName(name), batch, byKind[name]); err != nil {
+		if err := m.readCurrent(ctx, w, check.KindByName(name), batch, byKind[name]); err != nil {
 			return nil, err
 		}
 		for _, id := range slices.Sorted(maps.Keys(byKind[name])) {
@@ -42,18 +43,18 @@ func (m *lineMerger) current(ctx context.Context, w *authoring.Writer, batch []d
 }
 
 // mergedResources returns the resources that merged lines of a batch change, by kind and id.
-func (m *lineMerger) mergedResources(batch []decodedLine) map[string]map[string]*mergedResource {
+func (m *lineMerger) mergedResources(batch []check.Line) map[string]map[string]*mergedResource {
 	byKind := map[string]map[string]*mergedResource{}
 	for _, d := range batch {
-		if d.patch != nil && byKind[d.kind] == nil {
-			byKind[d.kind] = map[string]*mergedResource{}
+		if d.Patch != nil && byKind[d.Kind] == nil {
+			byKind[d.Kind] = map[string]*mergedResource{}
 		}
-		if d.patch != nil && byKind[d.kind][d.source.Key()] == nil {
-			byKind[d.kind][d.source.Key()] = &mergedResource{}
+		if d.Patch != nil && byKind[d.Kind][d.Source.Key()] == nil {
+			byKind[d.Kind][d.Source.Key()] = &mergedResource{}
 		}
 	}
 	for i, d := range batch {
-		if r := byKind[d.kind][d.source.Key()]; r != nil {
+		if r := byKind[d.Kind][d.Source.Key()]; r != nil {
 			r.lines = append(r.lines, i)
 		}
 	}
@@ -61,55 +62,55 @@ func (m *lineMerger) mergedResources(batch []decodedLine) map[string]map[string]
 }
 
 // readCurrent locks and reads resources. Only lines that changed are decoded and kept in memory.
-func (m *lineMerger) readCurrent(ctx context.Context, w *authoring.Writer, kind authoring.Kind, batch []decodedLine, resources map[string]*mergedResource) error {
+func (m *lineMerger) readCurrent(ctx context.Context, w *authoring.Writer, kind authoring.Kind, batch []check.Line, resources map[string]*mergedResource) error {
 	expected := map[uint64]*mergedResource{}
 	for _, r := range resources {
 		switch first := batch[r.lines[0]]; {
-		case first.patch == nil: // it replaces the resource
+		case first.Patch == nil: // it replaces the resource
 			r.same = true
-		case first.patch.before != 0:
-			expected[first.patch.before] = r
+		case first.Patch.Before != 0:
+			expected[first.Patch.Before] = r
 		}
 	}
 	err := eachLocked(ctx, w, kind, slices.Collect(maps.Keys(resources)), func(line []byte) {
 		if r := expected[m.hash(line)]; r != nil {
 			r.same = true
-		} else if d := m.decoder.decode(line); d.source != nil && resources[d.source.Key()] != nil {
-			resources[d.source.Key()].stored = bytes.Clone(line)
+		} else if d := m.decoder.Decode(line); d.Source != nil && resources[d.Source.Key()] != nil {
+			resources[d.Source.Key()].stored = bytes.Clone(line)
 		}
 	})
 	for _, r := range resources {
-		r.same = r.same || r.stored == nil && batch[r.lines[0]].patch.before == 0
+		r.same = r.same || r.stored == nil && batch[r.lines[0]].Patch.Before == 0
 	}
 	return err
 }
 
 // mergeAgain merges the lines of a resource onto what is stored, if that is not what they were merged onto. The error is
 // *ImportErrors if the result is invalid.
-func (m *lineMerger) mergeAgain(w *authoring.Writer, batch []decodedLine, r *mergedResource) error {
+func (m *lineMerger) mergeAgain(w *authoring.Writer, batch []check.Line, r *mergedResource) error {
 	if r.same {
 		return nil
 	}
 	line := r.stored
 	for _, i := range r.lines {
 		d := &batch[i]
-		if d.patch == nil {
-			line = store.Encode(d.source)
+		if d.Patch == nil {
+			line = store.Encode(d.Source)
 			continue
 		}
-		line = mergedLine(m.decoder, w.Now, line, d.patch.text, d.row.IsRow)
-		merged := m.decoder.decode(line)
-		if len(merged.errs) > 0 {
-			errs := &ImportErrors{Count: len(merged.errs)}
+		line = mergedLine(m.decoder, w.Now, line, d.Patch.Text, d.Row.IsRow)
+		merged := m.decoder.Decode(line)
+		if len(merged.Errors) > 0 {
+			errs := &ImportErrors{Count: len(merged.Errors)}
 			if r.stored == nil {
-				merged.errs, errs.Count = store.Errors{{Code: store.Conflict, Detail: "The resource was deleted during the import. Import again, without the line."}}, 1
+				merged.Errors, errs.Count = store.Errors{{Code: store.Conflict, Detail: "The resource was deleted during the import. Import again, without the line."}}, 1
 			}
-			for _, e := range merged.errs {
-				errs.Errors = append(errs.Errors, ImportError{Line: d.line, Type: d.kind, Err: e})
+			for _, e := range merged.Errors {
+				errs.Errors = append(errs.Errors, check.ImportError{Line: d.Number, Type: d.Kind, Err: e})
 			}
 			return errs
 		}
-		d.source = merged.source
+		d.Source = merged.Source
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -71,7 +72,7 @@ func TestMergeKeepsChangesOfOthers(t *testing.T) {
 			require.True(t, covered[kind], "no case for %s", kind)
 		}
 		merging := exchange.ImportOptions{Merge: true, Stock: true, Settings: true}
-		rows := exchange.ImportOptions{Stock: true, Settings: true, Row: func(int) exchange.SheetRow { return exchange.SheetRow{IsRow: true} }}
+		rows := exchange.ImportOptions{Stock: true, Settings: true, Row: func(int) check.SheetRow { return check.SheetRow{IsRow: true} }}
 		for name, options := range map[string]exchange.ImportOptions{"merge": merging, "rows of sheets": rows} {
 			t.Run(name, func(t *testing.T) {
 				s, ordered := storetest.OpenEmpty(t, backend), storetest.OpenEmpty(t, backend)
@@ -129,7 +130,7 @@ func TestMergeOntoWhatOthersWrote(t *testing.T) {
 				storetest.Import(t, s, c.stored)
 				options := exchange.ImportOptions{Merge: c.rows == nil, Batch: 1}
 				if c.rows != nil {
-					options.Row = func(line int) exchange.SheetRow { return exchange.SheetRow{IsRow: c.rows[line]} }
+					options.Row = func(line int) check.SheetRow { return check.SheetRow{IsRow: c.rows[line]} }
 				}
 				_, err := s.Exchange.Import(t.Context(), storetest.Actor, sourceThen(c.lines, func() {
 					storetest.ImportWithOptions(t, s, c.other, func(o *exchange.ImportOptions) { o.Merge = true })

@@ -10,6 +10,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // NodeItemInput is a node in nodesUpsert: what changes of it. Its parent may be its hierarchy, which means none. Its
@@ -48,8 +49,8 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*N
 			return p
 		},
 		path: nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations }),
-		accept: func(d *decodedLine) { // of curated products that are not attached, which are not in the line
-			d.warnings = slices.DeleteFunc(d.warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
+		accept: func(d *check.Line) { // of curated products that are not attached, which are not in the line
+			d.Warnings = slices.DeleteFunc(d.Warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
 		},
 	}, dryRun)
 }

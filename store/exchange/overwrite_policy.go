@@ -6,6 +6,7 @@ import (
 
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/settings"
 	"portico/store/stock"
 )
@@ -14,12 +15,12 @@ import (
 // ledgers and settings.
 type overwritePolicy struct {
 	options  ImportOptions
-	ledger   *ledgerChecker
+	ledger   *check.LedgerChecker
 	settings bool // the settings were changed before
 }
 
 func newOverwritePolicy(ctx context.Context, s *Service, options ImportOptions) (*overwritePolicy, error) {
-	ledger, err := newLedgerChecker(ctx, s, options.Stock)
+	ledger, err := check.NewLedgerChecker(ctx, s.db, options.Stock)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func newOverwritePolicy(ctx context.Context, s *Service, options ImportOptions) 
 func (k *overwritePolicy) writable(ctx context.Context, w *authoring.Writer, kind string, sources []authoring.Source) ([]authoring.Source, error) {
 	switch {
 	case kind == "stock_transaction" && !k.options.Stock:
-		return filtered(sources, func(line *stock.StockTransactionSource) bool { return !k.ledger.of(line.ProductID).skipping }), nil
+		return filtered(sources, func(line *stock.StockTransactionSource) bool { return !k.ledger.Of(line.ProductID).Skipping }), nil
 	case kind == "stock" && !k.options.Stock:
 		return k.writableStocks(ctx, w, sources)
 	case kind == "settings" && !k.options.Settings && k.settings:
@@ -57,19 +58,19 @@ func (k *overwritePolicy) writableStocks(ctx context.Context, w *authoring.Write
 		return nil, err
 	}
 	lines := map[string]int{}
-	if made := slices.DeleteFunc(ids, func(id string) bool { return had[id] == nil || k.ledger.of(id).entries == 0 }); len(made) > 0 {
+	if made := slices.DeleteFunc(ids, func(id string) bool { return had[id] == nil || k.ledger.Of(id).Entries == 0 }); len(made) > 0 {
 		if lines, err = stock.LockLedgerLengths(ctx, w, made); err != nil {
 			return nil, err
 		}
 	}
 	return filtered(sources, func(s *stock.StockSource) bool {
-		had, ledger := had[s.ID], k.ledger.of(s.ID)
+		had, ledger := had[s.ID], k.ledger.Of(s.ID)
 		if had == nil || *s.Stock(had, w.Now) == *had {
 			return true
 		}
 		same := s.Available == had.Available && s.Allocated == had.Allocated
 		// An entry that is twice in a file counts twice.
-		return ledger.entries > 0 && int(ledger.entries) >= lines[s.ID] && (ledger.writing || same)
+		return ledger.Entries > 0 && int(ledger.Entries) >= lines[s.ID] && (ledger.Writing || same)
 	}), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 )
 
@@ -86,10 +87,10 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 
 // secondPrices warns of prices beside which another one of their SKU is in their price book: in the store, or of an
 // item before.
-func secondPrices(ctx context.Context, in db.Session, batch []decodedLine) (list []ImportError, err error) {
+func secondPrices(ctx context.Context, in db.Session, batch []check.Line) (list []check.ImportError, err error) {
 	keys, own := make([]sheet.Key, len(batch)), map[string]bool{}
 	for i, d := range batch {
-		price := d.source.(*catalog.PriceSource)
+		price := d.Source.(*catalog.PriceSource)
 		keys[i] = sheet.Key{Kind: "product-price", In: price.Relationships.Pricebook.ID(), Value: price.Attributes.SKU}
 		own[price.ID] = true
 	}
@@ -103,12 +104,12 @@ func secondPrices(ctx context.Context, in db.Session, batch []decodedLine) (list
 		}
 	}
 	for i, d := range batch {
-		key, id := keys[i], d.source.Key()
+		key, id := keys[i], d.Source.Key()
 		if beside[key] == "" {
 			beside[key] = id
 			continue
 		}
-		list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"attributes", "sku"},
+		list = append(list, check.ImportError{Line: d.Number, Type: d.Kind, Err: store.Invalidf([]string{"attributes", "sku"},
 			"has a second price by this item, beside %q in the price book %q; shoppers see that of the smallest id, %q; delete one with pricesDelete", beside[key], key.In, min(beside[key], id))})
 		beside[key] = min(beside[key], id)
 	}
@@ -135,13 +136,13 @@ func (s *Service) UpsertSales(ctx context.Context, actor store.Actor, items []*S
 }
 
 // explainLastSale explains the error of a price of which the items remove the last sale, and which has no amounts.
-func explainLastSale(d *decodedLine) {
-	if price, ok := d.source.(*catalog.PriceSource); !ok || len(price.Attributes.Currencies)+len(price.Attributes.Sales) > 0 {
+func explainLastSale(d *check.Line) {
+	if price, ok := d.Source.(*catalog.PriceSource); !ok || len(price.Attributes.Currencies)+len(price.Attributes.Sales) > 0 {
 		return
 	}
-	for i, fault := range d.errs {
+	for i, fault := range d.Errors {
 		if slices.Equal(fault.Path, []string{"attributes", "currencies"}) {
-			d.errs[i] = store.Invalidf(fault.Path, "would leave the price without amounts and sales; delete it with pricesDelete")
+			d.Errors[i] = store.Invalidf(fault.Path, "would leave the price without amounts and sales; delete it with pricesDelete")
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/authoring"
+	"portico/store/exchange/check"
 )
 
 // JSONSchema is a JSON Schema, as far as the import format needs it.
@@ -41,7 +42,7 @@ func ImportSchema() *JSONSchema {
 		Dialect: "https://json-schema.org/draft/2020-12/schema", Title: "Portico import line",
 		Description: "One resource of an import file. The file has one JSON object on each line.",
 	}
-	for _, kind := range allKinds {
+	for _, kind := range check.Kinds {
 		schema.OneOf = append(schema.OneOf, kindSchema(kind))
 	}
 	schema.OneOf = append(schema.OneOf, deletionSchema())
@@ -52,7 +53,7 @@ func ImportSchema() *JSONSchema {
 func deletionSchema() *JSONSchema {
 	schema := &JSONSchema{Title: "deletion", Description: "Deletes a resource.", Type: "object", Additional: false, Required: []string{"type", "id", "deleted"},
 		Properties: map[string]*JSONSchema{"type": {}, "id": {Type: "string"}, "deleted": {Enum: []any{true}}}}
-	for _, name := range DeletableKinds() {
+	for _, name := range check.DeletableKinds() {
 		schema.Properties["type"].Enum = append(schema.Properties["type"].Enum, name)
 	}
 	return schema

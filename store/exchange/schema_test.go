@@ -14,6 +14,7 @@ import (
 
 	"portico/internal/datagen"
 	"portico/store"
+	"portico/store/exchange/check"
 )
 
 // importSchema compiles the schema of each resource type.
@@ -63,12 +64,12 @@ func TestImportSchemaAcceptsExamples(t *testing.T) {
 		require.NoError(t, schema.Validate(value), line)
 		types[value.(map[string]any)["type"].(string)] = true
 	}
-	require.Len(t, types, len(allKinds), "each type has an example")
+	require.Len(t, types, len(check.Kinds), "each type has an example")
 }
 
 func TestImportSchemaHasEveryMember(t *testing.T) {
 	t.Parallel()
-	for i, schema := range ImportSchema().OneOf[:len(allKinds)] {
+	for i, schema := range ImportSchema().OneOf[:len(check.Kinds)] {
 		var members []string
 		var walk func(path string, s *JSONSchema)
 		walk = func(path string, s *JSONSchema) {
@@ -85,7 +86,7 @@ func TestImportSchemaHasEveryMember(t *testing.T) {
 		}
 		walk("", schema)
 		all := "\n" + strings.Join(members, "\n") + "\n"
-		for _, member := range sourceMembers("", reflect.TypeOf(allKinds[i].Create())) {
+		for _, member := range sourceMembers("", reflect.TypeOf(check.Kinds[i].Create())) {
 			found := strings.Contains(all, "\n"+member+"\n") || strings.Contains(all, "\n"+member+".data")
 			require.True(t, found, "%s has no %s: %s", schema.Title, member, all)
 		}
@@ -99,7 +100,7 @@ func TestImportSchemaHasEveryMember(t *testing.T) {
 func TestImportSchemaAgreesWithImport(t *testing.T) {
 	t.Parallel()
 	schemas := importSchema(t)
-	decode := newLineDecoder(ImportOptions{}).decode
+	decode := newLineDecoder(ImportOptions{}).Decode
 	compared := 0
 	for _, line := range exampleLines(t)[:60] {
 		var whole map[string]any
@@ -109,7 +110,7 @@ func TestImportSchemaAgreesWithImport(t *testing.T) {
 			if changed := store.Encode(whole); !related(kind, path) {
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(changed))
 				require.NoError(t, err)
-				faults, invalid := decode(changed).errs, schemas[kind].Validate(value)
+				faults, invalid := decode(changed).Errors, schemas[kind].Validate(value)
 				for _, fault := range faults {
 					if related(kind, strings.Join(fault.Path, ".")) || strings.Contains(fault.Detail, "refers to") || kind == "promotion" && path != "schema" && fault.Path[0] == "schema" {
 						return

@@ -13,6 +13,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 )
 
@@ -132,7 +133,7 @@ func (f *lateFile) Close() error {
 
 func writeSheet(ctx context.Context, in db.Session, to io.Writer, kind string) (int, error) {
 	return sheet.Write(to, kind, func(do func([]byte) error) (err error) {
-		read := eachLine(ctx, in, kindByName(kind), nil, func(line []byte) {
+		read := eachLine(ctx, in, check.KindByName(kind), nil, func(line []byte) {
 			if err == nil {
 				err = do(line)
 			}

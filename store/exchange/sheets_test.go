@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -43,7 +44,7 @@ func importSheets(t *testing.T, s *shop.Store, files map[string]string, change .
 		return s.Exchange.SheetIDs(ctx, keys)
 	}}
 	var all bytes.Buffer
-	var rows []exchange.SheetRow // by line
+	var rows []check.SheetRow // by line
 	for _, kind := range slices.Sorted(maps.Keys(files)) {
 		text := files[kind]
 		if kind != "" {
@@ -52,14 +53,14 @@ func importSheets(t *testing.T, s *shop.Store, files map[string]string, change .
 			require.NoError(t, err)
 			text = out.String()
 			for line := 1; line <= strings.Count(text, "\n"); line++ {
-				rows = append(rows, exchange.SheetRow{IsRow: true, Continued: found.Continued[line], Faults: found.Faults[line]})
+				rows = append(rows, check.SheetRow{IsRow: true, Continued: found.Continued[line], Faults: found.Faults[line]})
 			}
 		} else {
-			rows = append(rows, make([]exchange.SheetRow, strings.Count(text, "\n"))...)
+			rows = append(rows, make([]check.SheetRow, strings.Count(text, "\n"))...)
 		}
 		all.WriteString(text)
 	}
-	options := exchange.ImportOptions{Stock: true, Settings: true, Strict: true, Row: func(line int) exchange.SheetRow { return rows[line-1] }}
+	options := exchange.ImportOptions{Stock: true, Settings: true, Strict: true, Row: func(line int) check.SheetRow { return rows[line-1] }}
 	for _, change := range change {
 		change(&options)
 	}

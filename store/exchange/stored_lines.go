@@ -8,13 +8,14 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/exchange/check"
 )
 
 // eachStored calls do with the stored resources of a kind; those of only if that is not nil.
-func eachStored(ctx context.Context, in db.Session, kind authoring.Kind, only []string, do func(d decodedLine, line []byte)) error {
+func eachStored(ctx context.Context, in db.Session, kind authoring.Kind, only []string, do func(d check.Line, line []byte)) error {
 	decoder := newLineDecoder(ImportOptions{})
 	return eachLine(ctx, in, kind, only, func(line []byte) {
-		if d := decoder.decode(line); d.source != nil {
+		if d := decoder.Decode(line); d.Source != nil {
 			do(d, line)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/exchange/check"
 	"portico/store/stock"
 )
 
@@ -33,15 +34,15 @@ func (l *unchangedLines) has(line int) bool {
 }
 
 // compare compares checked lines with the store.
-func (l *unchangedLines) compare(ctx context.Context, in db.Session, batch []decodedLine) error {
-	byKind := map[string][]decodedLine{}
+func (l *unchangedLines) compare(ctx context.Context, in db.Session, batch []check.Line) error {
+	byKind := map[string][]check.Line{}
 	for _, d := range batch {
-		if d.source != nil && len(d.errs) == 0 {
-			byKind[d.kind] = append(byKind[d.kind], d)
+		if d.Source != nil && len(d.Errors) == 0 {
+			byKind[d.Kind] = append(byKind[d.Kind], d)
 		}
 	}
 	w := &authoring.Writer{Tx: &db.Tx{Session: in}}
-	for _, kind := range allKinds {
+	for _, kind := range check.Kinds {
 		if kind.Whole == nil {
 			continue
 		}
@@ -56,27 +57,27 @@ func (l *unchangedLines) compare(ctx context.Context, in db.Session, batch []dec
 }
 
 // mark records a line as the same, or its id as differing.
-func (l *unchangedLines) mark(lines *bitset, d decodedLine, same bool) {
+func (l *unchangedLines) mark(lines *bitset, d check.Line, same bool) {
 	if !same {
-		l.differing.add(d.kind, d.source.Key())
-	} else if !l.differing.has(d.kind, d.source.Key()) {
-		lines.set(d.line)
+		l.differing.add(d.Kind, d.Source.Key())
+	} else if !l.differing.has(d.Kind, d.Source.Key()) {
+		lines.set(d.Number)
 	}
 }
 
-func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []decodedLine) error {
+func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []check.Line) error {
 	if empty, err := l.isEmpty(ctx, w, table.Name, list); empty || err != nil {
 		return err
 	}
-	return store.Chunked(list, 512, func(list []decodedLine) error {
+	return store.Chunked(list, 512, func(list []check.Line) error {
 		rows, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, []byte], keysOf(list), `SELECT id, body FROM `+table.Name+` WHERE id IN ($in)`)
 		if err != nil {
 			return err
 		}
 		bodies := db.PairMap(rows)
 		for _, d := range list {
-			body, known := bodies[d.source.Key()]
-			l.mark(&l.lines, d, known && bytes.Equal(body, store.Encode(d.source)))
+			body, known := bodies[d.Source.Key()]
+			l.mark(&l.lines, d, known && bytes.Equal(body, store.Encode(d.Source)))
 		}
 		return nil
 	})
@@ -84,7 +85,7 @@ func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, ta
 
 // isEmpty reports whether a table had no rows at the first line of its type. Then no line is
 // unchanged, also if rows are added meanwhile: writing an equal row changes nothing.
-func (l *unchangedLines) isEmpty(ctx context.Context, w *authoring.Writer, table string, list []decodedLine) (bool, error) {
+func (l *unchangedLines) isEmpty(ctx context.Context, w *authoring.Writer, table string, list []check.Line) (bool, error) {
 	empty, known := l.empty[table]
 	if known || len(list) == 0 {
 		return empty, nil
@@ -94,35 +95,35 @@ func (l *unchangedLines) isEmpty(ctx context.Context, w *authoring.Writer, table
 	return !found, err
 }
 
-func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, list []decodedLine) error {
+func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, list []check.Line) error {
 	if empty, err := l.isEmpty(ctx, w, "stock_transaction", list); empty || err != nil {
 		l.ledger = l.ledger || len(list) > 0
 		return err
 	}
 	known, err := w.Existing(ctx, "stock_transaction", keysOf(list))
 	for _, d := range list {
-		l.ledger = l.ledger || !known[d.source.Key()]
-		l.mark(&l.lines, d, known[d.source.Key()])
+		l.ledger = l.ledger || !known[d.Source.Key()]
+		l.mark(&l.lines, d, known[d.Source.Key()])
 	}
 	return err
 }
 
-func (l *unchangedLines) noteStocks(ctx context.Context, w *authoring.Writer, list []decodedLine) error {
+func (l *unchangedLines) noteStocks(ctx context.Context, w *authoring.Writer, list []check.Line) error {
 	if empty, err := l.isEmpty(ctx, w, "stock", list); empty || err != nil {
 		return err
 	}
 	before, err := stock.StocksByID(ctx, w, keysOf(list))
 	for _, d := range list {
-		had := before[d.source.Key()]
-		l.mark(&l.stock, d, had != nil && *d.source.(*stock.StockSource).Stock(had, w.Now) == *had)
+		had := before[d.Source.Key()]
+		l.mark(&l.stock, d, had != nil && *d.Source.(*stock.StockSource).Stock(had, w.Now) == *had)
 	}
 	return err
 }
 
-func keysOf(list []decodedLine) []string {
+func keysOf(list []check.Line) []string {
 	keys := make([]string, len(list))
 	for i, d := range list {
-		keys[i] = d.source.Key()
+		keys[i] = d.Source.Key()
 	}
 	return keys
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/storetest"
 )
 
@@ -219,12 +220,12 @@ func TestImportFindings(t *testing.T) {
 func importFindings(t *testing.T, backend storetest.Backend) {
 	s := backend.Open(t)
 	var lines []string
-	for i := range 3 * exchange.MaxImportErrors {
+	for i := range 3 * check.MaxImportErrors {
 		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, fmt.Sprintf(`"files":{"data":[{"type":"file","id":"f%d"}]}`, i)))
 	}
 	lines = append(lines, product("last", `,"options":["s"]`, ``))
 	found := map[bool]int{}
-	count := exchange.ImportOptions{Found: func(_ exchange.ImportError, warning bool) { found[warning]++ }}
+	count := exchange.ImportOptions{Found: func(_ check.ImportError, warning bool) { found[warning]++ }}
 	report, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
 	require.NoError(t, err)
 	require.Len(t, report.Warnings, 4, "the first three of a kind, and the other kind")

@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
@@ -40,36 +41,36 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 // changedProducts adds the products that differ, with what they are found by, and stores the slugs that changed.
 func (w *releaseWriter) changedProducts(ctx context.Context) error {
 	var ids []string
-	for _, product := range w.compared.products {
-		if !w.everything || product.effect == PendingChange { // the others have no slugs that changed
-			ids = append(ids, product.id)
+	for _, product := range w.compared.Products {
+		if !w.everything || product.Effect == compare.PendingChange { // the others have no slugs that changed
+			ids = append(ids, product.ID)
 		}
 	}
 	if len(ids) > 0 {
 		w.changes.Add(segment.AnyProduct)
 	}
-	return store.Chunked(ids, comparedAtOnce, func(ids []string) error {
+	return store.Chunked(ids, compare.AtOnce, func(ids []string) error {
 		for _, id := range ids {
 			w.changes.Add(segment.ProductKey(id))
 		}
-		changes, err := changesOf(w.compared, func(side releaseSide) (map[string]foundBy, error) { return side.foundBy(ctx, ids) }, nil)
+		changes, err := compare.ChangesOf(w.compared, func(side compare.Side) (map[string]compare.FoundBy, error) { return side.FoundBy(ctx, ids) }, nil)
 		if w.everything && errors.Is(err, segment.ErrGone) {
 			return nil // the served release was swept meanwhile, or lacks a product
 		}
 		if err != nil {
 			return err
 		}
-		differ := func(by foundBy) { w.changes.Add(segment.SKUKey(by.sku), segment.SlugKey(by.slug)) }
+		differ := func(by compare.FoundBy) { w.changes.Add(segment.SKUKey(by.SKU), segment.SlugKey(by.Slug)) }
 		for _, change := range changes {
-			switch change.effect {
-			case PendingAdd:
-				differ(change.is)
-			case PendingRemove:
-				differ(change.was)
-			case PendingChange:
-				differ(change.was)
-				differ(change.is)
-				if err := w.slugChange(ctx, catalog.RedirectProduct, change.id, change.was.slug, change.is.slug); err != nil {
+			switch change.Effect {
+			case compare.PendingAdd:
+				differ(change.Is)
+			case compare.PendingRemove:
+				differ(change.Was)
+			case compare.PendingChange:
+				differ(change.Was)
+				differ(change.Is)
+				if err := w.slugChange(ctx, catalog.RedirectProduct, change.ID, change.Was.Slug, change.Is.Slug); err != nil {
 					return err
 				}
 			}
@@ -81,7 +82,7 @@ func (w *releaseWriter) changedProducts(ctx context.Context) error {
 // changedNodes adds the nodes that differ, and the nodes above them, whose
 // children they are, and stores the slugs that changed.
 func (w *releaseWriter) changedNodes(ctx context.Context) error {
-	changes, err := w.compared.changedNodes(ctx)
+	changes, err := w.compared.ChangedNodes(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,16 +90,16 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 		w.changes.Add(segment.AnyNode, segment.NodeKey(node.ID), segment.ChildrenKey(node.ParentID))
 	}
 	for _, change := range changes {
-		switch change.effect {
-		case PendingAdd:
-			differ(change.is)
-		case PendingRemove:
-			differ(change.was)
-			w.changes.Add(segment.ListKey(segment.ListOfNode(change.id)), segment.ListKey(change.was.ListOfSubtree()))
-		case PendingChange:
-			differ(change.was)
-			differ(change.is)
-			if err := w.slugChange(ctx, catalog.RedirectNode, change.id, change.was.Slug, change.is.Slug); err != nil {
+		switch change.Effect {
+		case compare.PendingAdd:
+			differ(change.Is)
+		case compare.PendingRemove:
+			differ(change.Was)
+			w.changes.Add(segment.ListKey(segment.ListOfNode(change.ID)), segment.ListKey(change.Was.ListOfSubtree()))
+		case compare.PendingChange:
+			differ(change.Was)
+			differ(change.Is)
+			if err := w.slugChange(ctx, catalog.RedirectNode, change.ID, change.Was.Slug, change.Is.Slug); err != nil {
 				return err
 			}
 		}
@@ -111,12 +112,12 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 
 // changedFiles adds the files that differ.
 func (w *releaseWriter) changedFiles(ctx context.Context) (err error) {
-	if w.compared.fileIDs, err = w.fileCandidates(ctx); err != nil {
+	if w.compared.FileIDs, err = w.fileCandidates(ctx); err != nil {
 		return err
 	}
-	changes, err := w.compared.changedFiles(ctx)
+	changes, err := w.compared.ChangedFiles(ctx)
 	for _, change := range changes {
-		w.changes.Add(segment.AnyFile, segment.FileKey(change.id))
+		w.changes.Add(segment.AnyFile, segment.FileKey(change.ID))
 	}
 	return err
 }
@@ -127,7 +128,7 @@ func (w *releaseWriter) changedFiles(ctx context.Context) (err error) {
 func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err error) {
 	in := w.service.db.Reader // the new release's own rows are not in the snapshot
 	if d := w.plan.delta; d != nil {
-		above, err := fileIDsIn(ctx, in, d.above)
+		above, err := compare.FileIDsIn(ctx, in, d.above)
 		return store.Unique(append(above, d.changes["file"]...)), err
 	}
 	if w.dryRun {
@@ -137,10 +138,10 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 		if w.served == nil {
 			return ids, nil
 		}
-		before, err := fileIDsIn(ctx, in, w.served.Release.Layers())
+		before, err := compare.FileIDsIn(ctx, in, w.served.Release.Layers())
 		return append(ids, before...), err
 	}
-	if ids, err = fileIDsIn(ctx, in, w.served.Release.Layers()[1:]); err != nil {
+	if ids, err = compare.FileIDsIn(ctx, in, w.served.Release.Layers()[1:]); err != nil {
 		return nil, err
 	}
 	bases := [2]int64{w.served.Release.LayerIDs()[0], w.release.ID}
@@ -166,7 +167,7 @@ func (w *releaseWriter) changedAttributes(ctx context.Context) error {
 	if w.plan.delta != nil { // else the release would be whole
 		return nil
 	}
-	changes, err := w.compared.changedAttributes(ctx)
+	changes, err := w.compared.ChangedAttributes(ctx)
 	if len(changes) > 0 {
 		w.changes.Add(segment.AnyAttribute)
 	}

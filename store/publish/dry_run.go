@@ -5,12 +5,13 @@ import (
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/publish/compare"
 )
 
 // DryRun returns what a publication of a catalog would change now, and writes nothing. It reads as much as the
 // publication: for many changes all products, else only those that changed. most bounds the list, not the counts.
 // NOT_FOUND for an unknown catalog.
-func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progress PublishProgress) (differences *Differences, err error) {
+func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progress PublishProgress) (differences *compare.Differences, err error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -33,14 +34,14 @@ func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progre
 }
 
 // dryDifferences compares the release that the plan would make with the served one.
-func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress PublishProgress) (_ *Differences, err error) {
+func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress PublishProgress) (_ *compare.Differences, err error) {
 	if err := w.readServed(ctx); err != nil {
 		return nil, err
 	}
 	if err := w.files(ctx); err != nil {
 		return nil, err
 	}
-	if w.compared.fileIDs, err = w.fileCandidates(ctx); err != nil {
+	if w.compared.FileIDs, err = w.fileCandidates(ctx); err != nil {
 		return nil, err
 	}
 	if err := store.Chunked(w.plan.order, publishBatch, func(order []uint32) error {
@@ -56,5 +57,5 @@ func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress P
 	if err := w.compare(ctx); err != nil {
 		return nil, err
 	}
-	return w.compared.differences(ctx, most)
+	return w.compared.Differences(ctx, most)
 }

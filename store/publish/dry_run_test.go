@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/publish"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -30,7 +30,7 @@ func TestDryRunEqualsPublication(t *testing.T) {
 				first, err := s.Publisher.DryRun(t.Context(), "main", math.MaxInt, nil)
 				require.NoError(t, err)
 				before := publishBy(t, s)
-				require.Equal(t, publish.DifferenceCount{Added: before.Products}, first.Counts[publish.ResourceProduct])
+				require.Equal(t, compare.DifferenceCount{Added: before.Products}, first.Counts[compare.ResourceProduct])
 				c := newRandomShop(t, s, seed+40)
 				deltas, publications, rounds := 0, 0, storetest.QuickOrFull(8, 16)
 				for round := range rounds {
@@ -56,14 +56,14 @@ func TestDryRunEqualsPublication(t *testing.T) {
 						deltas++
 					}
 					require.NotZero(t, planned.Total(), c.done)
-					require.Equal(t, publish.DifferenceCount{Added: now.Added, Changed: now.Changed, Removed: now.Removed}, planned.Counts[publish.ResourceProduct], c.done)
+					require.Equal(t, compare.DifferenceCount{Added: now.Added, Changed: now.Changed, Removed: now.Removed}, planned.Counts[compare.ResourceProduct], c.done)
 					stored, err := s.Publisher.DiffReleases(t.Context(), before.UUID(), now.UUID(), math.MaxInt, 0)
 					require.NoError(t, err)
 					require.Equal(t, now.ID, stored.To)
 					stored.To = 0
 					require.Equal(t, stored, planned, c.done)
 					for _, d := range planned.List {
-						require.Equal(t, d.Effect == publish.PendingChange, len(d.Members) > 0, "%s %s has members if it changes", d.Kind, d.ID)
+						require.Equal(t, d.Effect == compare.PendingChange, len(d.Members) > 0, "%s %s has members if it changes", d.Kind, d.ID)
 					}
 					back, err := s.Publisher.DiffReleases(t.Context(), now.UUID(), before.UUID(), 1, 0)
 					require.NoError(t, err)
@@ -128,7 +128,7 @@ func dryRun(t *testing.T, s *shop.Store) (lines []string) {
 	return differenceLines(found)
 }
 
-func differenceLines(d *publish.Differences) (lines []string) {
+func differenceLines(d *compare.Differences) (lines []string) {
 	for _, one := range d.List {
 		line := fmt.Sprintf("%s %s %s %s", one.Kind, one.ID, one.Effect, one.Name)
 		for _, m := range one.Members {

@@ -212,8 +212,8 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 
 // addToBlock adds a product to its block.
 func (w *releaseWriter) addToBlock(product *builtProduct) {
-	if was := w.before[w.plan.order[product.ordinal-w.plan.first]]; was.version == product.version {
-		product.stored.PublishedAt = was.published
+	if was := w.before[w.plan.order[product.ordinal-w.plan.first]]; was.Version == product.version {
+		product.stored.PublishedAt = was.Published
 	}
 	w.versions, w.published = append(w.versions, product.version), append(w.published, product.stored.PublishedAt)
 	w.blocks.add(product.node, product.stored)

@@ -9,6 +9,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/job"
+	"portico/store/publish/compare"
 	"portico/store/release/routing"
 	"portico/store/release/segment"
 )
@@ -108,7 +109,7 @@ func DryRunJob(ctx context.Context, s *Service, task *job.Job, progress func(don
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
 	}
-	found, err := s.DryRun(ctx, input.CatalogID, MaxSummarized, progress)
+	found, err := s.DryRun(ctx, input.CatalogID, compare.MaxSummarized, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -126,11 +127,11 @@ func (s *Service) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Rel
 }
 
 // DifferencesOfJob returns what a dry run found; nil for another job, and until it is done.
-func DifferencesOfJob(task *job.Job) (*DifferenceSummary, error) {
+func DifferencesOfJob(task *job.Job) (*compare.DifferenceSummary, error) {
 	if task.Kind != job.JobPublishDryRun || task.State != job.JobSucceeded {
 		return nil, nil
 	}
-	found := &DifferenceSummary{}
+	found := &compare.DifferenceSummary{}
 	return found, json.Unmarshal(task.Result, found)
 }
 

@@ -8,13 +8,14 @@ import (
 
 	"portico/store"
 	"portico/store/index"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
 // listWriter writes lists, and compares them with those of the served release.
 type listWriter struct {
 	*releaseWriter
-	served *listComparison
+	served *compare.Lists
 }
 
 // listsAtOnce is the number of lists that are compared at once.
@@ -35,7 +36,7 @@ func (w *releaseWriter) lists(ctx context.Context) error {
 		for i, list := range lists {
 			names[i] = list.name
 		}
-		if err := l.served.readAhead(ctx, names); err != nil {
+		if err := l.served.ReadAhead(ctx, names); err != nil {
 			return err
 		}
 		for _, list := range lists {
@@ -101,7 +102,7 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 
 // write writes a list that has products in some orders, or the changes by which it becomes that.
 func (l *listWriter) write(ctx context.Context, name string, curated []uint32, orders map[store.SortBy][]uint32, changes []byte) error {
-	since, err := l.served.since(ctx, name, curated, orders)
+	since, err := l.served.Since(ctx, name, curated, orders)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
@@ -39,18 +40,18 @@ func (l *listWriter) delta(ctx context.Context) error {
 			changed[name] = &listChange{}
 		}
 	}
-	names := slices.DeleteFunc(sortedIDs(changed), func(name string) bool { return !has[name] })
+	names := slices.DeleteFunc(compare.SortedIDs(changed), func(name string) bool { return !has[name] })
 	bases := slices.Clone(names) // also what lists of subtrees are made from
 	for _, node := range l.plan.tree.Nodes {
 		if name := node.ListOfSubtree(); !had[name] {
 			bases = append(bases, segment.ListOfNode(node.ID))
 		}
 	}
-	heads, err := readLists(ctx, d.view, store.Unique(bases))
+	heads, err := compare.ReadLists(ctx, d.view, store.Unique(bases))
 	if err != nil {
 		return err
 	}
-	if err := l.served.readAhead(ctx, names); err != nil {
+	if err := l.served.ReadAhead(ctx, names); err != nil {
 		return err
 	}
 	for _, list := range l.plan.lists() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store/db"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
@@ -14,25 +15,25 @@ import (
 // it what is stored of a whole release, or of the parent of a delta.
 type madeSide struct{ w *releaseWriter }
 
-func (m *madeSide) release() *segment.Release { return m.w.release }
+func (m *madeSide) Release() *segment.Release { return m.w.release }
 
-func (m *madeSide) tree(context.Context) (*segment.Tree, error) { return m.w.plan.tree, nil }
+func (m *madeSide) Tree(context.Context) (*segment.Tree, error) { return m.w.plan.tree, nil }
 
-func (m *madeSide) attributes(context.Context) (segment.Attributes, error) {
+func (m *madeSide) Attributes(context.Context) (segment.Attributes, error) {
 	return m.w.plan.attributes, nil
 }
 
 // stored is the parent of a delta, or a whole release that is written.
-func (m *madeSide) stored() *storedSide {
+func (m *madeSide) stored() *compare.StoredSide {
 	if d := m.w.plan.delta; d != nil {
-		return &storedSide{m.w.service.db, d.view}
+		return compare.NewStoredSide(m.w.service.db, d.view)
 	}
-	return &storedSide{m.w.service.db, release.Uncached(m.w.served, m.w.release)} // its cache identity is not known before it is published
+	return compare.NewStoredSide(m.w.service.db, release.Uncached(m.w.served, m.w.release)) // its cache identity is not known before it is published
 }
 
 // parted divides products into those that the release holds itself, by handle, and those that a delta has from its parent,
 // with their versions.
-func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, below map[string]productVersion, err error) {
+func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, below map[string]compare.ProductVersion, err error) {
 	var others []string
 	for _, id := range ids {
 		if handle, isOwn := m.w.plan.own(id); isOwn {
@@ -45,34 +46,34 @@ func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, belo
 	if d == nil || len(others) == 0 {
 		return own, nil, nil
 	}
-	below, err = versionsIn(ctx, d.view, others)
-	maps.DeleteFunc(below, func(_ string, v productVersion) bool {
-		_, dead := slices.BinarySearch(d.dead, v.place)
+	below, err = compare.VersionsIn(ctx, d.view, others)
+	maps.DeleteFunc(below, func(_ string, v compare.ProductVersion) bool {
+		_, dead := slices.BinarySearch(d.dead, v.Place)
 		return dead
 	})
 	return own, below, err
 }
 
-func (m *madeSide) versions(ctx context.Context, ids []string) (map[string]productVersion, error) {
+func (m *madeSide) Versions(ctx context.Context, ids []string) (map[string]compare.ProductVersion, error) {
 	own, below, err := m.parted(ctx, ids)
-	found := make(map[string]productVersion, len(ids))
+	found := make(map[string]compare.ProductVersion, len(ids))
 	for _, handle := range own {
 		ordinal := int(m.w.plan.ordinals[handle])
-		found[m.w.plan.ids.At(handle)] = productVersion{version: m.w.versions[ordinal-m.w.plan.first]}
+		found[m.w.plan.ids.At(handle)] = compare.ProductVersion{Version: m.w.versions[ordinal-m.w.plan.first]}
 	}
 	maps.Copy(found, below)
 	return found, err
 }
 
-func (m *madeSide) foundBy(ctx context.Context, ids []string) (map[string]foundBy, error) {
+func (m *madeSide) FoundBy(ctx context.Context, ids []string) (map[string]compare.FoundBy, error) {
 	if m.w.plan.delta == nil {
-		return m.stored().foundBy(ctx, ids)
+		return m.stored().FoundBy(ctx, ids)
 	}
 	own, below, err := m.parted(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.stored().foundBy(ctx, sortedIDs(below))
+	found, err := m.stored().FoundBy(ctx, compare.SortedIDs(below))
 	for _, handle := range own {
 		id := m.w.plan.ids.At(handle)
 		found[id] = m.w.found[id]
@@ -80,15 +81,15 @@ func (m *madeSide) foundBy(ctx context.Context, ids []string) (map[string]foundB
 	return found, err
 }
 
-// shown builds the products that the release holds itself again.
-func (m *madeSide) shown(ctx context.Context, ids []string) (map[string]*shownProduct, error) {
+// Shown builds the products that the release holds itself again.
+func (m *madeSide) Shown(ctx context.Context, ids []string) (map[string]*compare.ShownProduct, error) {
 	own, below, err := m.parted(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]*shownProduct, len(ids))
+	found := make(map[string]*compare.ShownProduct, len(ids))
 	if len(below) > 0 {
-		if found, err = m.stored().shown(ctx, sortedIDs(below)); err != nil {
+		if found, err = m.stored().Shown(ctx, compare.SortedIDs(below)); err != nil {
 			return nil, err
 		}
 	}
@@ -98,23 +99,23 @@ func (m *madeSide) shown(ctx context.Context, ids []string) (map[string]*shownPr
 	}
 	for _, product := range products {
 		b := product.stored
-		t := &productTexts{custom: string(b.Attributes), offers: b.Offers, crumbs: string(b.Crumbs), documents: map[string]string{}, extras: map[string]string{}}
+		t := &compare.ProductTexts{Custom: string(b.Attributes), Offers: b.Offers, Crumbs: string(b.Crumbs), Documents: map[string]string{}, Extras: map[string]string{}}
 		for language, document := range b.Documents {
-			t.documents[language], t.extras[language] = string(document), string(b.Extras[language])
+			t.Documents[language], t.Extras[language] = string(document), string(b.Extras[language])
 		}
-		if found[b.ID], err = t.show(b.ID); err != nil {
+		if found[b.ID], err = t.Show(b.ID); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-func (m *madeSide) curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
+func (m *madeSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
 	p, found := m.w.plan, map[string][]string{}
 	d := p.delta
 	if d != nil { // the lists that the delta leaves as they are
 		var err error
-		if found, err = m.stored().curated(ctx, nodes); err != nil {
+		if found, err = m.stored().Curated(ctx, nodes); err != nil {
 			return nil, err
 		}
 	}
@@ -130,10 +131,10 @@ func (m *madeSide) curated(ctx context.Context, nodes []*segment.CatalogNode) (m
 	return found, nil
 }
 
-// files reads the authored files in a dry run, which stores none.
-func (m *madeSide) files(ctx context.Context, ids []string) (map[string]string, error) {
+// Files reads the authored files in a dry run, which stores none.
+func (m *madeSide) Files(ctx context.Context, ids []string) (map[string]string, error) {
 	if !m.w.dryRun {
-		texts, err := m.stored().files(ctx, ids)
+		texts, err := m.stored().Files(ctx, ids)
 		maps.Copy(texts, m.w.ownFiles)
 		return texts, err
 	}

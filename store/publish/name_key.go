@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/index"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
@@ -44,17 +45,17 @@ type keyed[T any] struct {
 
 // insertKeys returns sort keys for new elements in order, each once, between those that the parent has in order: the key
 // of an equal one, else keys that divide the room between its neighbours.
-func insertKeys[T any](parent int, at func(i int) keyed[T], added []T, compare func(a, b T) int) ([]int64, error) {
+func insertKeys[T any](parent int, at func(i int) keyed[T], added []T, order func(a, b T) int) ([]int64, error) {
 	keys := make([]int64, len(added))
 	for first := 0; first < len(added); {
-		position := sort.Search(parent, func(i int) bool { return compare(at(i).is, added[first]) >= 0 })
-		if position < parent && compare(at(position).is, added[first]) == 0 {
+		position := sort.Search(parent, func(i int) bool { return order(at(i).is, added[first]) >= 0 })
+		if position < parent && order(at(position).is, added[first]) == 0 {
 			keys[first] = at(position).key
 			first++
 			continue
 		}
 		end := first + 1
-		for end < len(added) && (position == parent || compare(at(position).is, added[end]) > 0) {
+		for end < len(added) && (position == parent || order(at(position).is, added[end]) > 0) {
 			end++
 		}
 		room := int64(end-first) + 1
@@ -191,7 +192,7 @@ func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
 // every returns the list of all products of a delta's parent, which is read in all orders.
 func (w *releaseWriter) every(ctx context.Context) (segment.List, error) {
 	view := w.plan.delta.view
-	heads, err := readLists(ctx, view, []string{segment.ListEvery})
+	heads, err := compare.ReadLists(ctx, view, []string{segment.ListEvery})
 	if err == nil && heads[segment.ListEvery] == nil {
 		err = segment.ErrGone
 	}

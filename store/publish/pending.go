@@ -7,45 +7,17 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
 
-// PendingEffect is what the next publication does to a product.
-type PendingEffect string
-
-// The effects.
-const (
-	PendingAdd    PendingEffect = "add"    // it is live, and the served release does not show it
-	PendingChange PendingEffect = "change" // the served release shows an older version
-	PendingRemove PendingEffect = "remove" // it is a draft or deleted, and the served release shows it
-	PendingNone   PendingEffect = "none"   // it is a draft or deleted, and not shown
-)
-
-// ResourceKind is the kind of a resource that a release is made of.
-type ResourceKind string
-
-// The kinds.
-const (
-	ResourceProduct       ResourceKind = "product"
-	ResourcePrice         ResourceKind = "price"
-	ResourcePriceModifier ResourceKind = "price_modifier"
-	ResourcePricebook     ResourceKind = "pricebook"
-	ResourceFile          ResourceKind = "file"
-	ResourceNode          ResourceKind = "node"
-	ResourceHierarchy     ResourceKind = "hierarchy"
-	ResourceCatalog       ResourceKind = "catalog"
-	ResourceAttribute     ResourceKind = "attribute"
-	ResourceSynonym       ResourceKind = "synonym"
-	ResourceRedirect      ResourceKind = "redirect"
-)
-
 // PendingResource is a resource that was written since the served release of a catalog was made.
 type PendingResource struct {
-	Kind    ResourceKind
+	Kind    compare.ResourceKind
 	ID      string                   // or the SKU of a price
 	Product *catalog.AuthoredProduct // nil unless it is a product that exists
-	Effect  *PendingEffect           // nil unless it is a product
+	Effect  *compare.PendingEffect   // nil unless it is a product
 }
 
 // Pending is a page of pending changes. Unless Complete, others may be pending too: nothing is published, or too
@@ -91,7 +63,7 @@ func (s *Service) pendingResources(ctx context.Context, changes []*authoring.Pen
 	resources := make([]*PendingResource, len(changes))
 	var ids []string
 	for i, c := range changes {
-		if resources[i] = (&PendingResource{Kind: ResourceKind(c.Table), ID: c.ID}); resources[i].Kind == ResourceProduct {
+		if resources[i] = (&PendingResource{Kind: compare.ResourceKind(c.Table), ID: c.ID}); resources[i].Kind == compare.ResourceProduct {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -109,24 +81,12 @@ func (s *Service) pendingResources(ctx context.Context, changes []*authoring.Pen
 		}
 	}
 	for _, r := range resources {
-		if r.Kind != ResourceProduct {
+		if r.Kind != compare.ResourceProduct {
 			continue
 		}
 		r.Product = products[r.ID]
 		_, isShown := shown[r.ID]
-		r.Effect = new(effectOf(r.Product != nil && r.Product.Status == catalog.ProductLive, isShown))
+		r.Effect = new(compare.EffectOf(r.Product != nil && r.Product.Status == catalog.ProductLive, isShown))
 	}
 	return resources, nil
-}
-
-func effectOf(live, shown bool) PendingEffect {
-	switch {
-	case live && shown:
-		return PendingChange
-	case live:
-		return PendingAdd
-	case shown:
-		return PendingRemove
-	}
-	return PendingNone
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/publish/compare"
+	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -12,8 +14,8 @@ import (
 // one base are compared by what changed since, others by all their products. most bounds the list, not the counts.
 // NOT_FOUND for a release that is not kept; UNPROCESSABLE for releases of two catalogs, for a release of another
 // format, and if all products have to be compared and a release has more than mostProducts; 0 is no bound.
-func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostProducts int) (*Differences, error) {
-	var sides [2]*storedSide
+func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostProducts int) (*compare.Differences, error) {
+	var sides [2]*compare.StoredSide
 	for i, id := range []string{from, to} {
 		member := []string{"from_id", "to_id"}[i]
 		r, err := s.keptRelease(ctx, member, id)
@@ -23,13 +25,13 @@ func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostP
 		if r.Format != segment.ReleaseFormat {
 			return nil, store.Unprocessablef([]string{member}, "must be a release of this version's format; release %d has another one. Publish the catalog %q again.", r.ID, r.CatalogID)
 		}
-		sides[i] = s.storedSide(r)
+		sides[i] = compare.NewStoredSide(s.db, release.ViewOf(s.releases, r))
 	}
-	before, now := sides[0].release(), sides[1].release()
+	before, now := sides[0].Release(), sides[1].Release()
 	if before.CatalogID != now.CatalogID {
 		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of the same catalog: release %d is of %q, and release %d of %q", before.ID, before.CatalogID, now.ID, now.CatalogID)
 	}
-	c := &comparison{before: sides[0], now: sides[1]}
+	c := &compare.Comparison{Before: sides[0], Now: sides[1]}
 	shared := sharedLayers(before, now)
 	if products := max(before.Products, now.Products); shared == 0 && mostProducts > 0 && products > mostProducts {
 		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of at most %d products to be compared with one of another base, got %d. Compare them with: portico release diff %d %d",
@@ -37,20 +39,20 @@ func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostP
 	}
 	ids := map[string]bool{}
 	for _, side := range sides {
-		layers := side.release().Layers()[shared:]
-		if err := idsIn(ctx, side.view, layers, ids); err != nil {
+		layers := side.Release().Layers()[shared:]
+		if err := compare.IdsIn(ctx, side.View, layers, ids); err != nil {
 			return nil, err
 		}
-		files, err := fileIDsIn(ctx, s.db.Reader, layers)
+		files, err := compare.FileIDsIn(ctx, s.db.Reader, layers)
 		if err != nil {
 			return nil, err
 		}
-		c.fileIDs = append(c.fileIDs, files...)
+		c.FileIDs = append(c.FileIDs, files...)
 	}
-	if err := c.compareProducts(ctx, sortedIDs(ids)); err != nil {
+	if err := c.CompareProducts(ctx, compare.SortedIDs(ids)); err != nil {
 		return nil, err
 	}
-	return c.differences(ctx, most)
+	return c.Differences(ctx, most)
 }
 
 // keptRelease returns a kept release by its number; NOT_FOUND with the member otherwise.

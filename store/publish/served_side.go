@@ -9,24 +9,25 @@ import (
 	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/db"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
 
 // servedSide is the served release, of which a publication has read the versions.
 type servedSide struct {
-	*storedSide
+	*compare.StoredSide
 	w *releaseWriter
 }
 
-func (s *servedSide) versions(_ context.Context, ids []string) (map[string]productVersion, error) {
-	found := make(map[string]productVersion, len(ids))
+func (s *servedSide) Versions(_ context.Context, ids []string) (map[string]compare.ProductVersion, error) {
+	found := make(map[string]compare.ProductVersion, len(ids))
 	for _, id := range ids {
 		was, other := s.w.others[id]
 		if handle, own := s.w.plan.own(id); own && !other {
 			was = s.w.before[handle]
 		}
-		if was.published != 0 {
+		if was.Published != 0 {
 			found[id] = was
 		}
 	}
@@ -36,7 +37,7 @@ func (s *servedSide) versions(_ context.Context, ids []string) (map[string]produ
 // readServed reads the versions of the served release. For a whole release it
 // also finds the products that are gone.
 func (w *releaseWriter) readServed(ctx context.Context) error {
-	w.before, w.others = make([]productVersion, w.plan.ids.Len()), map[string]productVersion{}
+	w.before, w.others = make([]compare.ProductVersion, w.plan.ids.Len()), map[string]compare.ProductVersion{}
 	if w.plan.served == 0 {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	if d != nil {
 		w.served = w.served.Ahead()
 	}
-	w.compared.before = &servedSide{&storedSide{w.service.db, w.servedView()}, w}
+	w.compared.Before = &servedSide{compare.NewStoredSide(w.service.db, w.servedView()), w}
 	if d == nil {
 		return w.readAllServed(ctx)
 	}
@@ -67,11 +68,11 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	for _, id := range d.gone {
 		ids[id] = true
 	}
-	if err := idsIn(ctx, w.served, d.above, ids); err != nil {
+	if err := compare.IdsIn(ctx, w.served, d.above, ids); err != nil {
 		return err
 	}
-	return store.Chunked(sortedIDs(ids), comparedAtOnce, func(ids []string) error {
-		found, err := versionsIn(ctx, w.served, ids)
+	return store.Chunked(compare.SortedIDs(ids), compare.AtOnce, func(ids []string) error {
+		found, err := compare.VersionsIn(ctx, w.served, ids)
 		for _, id := range ids {
 			w.setBefore(id, found[id])
 		}
@@ -80,7 +81,7 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 }
 
 // setBefore sets the version of a product in the served release; zero for one that it does not show.
-func (w *releaseWriter) setBefore(id string, was productVersion) {
+func (w *releaseWriter) setBefore(id string, was compare.ProductVersion) {
 	if handle, own := w.plan.own(id); own {
 		w.before[handle] = was
 	} else {
@@ -119,9 +120,9 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 			if _, isDead := slices.BinarySearch(dead, p.ordinal); isDead {
 				continue
 			}
-			was := productVersion{published: served.Release.HolderIdentity(int(p.ordinal)).Published, place: p.ordinal}
+			was := compare.ProductVersion{Published: served.Release.HolderIdentity(int(p.ordinal)).Published, Place: p.ordinal}
 			if hashes != nil {
-				was.version, was.published = hashes.At(p.ordinal), cmp.Or(published.At(p.ordinal), was.published)
+				was.Version, was.Published = hashes.At(p.ordinal), cmp.Or(published.At(p.ordinal), was.Published)
 			}
 			w.setBefore(p.id, was)
 		}
@@ -140,27 +141,27 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 // the served release has changed above the parent of a delta, or that are gone. All others are the same in both.
 func (w *releaseWriter) compare(ctx context.Context) error {
 	c := w.compared
-	if err := store.Chunked(w.plan.order, comparedAtOnce, func(handles []uint32) error {
+	if err := store.Chunked(w.plan.order, compare.AtOnce, func(handles []uint32) error {
 		ids := make([]string, len(handles))
 		for i, handle := range handles {
 			ids[i] = w.plan.ids.At(handle)
 		}
-		return c.compareProducts(ctx, ids)
+		return c.CompareProducts(ctx, ids)
 	}); err != nil {
 		return err
 	}
-	if err := c.compareProducts(ctx, sortedIDs(w.others)); err != nil {
+	if err := c.CompareProducts(ctx, compare.SortedIDs(w.others)); err != nil {
 		return err
 	}
-	var count DifferenceCount
-	for _, product := range c.products {
-		count.add(product.effect)
+	var count compare.DifferenceCount
+	for _, product := range c.Products {
+		count.Add(product.Effect)
 	}
 	now := w.release
 	now.Added, now.Changed, now.Removed = count.Added, count.Changed, count.Removed
 	if w.served != nil {
 		before := w.served.Release
-		w.everything = before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(c.products) > maxDiffering
+		w.everything = before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(c.Products) > maxDiffering
 	}
 	return nil
 }

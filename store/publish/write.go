@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/publish/compare"
 	"portico/store/release/segment"
 )
 
@@ -19,7 +20,7 @@ func newReleaseWriter(s *Service, actor store.Actor, p *publicationPlan, release
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
 		index: map[string]*runs{}, facet: map[string]*facetBuilder{},
 		prices: sparseKeys{absent: segment.Unpriced}, orders: sparseKeys{absent: catalog.NoOrder}}
-	w.compared = &comparison{now: &madeSide{w}}
+	w.compared = &compare.Comparison{Now: &madeSide{w}}
 	return w
 }
 
@@ -205,9 +206,9 @@ func (w *releaseWriter) addProduct(ctx context.Context, product *builtProduct) e
 	w.addToBlock(product)
 	if w.plan.delta != nil {
 		if w.found == nil {
-			w.found = map[string]foundBy{}
+			w.found = map[string]compare.FoundBy{}
 		}
-		w.found[product.source.ID] = foundBy{product.source.Attributes.SKU, product.source.Attributes.Slug}
+		w.found[product.source.ID] = compare.FoundBy{SKU: product.source.Attributes.SKU, Slug: product.source.Attributes.Slug}
 	}
 	for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 		if o := product.offers[code]; len(o.Sales) > 0 {

@@ -10,6 +10,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
@@ -26,24 +27,24 @@ type releaseWriter struct {
 	actor      store.Actor
 	plan       *publicationPlan
 	release    *segment.Release
-	served     *release.View                 // the release to compare with; nil for the first of a catalog
-	index      map[string]*runs              // by attribute
-	versions   []int64                       // of the products, by ordinal from plan.first
-	published  []int64                       // since when these versions are published; 0 is with the release
-	names      []string                      // of the products of the last chunk
-	rows       map[string][][]any            // to write, by table
-	waiting    int                           // their number
-	size       int64                         // and bytes
-	before     []productVersion              // in the served release, of the products that the release holds itself, by handle
-	others     map[string]productVersion     // likewise of others that may differ, by id
-	compared   *comparison                   // with the served release
-	slugs      int                           // that changed
-	ownFiles   map[string]string             // the texts of the files of a delta, by id
-	found      map[string]foundBy            // by id: what the products of a delta are found by
-	dryRun     bool                          // writes nothing: only compares
-	everything bool                          // so much differs that it is not listed
-	keys       map[store.SortBy]segment.Keys // of the parent, as far as read
-	changes    dependency.Changes            // of the release, compared with the served one
+	served     *release.View                     // the release to compare with; nil for the first of a catalog
+	index      map[string]*runs                  // by attribute
+	versions   []int64                           // of the products, by ordinal from plan.first
+	published  []int64                           // since when these versions are published; 0 is with the release
+	names      []string                          // of the products of the last chunk
+	rows       map[string][][]any                // to write, by table
+	waiting    int                               // their number
+	size       int64                             // and bytes
+	before     []compare.ProductVersion          // in the served release, of the products that the release holds itself, by handle
+	others     map[string]compare.ProductVersion // likewise of others that may differ, by id
+	compared   *compare.Comparison               // with the served release
+	slugs      int                               // that changed
+	ownFiles   map[string]string                 // the texts of the files of a delta, by id
+	found      map[string]compare.FoundBy        // by id: what the products of a delta are found by
+	dryRun     bool                              // writes nothing: only compares
+	everything bool                              // so much differs that it is not listed
+	keys       map[store.SortBy]segment.Keys     // of the parent, as far as read
+	changes    dependency.Changes                // of the release, compared with the served one
 	words      wordIndex
 	facet      map[string]*facetBuilder // by attribute
 	prices     sparseKeys               // base prices by currency

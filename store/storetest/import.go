@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/exchange"
+	"portico/store/exchange/check"
 	"portico/store/shop"
 )
 
@@ -44,7 +45,7 @@ func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func
 }
 
 // ImportErrors returns the errors of a failed import.
-func ImportErrors(t require.TestingT, err error) []exchange.ImportError {
+func ImportErrors(t require.TestingT, err error) []check.ImportError {
 	var errs *exchange.ImportErrors
 	require.ErrorAs(t, err, &errs)
 	require.Equal(t, errs.Count, len(errs.Errors))

@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // attributeChecker checks the attributes of products against their declarations, which may be in the
 // file, before or after the products, or in the store. A declaration in the file wins.
 type attributeChecker struct {
-	declared map[string]decodedLine                       // in the file, by key
+	declared map[string]Line                              // in the file, by key
 	used     map[catalog.AttributeUse][]attributePosition // up to the number listed
 }
 
@@ -24,31 +24,31 @@ type attributePosition struct {
 	kind string
 }
 
-func newAttributeChecker() *attributeChecker {
-	return &attributeChecker{declared: map[string]decodedLine{}, used: map[catalog.AttributeUse][]attributePosition{}}
+func NewAttributeChecker() *attributeChecker {
+	return &attributeChecker{declared: map[string]Line{}, used: map[catalog.AttributeUse][]attributePosition{}}
 }
 
-func (c *attributeChecker) add(d decodedLine) {
-	switch source := d.source.(type) {
+func (c *attributeChecker) Add(d Line) {
+	switch source := d.Source.(type) {
 	case *catalog.AttributeSource:
-		if len(d.errs) == 0 {
+		if len(d.Errors) == 0 {
 			c.declared[source.ID] = d
 		}
 	case *catalog.ProductSource:
-		if len(d.errs) > 0 || len(source.Attributes.CustomAttributes) == 0 {
+		if len(d.Errors) > 0 || len(source.Attributes.CustomAttributes) == 0 {
 			return
 		}
 		for _, use := range source.AttributeUses() {
 			if len(c.used[use]) < MaxImportErrors {
-				c.used[use] = append(c.used[use], attributePosition{d.line, d.kind})
+				c.used[use] = append(c.used[use], attributePosition{d.Number, d.Kind})
 			}
 		}
 	}
 }
 
-// wrong reports values that have no declaration or do not fit it, and declarations that change the type
+// Wrong reports values that have no declaration or do not fit it, and declarations that change the type
 // of values.
-func (c *attributeChecker) wrong(ctx context.Context, in db.Session) (list []ImportError, err error) {
+func (c *attributeChecker) Wrong(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	keys := map[string]bool{}
 	for use := range c.used {
 		keys[use.Key] = true
@@ -62,7 +62,7 @@ func (c *attributeChecker) wrong(ctx context.Context, in db.Session) (list []Imp
 	}
 	declared := map[string]*catalog.AttributeSource{}
 	for key, d := range c.declared {
-		declared[key] = d.source.(*catalog.AttributeSource)
+		declared[key] = d.Source.(*catalog.AttributeSource)
 	}
 	for _, body := range stored {
 		was := &catalog.AttributeSource{}
@@ -73,7 +73,7 @@ func (c *attributeChecker) wrong(ctx context.Context, in db.Session) (list []Imp
 		if now == nil {
 			declared[was.ID] = was
 		} else if now.Attributes.AttributeType != was.Attributes.AttributeType {
-			list = append(list, ImportError{Line: c.declared[was.ID].line, Type: "attribute", Err: store.Invalidf([]string{"attributes", "attribute_type"},
+			list = append(list, ImportError{Line: c.declared[was.ID].Number, Type: "attribute", Err: store.Invalidf([]string{"attributes", "attribute_type"},
 				"must stay %s, because products may have such values; declare another attribute", was.Attributes.AttributeType)})
 		}
 	}

@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"context"
@@ -10,55 +10,55 @@ import (
 	"portico/store/stock"
 )
 
-// ledgerChecker adds up the stock transactions of a file before any is written. It takes
+// LedgerChecker adds up the stock transactions of a file before any is written. It takes
 // about 50 bytes for each product with transactions.
-type ledgerChecker struct {
-	service  *Service
+type LedgerChecker struct {
+	db       *db.DB
 	seed     maphash.Seed
 	products map[uint64]ledgerState
 	fresh    bool // there is no stock yet
 	write    bool // write new entries in any case
-	skipped  int  // new entries that are skipped
+	Skipped  int  // new entries that are skipped
 }
 
 // ledgerState is the sum of a product's entries.
 type ledgerState struct {
 	available, allocated int32
-	entries              int32 // entries of the file that are or will be stored
+	Entries              int32 // entries of the file that are or will be stored
 	unexplained          int32 // stored entries that the file has not shown yet
-	writing              bool  // there was a new entry, so the rest is checked
-	skipping             bool  // the service wrote its stock, so new entries are skipped
+	Writing              bool  // there was a new entry, so the rest is checked
+	Skipping             bool  // the service wrote its stock, so new entries are skipped
 }
 
-func newLedgerChecker(ctx context.Context, s *Service, write bool) (*ledgerChecker, error) {
-	stocked, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
-	return &ledgerChecker{service: s, seed: maphash.MakeSeed(), products: map[uint64]ledgerState{}, fresh: stocked == 0, write: write}, err
+func NewLedgerChecker(ctx context.Context, d *db.DB, write bool) (*LedgerChecker, error) {
+	stocked, _, err := db.One(ctx, d.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
+	return &LedgerChecker{db: d, seed: maphash.MakeSeed(), products: map[uint64]ledgerState{}, fresh: stocked == 0, write: write}, err
 }
 
-// of returns the state of a product; zero if it has no entries.
-func (c *ledgerChecker) of(product string) ledgerState {
+// Of returns the state of a product; zero if it has no entries.
+func (c *LedgerChecker) Of(product string) ledgerState {
 	return c.products[maphash.String(c.seed, product)]
 }
 
 // begin decides whether new entries of a product are written. An existing record gets new
 // ones only if the file showed its whole ledger before: then an interrupted import made it.
-func (c *ledgerChecker) begin(state *ledgerState, line *stock.StockTransactionSource, had *stock.Stock) {
-	if state.writing || state.skipping {
+func (c *LedgerChecker) begin(state *ledgerState, line *stock.StockTransactionSource, had *stock.Stock) {
+	if state.Writing || state.Skipping {
 		return
 	}
-	state.skipping = had != nil && !c.write && (state.entries == 0 || state.unexplained > 0)
-	state.writing = !state.skipping
+	state.Skipping = had != nil && !c.write && (state.Entries == 0 || state.unexplained > 0)
+	state.Writing = !state.Skipping
 	opening := line.Opening(had)
 	state.available, state.allocated = int32(opening.Available), int32(opening.Allocated)
 }
 
-// check reports each transaction that takes a balance out of range. Entries that are
+// Check reports each transaction that takes a balance out of range. Entries that are
 // already stored do not count.
-func (c *ledgerChecker) check(ctx context.Context, batch []decodedLine) (list []ImportError, err error) {
-	var lines []decodedLine
+func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportError, err error) {
+	var lines []Line
 	var ids, products []string
 	for _, d := range batch {
-		if line, ok := d.source.(*stock.StockTransactionSource); ok && len(d.errs) == 0 {
+		if line, ok := d.Source.(*stock.StockTransactionSource); ok && len(d.Errors) == 0 {
 			lines, ids, products = append(lines, d), append(ids, line.ID), append(products, line.ProductID)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *ledgerChecker) check(ctx context.Context, batch []decodedLine) (list []
 	}
 	fresh := map[string]bool{} // ids of new entries in this batch
 	for _, d := range lines {
-		line := d.source.(*stock.StockTransactionSource)
+		line := d.Source.(*stock.StockTransactionSource)
 		if fresh[line.ID] {
 			continue
 		}
@@ -81,13 +81,13 @@ func (c *ledgerChecker) check(ctx context.Context, batch []decodedLine) (list []
 			state.unexplained = int32(entered[line.ProductID])
 		}
 		if known[line.ID] {
-			state.entries++
+			state.Entries++
 			state.unexplained--
 			c.products[key] = state
 			continue
 		}
-		if c.begin(&state, line, before[line.ProductID]); state.skipping {
-			c.skipped++
+		if c.begin(&state, line, before[line.ProductID]); state.Skipping {
+			c.Skipped++
 			c.products[key] = state
 			continue
 		}
@@ -95,28 +95,28 @@ func (c *ledgerChecker) check(ctx context.Context, batch []decodedLine) (list []
 		fresh[line.ID] = true
 		line.Apply(b)
 		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
-			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Unprocessablef([]string{"quantity"},
+			list = append(list, ImportError{Line: d.Number, Type: d.Kind, Err: store.Unprocessablef([]string{"quantity"},
 				"must leave the product %q between 0 and %d units, got %d available and %d allocated; list each transaction once, in order",
 				line.ProductID, store.MaxStock, b.Available, b.Allocated)})
 			b.Available, b.Allocated = max(0, min(b.Available, store.MaxStock)), max(0, min(b.Allocated, store.MaxStock)) // report once
 		}
 		state.available, state.allocated = int32(b.Available), int32(b.Allocated)
-		state.entries++
+		state.Entries++
 		c.products[key] = state
 	}
 	return list, nil
 }
 
 // existing reads what the store has of entries and products.
-func (c *ledgerChecker) existing(ctx context.Context, ids, products []string) (known map[string]bool, before map[string]*stock.Stock, entered map[string]int, err error) {
+func (c *LedgerChecker) existing(ctx context.Context, ids, products []string) (known map[string]bool, before map[string]*stock.Stock, entered map[string]int, err error) {
 	if c.fresh {
 		return nil, nil, nil, nil
 	}
-	w := &authoring.Writer{Tx: &db.Tx{Session: c.service.db.Reader}}
+	w := &authoring.Writer{Tx: &db.Tx{Session: c.db.Reader}}
 	if known, err = w.Existing(ctx, "stock_transaction", ids); err != nil {
 		return nil, nil, nil, err
 	}
-	if entered, err = stock.LedgerLengths(ctx, c.service.db.Reader, products); err != nil {
+	if entered, err = stock.LedgerLengths(ctx, c.db.Reader, products); err != nil {
 		return nil, nil, nil, err
 	}
 	before, err = stock.StocksByID(ctx, w, products)

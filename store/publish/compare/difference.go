@@ -1,4 +1,4 @@
-package publish
+package compare
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ type DifferenceCount struct {
 	Removed int `json:"removed"`
 }
 
-func (c *DifferenceCount) add(effect PendingEffect) {
+func (c *DifferenceCount) Add(effect PendingEffect) {
 	switch effect {
 	case PendingAdd:
 		c.Added++
@@ -66,18 +66,18 @@ func (d *Differences) Total() (n int) {
 // detailsAtOnce is the number of products whose members are compared at once.
 const detailsAtOnce = 200
 
-// differences lists what differs, the first most of it.
-func (c *comparison) differences(ctx context.Context, most int) (*Differences, error) {
-	now := c.now.release()
+// Differences lists what differs, the first most of it.
+func (c *Comparison) Differences(ctx context.Context, most int) (*Differences, error) {
+	now := c.Now.Release()
 	d := &Differences{CatalogID: now.CatalogID, To: now.ID, Counts: map[ResourceKind]DifferenceCount{}, List: []*Difference{}}
-	if c.before != nil {
-		d.From = c.before.release().ID
+	if c.Before != nil {
+		d.From = c.Before.Release().ID
 	}
 	var list []*Difference
-	for _, product := range c.products {
-		list = append(list, &Difference{Kind: ResourceProduct, ID: product.id, Effect: product.effect})
+	for _, product := range c.Products {
+		list = append(list, &Difference{Kind: ResourceProduct, ID: product.ID, Effect: product.Effect})
 	}
-	for _, find := range []func(context.Context) ([]resourceChange[described], error){c.describedNodes, c.changedFiles, c.changedAttributes, c.changedCatalog} {
+	for _, find := range []func(context.Context) ([]resourceChange[described], error){c.describedNodes, c.ChangedFiles, c.ChangedAttributes, c.changedCatalog} {
 		changes, err := find(ctx)
 		if err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (c *comparison) differences(ctx context.Context, most int) (*Differences, e
 	})
 	for _, difference := range list {
 		count := d.Counts[difference.Kind]
-		count.add(difference.Effect)
+		count.Add(difference.Effect)
 		d.Counts[difference.Kind] = count
 	}
 	d.List = append(d.List, list[:min(len(list), most)]...)
@@ -100,7 +100,7 @@ func (c *comparison) differences(ctx context.Context, most int) (*Differences, e
 }
 
 // describeProducts adds names and members to the products of a list.
-func (c *comparison) describeProducts(ctx context.Context, list []*Difference) error {
+func (c *Comparison) describeProducts(ctx context.Context, list []*Difference) error {
 	products := map[string]*Difference{}
 	for _, d := range list {
 		if d.Kind == ResourceProduct {
@@ -110,17 +110,17 @@ func (c *comparison) describeProducts(ctx context.Context, list []*Difference) e
 	if len(products) == 0 {
 		return nil
 	}
-	ids := sortedIDs(products)
-	changes, err := changesOf(c, func(side releaseSide) (map[string]*shownProduct, error) { return side.shown(ctx, ids) }, nil)
+	ids := SortedIDs(products)
+	changes, err := ChangesOf(c, func(side Side) (map[string]*ShownProduct, error) { return side.Shown(ctx, ids) }, nil)
 	for _, change := range changes {
-		d := products[change.id]
-		switch change.effect {
+		d := products[change.ID]
+		switch change.Effect {
 		case PendingAdd:
-			d.Name = change.is.name
+			d.Name = change.Is.name
 		case PendingChange:
-			d.Name, d.Members = change.is.name, changedMembers(change.was, change.is)
+			d.Name, d.Members = change.Is.name, changedMembers(change.Was, change.Is)
 		case PendingRemove:
-			d.Name = change.was.name
+			d.Name = change.Was.name
 		}
 	}
 	return err
@@ -128,24 +128,24 @@ func (c *comparison) describeProducts(ctx context.Context, list []*Difference) e
 
 // differenceOf describes a change.
 func differenceOf(c resourceChange[described]) *Difference {
-	shown := c.is
-	if c.effect == PendingRemove {
-		shown = c.was
+	shown := c.Is
+	if c.Effect == PendingRemove {
+		shown = c.Was
 	}
-	d := &Difference{Kind: shown.kind, ID: c.id, Name: shown.name, Effect: c.effect}
-	if c.effect == PendingChange {
-		d.Members = store.ChangedMembers([]byte(c.was.body), []byte(c.is.body))
+	d := &Difference{Kind: shown.kind, ID: c.ID, Name: shown.name, Effect: c.Effect}
+	if c.Effect == PendingChange {
+		d.Members = store.ChangedMembers([]byte(c.Was.body), []byte(c.Is.body))
 	}
 	return d
 }
 
 // changedCatalog returns what differs in the releases as a whole: the base language, and the format in which they are stored.
-func (c *comparison) changedCatalog(context.Context) ([]resourceChange[described], error) {
-	if c.before == nil {
+func (c *Comparison) changedCatalog(context.Context) ([]resourceChange[described], error) {
+	if c.Before == nil {
 		return nil, nil
 	}
-	return changesOf(c, func(side releaseSide) (map[string]described, error) {
-		r := side.release()
+	return ChangesOf(c, func(side Side) (map[string]described, error) {
+		r := side.Release()
 		return map[string]described{r.CatalogID: {ResourceCatalog, "", string(store.Encode(struct {
 			Locale string `json:"locale"`
 			Format int    `json:"format"`
@@ -171,13 +171,13 @@ type shownNode struct {
 }
 
 // describedNodes returns the nodes and hierarchies of which a member differs.
-func (c *comparison) describedNodes(ctx context.Context) ([]resourceChange[described], error) {
-	return changesOf(c, func(side releaseSide) (map[string]described, error) {
-		tree, err := side.tree(ctx)
+func (c *Comparison) describedNodes(ctx context.Context) ([]resourceChange[described], error) {
+	return ChangesOf(c, func(side Side) (map[string]described, error) {
+		tree, err := side.Tree(ctx)
 		if err != nil {
 			return nil, err
 		}
-		curated, err := side.curated(ctx, tree.Nodes)
+		curated, err := side.Curated(ctx, tree.Nodes)
 		found := make(map[string]described, len(tree.Nodes))
 		for _, n := range tree.Nodes {
 			kind := ResourceNode

@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"cmp"
@@ -28,37 +28,37 @@ type referenceChecker struct {
 // nodePosition is the position of a node in its tree.
 type nodePosition struct {
 	line              int
-	parent, hierarchy string
+	Parent, hierarchy string
 }
 
-func newReferenceChecker(lines string) *referenceChecker {
+func NewReferenceChecker(lines string) *referenceChecker {
 	return &referenceChecker{lines: lines, defined: map[authoring.Reference]bool{}, wanted: map[authoring.Reference][]ImportError{}, nodes: map[string]nodePosition{}}
 }
 
-func (r *referenceChecker) add(d decodedLine) {
-	if kindByName(d.kind).Referred {
-		r.defined[authoring.Reference{Kind: d.kind, ID: d.source.Key()}] = true
+func (r *referenceChecker) Add(d Line) {
+	if KindByName(d.Kind).Referred {
+		r.defined[authoring.Reference{Kind: d.Kind, ID: d.Source.Key()}] = true
 	}
-	if len(d.errs) > 0 {
+	if len(d.Errors) > 0 {
 		return // one error a line is enough
 	}
-	for _, ref := range d.refs {
+	for _, ref := range d.References {
 		target := authoring.Reference{Kind: ref.Kind, ID: ref.ID}
 		if len(r.wanted[target]) < MaxImportErrors {
 			f := &authoring.Validator{}
 			f.Add(ref.Member, "refers to the %s %q, which is neither in %s nor in the store", ref.Kind, ref.ID, r.lines)
-			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.line, Type: d.kind, Err: f.Errors[0], Missing: true})
+			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.Number, Type: d.Kind, Err: f.Errors[0], Missing: true})
 		}
 	}
-	if node, ok := d.source.(*catalog.NodeSource); ok {
-		r.nodes[node.ID] = nodePosition{d.line, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
+	if node, ok := d.Source.(*catalog.NodeSource); ok {
+		r.nodes[node.ID] = nodePosition{d.Number, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
 	}
 }
 
-// missing reports missing targets, and nodes that are in a cycle or below a node of another
+// Missing reports missing targets, and nodes that are in a cycle or below a node of another
 // hierarchy.
-func (r *referenceChecker) missing(ctx context.Context, in db.Session) (list []ImportError, err error) {
-	for _, kind := range allKinds {
+func (r *referenceChecker) Missing(ctx context.Context, in db.Session) (list []ImportError, err error) {
+	for _, kind := range Kinds {
 		var ids []string
 		for target := range r.wanted {
 			if target.Kind == kind.Name && !r.defined[target] {
@@ -85,7 +85,7 @@ func (r *referenceChecker) missing(ctx context.Context, in db.Session) (list []I
 }
 
 func (r *referenceChecker) misplacedNodes(ctx context.Context, in db.Session) (list []ImportError, err error) {
-	places, err := nodePositions(ctx, in)
+	places, err := NodePositions(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 	left := map[string][]string{} // nodes that are not in the file, by parent
 	for id, place := range places {
 		r.steps++
-		if _, inFile := r.nodes[id]; !inFile && place.parent != "" {
-			left[place.parent] = append(left[place.parent], id)
+		if _, inFile := r.nodes[id]; !inFile && place.Parent != "" {
+			left[place.Parent] = append(left[place.Parent], id)
 		}
 	}
 	maps.Copy(places, r.nodes)
@@ -106,8 +106,8 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 	rooted := map[string]bool{}
 	for _, id := range inOrder {
 		node, f := r.nodes[id], &authoring.Validator{}
-		if parent, ok := places[node.parent]; ok && parent.hierarchy != node.hierarchy {
-			f.Add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is in %q", node.hierarchy, node.parent, parent.hierarchy)
+		if parent, ok := places[node.Parent]; ok && parent.hierarchy != node.hierarchy {
+			f.Add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is in %q", node.hierarchy, node.Parent, parent.hierarchy)
 		}
 		if !r.isRooted(id, places, rooted) {
 			f.Add("relationships.parent.data.id", "must not be the node itself or one of its descendants")
@@ -131,7 +131,7 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, known map[string]bool) bool {
 	var way []string
 	ends := true
-	for up := id; up != ""; up = places[up].parent {
+	for up := id; up != ""; up = places[up].Parent {
 		r.steps++
 		if rooted, seen := known[up]; seen {
 			ends = rooted
@@ -146,8 +146,8 @@ func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, k
 	return ends
 }
 
-// nodePositions reads the trees of the store.
-func nodePositions(ctx context.Context, in db.Session) (map[string]nodePosition, error) {
+// NodePositions reads the trees of the store.
+func NodePositions(ctx context.Context, in db.Session) (map[string]nodePosition, error) {
 	places, err := db.Collect(ctx, in, func(rows *sql.Rows) (place db.Pair[string, nodePosition], err error) {
 		var node catalog.NodeSource
 		err = rows.Scan(db.JSON{Into: &node})

@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"context"
@@ -30,7 +30,7 @@ var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyChild:   {"product", `SELECT DISTINCT parent_id FROM product WHERE parent_id IN ($in)`},
 }
 
-func newStoredKeys(ctx context.Context, in db.Session) (*storedKeys, error) {
+func NewStoredKeys(ctx context.Context, in db.Session) (*storedKeys, error) {
 	s := &storedKeys{empty: map[string]bool{}, nodes: map[string]keyOwner{}, trees: map[string]bool{}}
 	for _, table := range []string{"product", "file", "node", "price_modifier"} {
 		_, found, err := db.One(ctx, in, db.Scalar[int], `SELECT 1 FROM `+table+` LIMIT 1`)
@@ -62,18 +62,18 @@ func (s *storedKeys) ofParents(ctx context.Context, in db.Session, kind authorin
 	for i, key := range keys {
 		parents[i], _, _ = strings.Cut(key, " ")
 	}
-	var line keysOfLine
+	var line LineKeys
 	bodies, err := db.CollectIn(ctx, in, db.Scalar[[]byte], store.Unique(parents), `SELECT body FROM product WHERE id IN ($in)`)
 	for _, body := range bodies {
 		p := &catalog.ProductSource{}
 		if err := store.Decode(body, p); err != nil {
 			return nil, err
 		}
-		line = keysOfLine{}
+		line = LineKeys{}
 		p.Keys(&line)
-		for _, key := range line.defined {
-			if key.kind == kind {
-				found = append(found, key.value)
+		for _, key := range line.Defined {
+			if key.Kind == kind {
+				found = append(found, key.Value)
 				note(key)
 			}
 		}

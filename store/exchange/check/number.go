@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"context"
@@ -10,25 +10,25 @@ import (
 	"portico/store/db"
 )
 
-// numberChecker counts the resources of kinds of which a shop may have only so many: the line that first
+// NumberChecker counts the resources of kinds of which a shop may have only so many: the line that first
 // names each, by kind and id. It keeps at most one id more than are allowed.
-type numberChecker map[string]map[string]int
+type NumberChecker map[string]map[string]int
 
-func (c numberChecker) add(d decodedLine) {
-	most := kindByName(d.kind).Most
+func (c NumberChecker) Add(d Line) {
+	most := KindByName(d.Kind).Most
 	if most == 0 {
 		return
 	}
-	if c[d.kind] == nil {
-		c[d.kind] = map[string]int{}
+	if c[d.Kind] == nil {
+		c[d.Kind] = map[string]int{}
 	}
-	if _, known := c[d.kind][d.source.Key()]; !known && len(c[d.kind]) <= most {
-		c[d.kind][d.source.Key()] = d.line
+	if _, known := c[d.Kind][d.Source.Key()]; !known && len(c[d.Kind]) <= most {
+		c[d.Kind][d.Source.Key()] = d.Number
 	}
 }
 
-// tooMany reports the line that is one too many of each kind, with what the store has.
-func (c numberChecker) tooMany(ctx context.Context, in db.Session) (list []ImportError, err error) {
+// TooMany reports the line that is one too many of each kind, with what the store has.
+func (c NumberChecker) TooMany(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		ids := slices.Sorted(maps.Keys(c[name]))
 		stored, _, err := db.One(ctx, in, db.Scalar[int], `SELECT COUNT(*) FROM `+name)
@@ -39,7 +39,7 @@ func (c numberChecker) tooMany(ctx context.Context, in db.Session) (list []Impor
 		if err != nil {
 			return nil, err
 		}
-		most, lines := kindByName(name).Most, []int{}
+		most, lines := KindByName(name).Most, []int{}
 		for _, id := range ids {
 			if !known[id] {
 				lines = append(lines, c[name][id])

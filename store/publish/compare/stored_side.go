@@ -1,4 +1,4 @@
-package publish
+package compare
 
 import (
 	"cmp"
@@ -12,45 +12,44 @@ import (
 	"portico/store/release/segment"
 )
 
-// storedSide is a stored release.
-type storedSide struct {
+// StoredSide is a stored release.
+type StoredSide struct {
 	db   *db.DB
-	view *release.View
+	View *release.View
 }
 
-func (s *Service) storedSide(r *segment.Release) *storedSide {
-	return &storedSide{s.db, release.ViewOf(s.releases, r)}
+// NewStoredSide returns the side of the release that v shows.
+func NewStoredSide(d *db.DB, v *release.View) *StoredSide { return &StoredSide{d, v} }
+
+func (s *StoredSide) Release() *segment.Release { return s.View.Release }
+
+func (s *StoredSide) Versions(ctx context.Context, ids []string) (map[string]ProductVersion, error) {
+	return VersionsIn(ctx, s.View, ids)
 }
 
-func (s *storedSide) release() *segment.Release { return s.view.Release }
-
-func (s *storedSide) versions(ctx context.Context, ids []string) (map[string]productVersion, error) {
-	return versionsIn(ctx, s.view, ids)
-}
-
-func (s *storedSide) foundBy(ctx context.Context, ids []string) (map[string]foundBy, error) {
-	products, err := s.view.ProductsByID(ctx, ids)
-	found := make(map[string]foundBy, len(products))
+func (s *StoredSide) FoundBy(ctx context.Context, ids []string) (map[string]FoundBy, error) {
+	products, err := s.View.ProductsByID(ctx, ids)
+	found := make(map[string]FoundBy, len(products))
 	for id, product := range products {
-		found[id] = foundBy{product.SKU(), product.Slug()}
+		found[id] = FoundBy{product.SKU(), product.Slug()}
 	}
 	return found, err
 }
 
-func (s *storedSide) tree(ctx context.Context) (*segment.Tree, error) { return s.view.Tree(ctx) }
+func (s *StoredSide) Tree(ctx context.Context) (*segment.Tree, error) { return s.View.Tree(ctx) }
 
-func (s *storedSide) attributes(ctx context.Context) (segment.Attributes, error) {
-	return s.view.Attributes(ctx)
+func (s *StoredSide) Attributes(ctx context.Context) (segment.Attributes, error) {
+	return s.View.Attributes(ctx)
 }
 
-func (s *storedSide) curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
+func (s *StoredSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
 	found := map[string][]string{}
 	return found, store.Chunked(nodes, 512, func(nodes []*segment.CatalogNode) error {
 		names := make([]string, len(nodes))
 		for i, node := range nodes {
 			names[i] = segment.ListOfNode(node.ID)
 		}
-		heads, err := s.view.ListHeads(ctx, names)
+		heads, err := s.View.ListHeads(ctx, names)
 		if err != nil {
 			return err
 		}
@@ -63,7 +62,7 @@ func (s *storedSide) curated(ctx context.Context, nodes []*segment.CatalogNode) 
 		places = store.Unique(places)
 		ids := make(map[uint32]string, len(places))
 		if err := store.Chunked(places, 512, func(places []uint32) error {
-			some, err := s.view.ProductIDs(ctx, places)
+			some, err := s.View.ProductIDs(ctx, places)
 			for i, id := range some {
 				ids[places[i]] = id
 			}
@@ -82,27 +81,27 @@ func (s *storedSide) curated(ctx context.Context, nodes []*segment.CatalogNode) 
 	})
 }
 
-func (s *storedSide) shown(ctx context.Context, ids []string) (map[string]*shownProduct, error) {
-	found, err := s.view.PlacesByID(ctx, ids, nil)
+func (s *StoredSide) Shown(ctx context.Context, ids []string) (map[string]*ShownProduct, error) {
+	found, err := s.View.PlacesByID(ctx, ids, nil)
 	if err != nil {
 		return nil, err
 	}
 	places := segment.Ordered(found)
-	texts := make([]productTexts, len(places))
-	for _, language := range slices.Concat([]string{""}, s.view.Release.Locales) {
-		reader := s.view.Reader
+	texts := make([]ProductTexts, len(places))
+	for _, language := range slices.Concat([]string{""}, s.View.Release.Locales) {
+		reader := s.View.Reader
 		if language != "" {
-			reader = segment.NewReader(s.db, s.view.Release, []string{language})
+			reader = segment.NewReader(s.db, s.View.Release, []string{language})
 			reader.Primary = true
 		}
 		if err := readTexts(ctx, &reader, language, places, texts); err != nil {
 			return nil, err
 		}
 	}
-	products := make(map[string]*shownProduct, len(found))
+	products := make(map[string]*ShownProduct, len(found))
 	for id, place := range found {
 		at, _ := slices.BinarySearch(places, uint32(place))
-		if products[id], err = texts[at].show(id); err != nil {
+		if products[id], err = texts[at].Show(id); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +109,7 @@ func (s *storedSide) shown(ctx context.Context, ids []string) (map[string]*shown
 }
 
 // readTexts adds what a release stores of the products at some ordinals in one language.
-func readTexts(ctx context.Context, r *segment.Reader, language string, places []uint32, texts []productTexts) error {
+func readTexts(ctx context.Context, r *segment.Reader, language string, places []uint32, texts []ProductTexts) error {
 	stored, err := r.ProductsStored(ctx, places)
 	if err != nil {
 		return err
@@ -120,22 +119,22 @@ func readTexts(ctx context.Context, r *segment.Reader, language string, places [
 		t := &texts[i]
 		switch {
 		case language == "":
-			*t = productTexts{custom: strings.Clone(p.Attributes), offers: strings.Clone(p.Offers), crumbs: strings.Clone(p.Crumbs),
-				documents: map[string]string{}, extras: map[string]string{}}
+			*t = ProductTexts{Custom: strings.Clone(p.Attributes), Offers: strings.Clone(p.Offers), Crumbs: strings.Clone(p.Crumbs),
+				Documents: map[string]string{}, Extras: map[string]string{}}
 		case p.Language != language: // it is not translated
 			continue
 		}
-		t.documents[language], t.extras[language] = strings.Clone(p.Document), strings.Clone(p.Extras)
+		t.Documents[language], t.Extras[language] = strings.Clone(p.Document), strings.Clone(p.Extras)
 	}
 	return nil
 }
 
-func (s *storedSide) files(ctx context.Context, ids []string) (map[string]string, error) {
-	return filesIn(ctx, s.db.Reader, &s.view.Reader, ids)
+func (s *StoredSide) Files(ctx context.Context, ids []string) (map[string]string, error) {
+	return filesIn(ctx, s.db.Reader, &s.View.Reader, ids)
 }
 
-// versionsIn returns the versions of several products of a release. It leaves out unknown ids.
-func versionsIn(ctx context.Context, v *release.View, ids []string) (map[string]productVersion, error) {
+// VersionsIn returns the versions of several products of a release. It leaves out unknown ids.
+func VersionsIn(ctx context.Context, v *release.View, ids []string) (map[string]ProductVersion, error) {
 	found, err := v.PlacesByID(ctx, ids, nil)
 	if err != nil {
 		return nil, err
@@ -149,17 +148,17 @@ func versionsIn(ctx context.Context, v *release.View, ids []string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]productVersion, len(found))
+	byID := make(map[string]ProductVersion, len(found))
 	for id, place := range found {
 		at, _ := slices.BinarySearch(places, uint32(place))
-		byID[id] = productVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published), uint32(place)}
+		byID[id] = ProductVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published), uint32(place)}
 	}
 	return byID, nil
 }
 
-// idsIn adds the ids of the products of some layers of a release, and of those of the layers below that they replace or
+// IdsIn adds the ids of the products of some layers of a release, and of those of the layers below that they replace or
 // do not have.
-func idsIn(ctx context.Context, v *release.View, layers []segment.Layer, ids map[string]bool) error {
+func IdsIn(ctx context.Context, v *release.View, layers []segment.Layer, ids map[string]bool) error {
 	if len(layers) == 0 {
 		return nil
 	}
@@ -179,8 +178,8 @@ func idsIn(ctx context.Context, v *release.View, layers []segment.Layer, ids map
 	return err
 }
 
-// fileIDsIn returns the ids of the files of some layers.
-func fileIDsIn(ctx context.Context, in db.Session, layers []segment.Layer) ([]string, error) {
+// FileIDsIn returns the ids of the files of some layers.
+func FileIDsIn(ctx context.Context, in db.Session, layers []segment.Layer) ([]string, error) {
 	ids := make([]int64, len(layers))
 	for i, layer := range layers {
 		ids[i] = layer.ID

@@ -1,4 +1,4 @@
-package publish
+package compare
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"portico/store/release/price"
 )
 
-// shownProduct is what a release shows of a product.
-type shownProduct struct {
+// ShownProduct is what a release shows of a product.
+type ShownProduct struct {
 	name         string            // in the base language
 	body         []byte            // JSON of all but the translations
 	document     []byte            // JSON of what depends on the language, in the base language
@@ -21,7 +21,7 @@ type shownProduct struct {
 
 // changedMembers returns the members in which two versions of a product differ. Those of a translation begin with
 // translations and its language; they leave out what changed likewise in the base language.
-func changedMembers(was, is *shownProduct) []store.MemberChange {
+func changedMembers(was, is *ShownProduct) []store.MemberChange {
 	changes := store.ChangedMembers(was.body, is.body)
 	key := func(c store.MemberChange) string {
 		return c.Member + "\n" + string(c.Before) + "\n" + string(c.After)
@@ -30,7 +30,7 @@ func changedMembers(was, is *shownProduct) []store.MemberChange {
 	for _, c := range changes {
 		inBase[key(c)] = true
 	}
-	for _, language := range store.Unique(slices.Concat(sortedIDs(was.translations), sortedIDs(is.translations))) {
+	for _, language := range store.Unique(slices.Concat(SortedIDs(was.translations), SortedIDs(is.translations))) {
 		before, after := was.translations[language], is.translations[language]
 		prefix := "translations." + language + "."
 		switch {
@@ -54,13 +54,13 @@ func changedMembers(was, is *shownProduct) []store.MemberChange {
 	return changes
 }
 
-// productTexts are the parts of a product as releases store them.
-type productTexts struct {
-	custom    string // values of its own attributes by key; empty for none
-	offers    string // by price.OfferLines
-	crumbs    string
-	documents map[string]string // by language; "" is the base language
-	extras    map[string]string // by language; none for most products
+// ProductTexts are the parts of a product as releases store them.
+type ProductTexts struct {
+	Custom    string // values of its own attributes by key; empty for none
+	Offers    string // by price.OfferLines
+	Crumbs    string
+	Documents map[string]string // by language; "" is the base language
+	Extras    map[string]string // by language; none for most products
 }
 
 // shownPrice is a price in one currency.
@@ -92,9 +92,9 @@ func showSales(sales []price.Sale) map[string]shownSale {
 	return shown
 }
 
-// show joins the parts: the members of the base language as REST shows them, and beside them custom_attributes, prices
+// Show joins the parts: the members of the base language as REST shows them, and beside them custom_attributes, prices
 // by currency, and extras.
-func (t *productTexts) show(id string) (*shownProduct, error) {
+func (t *ProductTexts) Show(id string) (*ShownProduct, error) {
 	body, err := t.document("")
 	if err != nil {
 		return nil, fmt.Errorf("product %s: %w", id, err)
@@ -111,20 +111,20 @@ func (t *productTexts) show(id string) (*shownProduct, error) {
 	if err := json.Unmarshal(body, &all); err != nil {
 		return nil, fmt.Errorf("product %s: %w", id, err)
 	}
-	if t.custom != "" {
-		members["custom_attributes"] = json.RawMessage(t.custom)
+	if t.Custom != "" {
+		members["custom_attributes"] = json.RawMessage(t.Custom)
 	}
 	prices := map[string]shownPrice{}
-	for _, code := range price.OfferCurrencies(t.offers) {
-		offer, err := price.OfferIn(t.offers, code)
+	for _, code := range price.OfferCurrencies(t.Offers) {
+		offer, err := price.OfferIn(t.Offers, code)
 		if err != nil {
 			return nil, fmt.Errorf("product %s: %w", id, err)
 		}
 		prices[code] = shownPrice{offer.PricebookID, offer.Base, showSales(offer.Sales)}
 	}
 	members["prices"] = store.Encode(prices)
-	shown := &shownProduct{all.Attributes.Name, store.Encode(members), body, map[string][]byte{}}
-	for language := range t.documents {
+	shown := &ShownProduct{all.Attributes.Name, store.Encode(members), body, map[string][]byte{}}
+	for language := range t.Documents {
 		if language == "" {
 			continue
 		}
@@ -136,13 +136,13 @@ func (t *productTexts) show(id string) (*shownProduct, error) {
 }
 
 // document returns the JSON of the document in a language, with its extras.
-func (t *productTexts) document(language string) ([]byte, error) {
-	attributes, rest, ok := strings.Cut(t.documents[language], "\n")
+func (t *ProductTexts) document(language string) ([]byte, error) {
+	attributes, rest, ok := strings.Cut(t.Documents[language], "\n")
 	if !ok {
 		return nil, fmt.Errorf("the document %q is damaged", language)
 	}
-	text := attributes + "}" + rest + "," + t.crumbs + "}"
-	if extras := t.extras[language]; extras != "" {
+	text := attributes + "}" + rest + "," + t.Crumbs + "}"
+	if extras := t.Extras[language]; extras != "" {
 		text += `,"extras":` + extras
 	}
 	return []byte(text + "}"), nil

@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"strconv"
@@ -21,7 +21,7 @@ func TestNodeCheckIsLinear(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{100, 400} {
 				for _, inFile := range []int{n, n / 2, 1} {
-					r, places := newReferenceChecker("the file"), map[string]nodePosition{}
+					r, places := NewReferenceChecker("the file"), map[string]nodePosition{}
 					for i := range n {
 						places[id(i)] = nodePosition{0, parent(i, n), "h"}
 						if i < inFile {
@@ -43,7 +43,7 @@ func TestNodeCheckIsLinear(t *testing.T) {
 
 func TestMisplacedNodesAreReported(t *testing.T) {
 	t.Parallel()
-	r := newReferenceChecker("the file")
+	r := NewReferenceChecker("the file")
 	r.nodes = map[string]nodePosition{
 		"self": {1, "self", "h"}, "below": {2, "self", "h"}, "good": {3, "top", "h"},
 		"stranger": {4, "top", "other"}, "moved": {5, "", "other"}, "deep": {6, "stays", "h"},

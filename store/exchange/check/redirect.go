@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"portico/store/db"
 )
 
-// redirectChecker finds redirects that share a path or lead back to themselves, with those of the store. It
+// RedirectChecker finds redirects that share a path or lead back to themselves, with those of the store. It
 // keeps the redirects of the file, of which a shop may have catalog.MaxRedirects.
-type redirectChecker map[string]redirectLine // by id
+type RedirectChecker map[string]redirectLine // by id
 
 type redirectLine struct {
 	id, from, to string
@@ -24,18 +24,18 @@ func newRedirectLine(source *catalog.RedirectSource, line int) redirectLine {
 	return redirectLine{source.ID, source.Attributes.From, source.Attributes.To, line}
 }
 
-func (c redirectChecker) add(d decodedLine) {
-	source, ok := d.source.(*catalog.RedirectSource)
-	if ok && len(d.errs) == 0 && len(c) <= catalog.MaxRedirects {
-		c[source.ID] = newRedirectLine(source, d.line)
+func (c RedirectChecker) Add(d Line) {
+	source, ok := d.Source.(*catalog.RedirectSource)
+	if ok && len(d.Errors) == 0 && len(c) <= catalog.MaxRedirects {
+		c[source.ID] = newRedirectLine(source, d.Number)
 	}
 }
 
-// remove leaves out a stored redirect, which is deleted first.
-func (c redirectChecker) remove(id string) { c[id] = redirectLine{} }
+// Remove leaves out a stored redirect, which is deleted first.
+func (c RedirectChecker) Remove(id string) { c[id] = redirectLine{} }
 
-// loops reports the lines of the file that are to blame.
-func (c redirectChecker) loops(ctx context.Context, in db.Session) (list []ImportError, err error) {
+// Loops reports the lines of the file that are to blame.
+func (c RedirectChecker) Loops(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	if len(c) == 0 {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package exchange
+package check
 
 import (
 	"context"
@@ -30,41 +30,41 @@ type keyChecker struct {
 	warnings int                 // of single lines
 }
 
-func newKeyChecker(s *storedKeys, lines string) *keyChecker {
+func NewKeyChecker(s *storedKeys, lines string) *keyChecker {
 	return &keyChecker{lines: lines, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
 		missing: map[uint64]struct{}{}, owners: map[uint64]keyOwner{}, options: map[uint64]uint64{}, variants: map[uint64][]uint64{}, clashing: map[uint64]struct{}{}}
 }
 
 func (c *keyChecker) hash(kind authoring.KeyKind, value string) uint64 {
-	return maphash.Comparable(c.seed, recordedKey{kind, value})
+	return maphash.Comparable(c.seed, RecordedKey{kind, value})
 }
 
 // foldedSKU is the kind of SKUs without their case.
 const foldedSKU authoring.KeyKind = "folded sku"
 
-// recordedKey is a key of a line.
-type recordedKey struct {
-	kind  authoring.KeyKind
-	value string
+// RecordedKey is a key of a line.
+type RecordedKey struct {
+	Kind  authoring.KeyKind
+	Value string
 }
 
-// keysOfLine records the keys of a line.
-type keysOfLine struct {
-	defined, used []recordedMember
+// LineKeys records the keys of a line.
+type LineKeys struct {
+	Defined, Used []recordedMember
 }
 
 type recordedMember struct {
-	recordedKey
+	RecordedKey
 	member string
 	index  int
 }
 
-func (k *keysOfLine) Define(kind authoring.KeyKind, value, member string) {
-	k.defined = append(k.defined, recordedMember{recordedKey{kind, value}, member, 0})
+func (k *LineKeys) Define(kind authoring.KeyKind, value, member string) {
+	k.Defined = append(k.Defined, recordedMember{RecordedKey{kind, value}, member, 0})
 }
 
-func (k *keysOfLine) Use(kind authoring.KeyKind, value, member string, index int) {
-	k.used = append(k.used, recordedMember{recordedKey{kind, value}, member, index})
+func (k *LineKeys) Use(kind authoring.KeyKind, value, member string, index int) {
+	k.Used = append(k.Used, recordedMember{RecordedKey{kind, value}, member, index})
 }
 
 // path returns the member with its index.
@@ -72,41 +72,41 @@ func (m recordedMember) path() []string {
 	return strings.Split(strings.Replace(m.member, "*", strconv.Itoa(m.index), 1), ".")
 }
 
-// record replaces the keys by those of a line.
-func (k *keysOfLine) record(d decodedLine) {
-	k.defined, k.used = k.defined[:0], k.used[:0]
-	k.Define(authoring.KeyKind(d.kind), d.source.Key(), "id")
-	if source, keyed := d.source.(authoring.KeyedSource); keyed {
+// Record replaces the keys by those of a line.
+func (k *LineKeys) Record(d Line) {
+	k.Defined, k.Used = k.Defined[:0], k.Used[:0]
+	k.Define(authoring.KeyKind(d.Kind), d.Source.Key(), "id")
+	if source, keyed := d.Source.(authoring.KeyedSource); keyed {
 		source.Keys(k)
 	}
 }
 
-// add records the keys of a batch, and looks in the store for those that it uses and that the files
+// Add records the keys of a batch, and looks in the store for those that it uses and that the files
 // do not define so far.
-func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine, unchanged func(line int) bool) error {
-	var line keysOfLine
-	owners, used := map[authoring.KeyKind][]string{}, map[uint64]recordedKey{}
+func (c *keyChecker) Add(ctx context.Context, in db.Session, batch []Line, unchanged func(line int) bool) error {
+	var line LineKeys
+	owners, used := map[authoring.KeyKind][]string{}, map[uint64]RecordedKey{}
 	for _, d := range batch {
-		if c.warnings += len(d.warnings); d.source == nil {
+		if c.warnings += len(d.Warnings); d.Source == nil {
 			continue
 		}
-		line.record(d)
-		for _, key := range line.defined {
-			c.define(key, d.row.Continued)
-			if owned(key.kind) && !unchanged(d.line) {
-				owners[key.kind] = append(owners[key.kind], key.value)
+		line.Record(d)
+		for _, key := range line.Defined {
+			c.define(key, d.Row.Continued)
+			if owned(key.Kind) && !unchanged(d.Number) {
+				owners[key.Kind] = append(owners[key.Kind], key.Value)
 			}
 		}
 		var options []uint64
-		for _, key := range line.used {
-			hash := c.hash(key.kind, key.value)
-			if used[hash] = key.recordedKey; key.kind == authoring.KeyOption {
+		for _, key := range line.Used {
+			hash := c.hash(key.Kind, key.Value)
+			if used[hash] = key.RecordedKey; key.Kind == authoring.KeyOption {
 				options = append(options, hash)
 			}
 		}
-		for _, key := range line.defined {
-			if key.kind == authoring.KeyVariant && len(options) > 1 {
-				c.variants[c.hash(key.kind, key.value)] = options
+		for _, key := range line.Defined {
+			if key.Kind == authoring.KeyVariant && len(options) > 1 {
+				c.variants[c.hash(key.Kind, key.Value)] = options
 			}
 		}
 	}
@@ -140,15 +140,15 @@ func (c *keyChecker) addClashing() {
 
 // define records a key that a line defines. continued is true for a further line of the same resource.
 func (c *keyChecker) define(key recordedMember, continued bool) {
-	hash := c.hash(key.kind, key.value)
+	hash := c.hash(key.Kind, key.Value)
 	c.note(key)
 	_, before := c.defined[hash]
 	c.defined[hash] = struct{}{}
-	if before && unique(key.kind) && !continued {
+	if before && unique(key.Kind) && !continued {
 		c.repeated[hash] = struct{}{}
 	}
-	if key.kind == authoring.KeySKU {
-		folded := c.hash(foldedSKU, strings.ToLower(key.value))
+	if key.Kind == authoring.KeySKU {
+		folded := c.hash(foldedSKU, strings.ToLower(key.Value))
 		if _, twice := c.defined[folded]; twice && !before {
 			c.repeated[folded] = struct{}{} // in another case
 		}
@@ -158,8 +158,8 @@ func (c *keyChecker) define(key recordedMember, continued bool) {
 
 // note records the variation of an option.
 func (c *keyChecker) note(key recordedMember) {
-	if key.kind == authoring.KeyOption {
-		c.options[c.hash(key.kind, key.value)] = c.hash(key.kind, key.member)
+	if key.Kind == authoring.KeyOption {
+		c.options[c.hash(key.Kind, key.Value)] = c.hash(key.Kind, key.member)
 	}
 }
 
@@ -198,13 +198,13 @@ func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[au
 }
 
 // addMissing looks in the store for keys that a batch uses, by hash.
-func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uint64]recordedKey) error {
+func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uint64]RecordedKey) error {
 	wanted := map[authoring.KeyKind][]string{}
 	for hash, key := range used {
 		_, known := c.defined[hash]
 		if _, noted := c.missing[hash]; !known && !noted {
 			c.missing[hash] = struct{}{}
-			wanted[key.kind] = append(wanted[key.kind], key.value)
+			wanted[key.Kind] = append(wanted[key.Kind], key.Value)
 		}
 	}
 	for kind, values := range wanted {
@@ -221,8 +221,8 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uin
 	return nil
 }
 
-// finish drops what later lines define. It returns whether there is anything to warn of.
-func (c *keyChecker) finish() bool {
+// Finish drops what later lines define. It returns whether there is anything to warn of.
+func (c *keyChecker) Finish() bool {
 	for hash := range c.missing {
 		if _, known := c.defined[hash]; known {
 			delete(c.missing, hash)
@@ -241,7 +241,7 @@ func (c *keyChecker) finish() bool {
 type keyWarner struct {
 	*keyChecker
 	first   map[uint64]definedAt // of repeated keys
-	keys    keysOfLine
+	keys    LineKeys
 	session db.Session
 }
 
@@ -252,26 +252,26 @@ type definedAt struct {
 }
 
 // warnings returns the warnings of a line.
-func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportError, err error) {
-	for _, warning := range d.warnings {
-		list = append(list, ImportError{Line: d.line, Type: d.kind, Err: warning})
+func (w *keyWarner) warnings(ctx context.Context, d Line) (list []ImportError, err error) {
+	for _, warning := range d.Warnings {
+		list = append(list, ImportError{Line: d.Number, Type: d.Kind, Err: warning})
 	}
-	if d.source == nil {
+	if d.Source == nil {
 		return list, nil
 	}
-	w.keys.record(d)
-	for _, key := range w.keys.defined {
+	w.keys.Record(d)
+	for _, key := range w.keys.Defined {
 		if warning := w.duplicate(d, key); warning != nil {
 			list = append(list, *warning)
 		} else if warning := w.otherCase(d, key); warning != nil {
 			list = append(list, *warning)
 		}
-		if _, clashes := w.clashing[w.hash(key.kind, key.value)]; clashes {
-			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "has two options of one variation of the parent; choose one of each variation")})
+		if _, clashes := w.clashing[w.hash(key.Kind, key.Value)]; clashes {
+			list = append(list, ImportError{Line: d.Number, Type: d.Kind, Err: store.Invalidf(key.path(), "has two options of one variation of the parent; choose one of each variation")})
 		}
 	}
-	for _, key := range w.keys.used {
-		if _, missing := w.missing[w.hash(key.kind, key.value)]; !missing {
+	for _, key := range w.keys.Used {
+		if _, missing := w.missing[w.hash(key.Kind, key.Value)]; !missing {
 			continue
 		}
 		text, err := w.unknown(ctx, key)
@@ -279,70 +279,70 @@ func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportE
 			return nil, err
 		}
 		if text != "" {
-			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "%s", text), Missing: true})
+			list = append(list, ImportError{Line: d.Number, Type: d.Kind, Err: store.Invalidf(key.path(), "%s", text), Missing: true})
 		}
 	}
 	return list, nil
 }
 
 // duplicate warns of a key that an earlier line, or a product of the store, defines.
-func (w *keyWarner) duplicate(d decodedLine, key recordedMember) *ImportError {
-	hash := w.hash(key.kind, key.value)
+func (w *keyWarner) duplicate(d Line, key recordedMember) *ImportError {
+	hash := w.hash(key.Kind, key.Value)
 	warn := func(other int, format string, args ...any) *ImportError {
-		return &ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), format, args...), Other: other}
+		return &ImportError{Line: d.Number, Type: d.Kind, Err: store.Invalidf(key.path(), format, args...), Other: other}
 	}
-	if owner := w.owners[hash]; owner.id != "" && owner.id != d.source.Key() {
-		if key.kind == authoring.KeyNodeSlug {
+	if owner := w.owners[hash]; owner.id != "" && owner.id != d.Source.Key() {
+		if key.Kind == authoring.KeyNodeSlug {
 			return warn(0, "is also the slug of the node %q in the store", owner.id)
 		}
-		return warn(0, "is also the %s of the product %q in the store", key.kind, owner.id)
+		return warn(0, "is also the %s of the product %q in the store", key.Kind, owner.id)
 	}
 	if _, repeated := w.repeated[hash]; !repeated {
 		return nil
 	}
 	before, seen := w.first[hash]
-	w.first[hash] = definedAt{d.line, d.source.Key()}
+	w.first[hash] = definedAt{d.Number, d.Source.Key()}
 	switch {
 	case !seen:
 		return nil
 	case key.member == "id":
-		return warn(before.line, "is repeated: an earlier line has the %s %q too, and this one replaces it", d.kind, store.Abbreviate(key.value))
-	case before.id == d.source.Key():
+		return warn(before.line, "is repeated: an earlier line has the %s %q too, and this one replaces it", d.Kind, store.Abbreviate(key.Value))
+	case before.id == d.Source.Key():
 		return nil
 	}
-	if key.kind == authoring.KeyNodeSlug {
+	if key.Kind == authoring.KeyNodeSlug {
 		return warn(before.line, "is also the slug of the node %q", before.id)
 	}
-	return warn(before.line, "is also the %s of the product %q", key.kind, before.id)
+	return warn(before.line, "is also the %s of the product %q", key.Kind, before.id)
 }
 
 // otherCase warns of a SKU that differs only in case from that of an earlier line, or of a product of the store.
-func (w *keyWarner) otherCase(d decodedLine, key recordedMember) *ImportError {
-	if key.kind != authoring.KeySKU {
+func (w *keyWarner) otherCase(d Line, key recordedMember) *ImportError {
+	if key.Kind != authoring.KeySKU {
 		return nil
 	}
-	hash := w.hash(foldedSKU, strings.ToLower(key.value))
-	if owner := w.owners[hash]; owner.id != "" && owner.id != d.source.Key() && owner.key != key.value {
-		return &ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(),
+	hash := w.hash(foldedSKU, strings.ToLower(key.Value))
+	if owner := w.owners[hash]; owner.id != "" && owner.id != d.Source.Key() && owner.key != key.Value {
+		return &ImportError{Line: d.Number, Type: d.Kind, Err: store.Invalidf(key.path(),
 			"is the SKU %q of the product %q in the store in another case; two products must not differ in that alone", store.Abbreviate(owner.key), owner.id)}
 	}
 	if _, repeated := w.repeated[hash]; !repeated {
 		return nil
 	}
 	before, seen := w.first[hash]
-	if w.first[hash] = (definedAt{d.line, d.source.Key()}); !seen || before.id == d.source.Key() {
+	if w.first[hash] = (definedAt{d.Number, d.Source.Key()}); !seen || before.id == d.Source.Key() {
 		return nil
 	}
-	return &ImportError{Line: d.line, Type: d.kind, Other: before.line, Err: store.Invalidf(key.path(),
-		"is the SKU of the product %q in another case; two products must not differ in that alone, got %q", before.id, store.Abbreviate(key.value))}
+	return &ImportError{Line: d.Number, Type: d.Kind, Other: before.line, Err: store.Invalidf(key.path(),
+		"is the SKU of the product %q in another case; two products must not differ in that alone, got %q", before.id, store.Abbreviate(key.Value))}
 }
 
 // unknown describes a key that nobody defines; "" if it follows from another warning.
 func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, error) {
-	shown := store.Abbreviate(key.value)
-	switch key.kind {
+	shown := store.Abbreviate(key.Value)
+	switch key.Kind {
 	case authoring.KeySKU:
-		similar, err := w.similarSKU(ctx, key.value)
+		similar, err := w.similarSKU(ctx, key.Value)
 		if similar != "" {
 			return "is the SKU of no product; " + similar, err
 		}
@@ -352,25 +352,25 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 	case authoring.KeyChild:
 		return "is true, but no product in the " + w.lines + " or the store has this parent", nil
 	case authoring.KeyParent, authoring.KeyOptionCount:
-		parent, count, _ := strings.Cut(key.value, " ")
+		parent, count, _ := strings.Cut(key.Value, " ")
 		_, unknown := w.missing[w.hash(authoring.KeyProduct, parent)]
 		_, childless := w.missing[w.hash(authoring.KeyParent, parent)]
 		switch {
-		case unknown || key.kind == authoring.KeyOptionCount && childless:
+		case unknown || key.Kind == authoring.KeyOptionCount && childless:
 			return "", nil
-		case key.kind == authoring.KeyParent:
+		case key.Kind == authoring.KeyParent:
 			return "refers to " + strconv.Quote(parent) + ", which is no parent: its base_product is not true", nil
 		}
 		return "must have one option of each variation of the parent " + strconv.Quote(parent) + ", got " + count, nil
 	case authoring.KeyOption:
-		parent, option, _ := strings.Cut(key.value, " ")
+		parent, option, _ := strings.Cut(key.Value, " ")
 		_, unknown := w.missing[w.hash(authoring.KeyProduct, parent)]
 		if _, childless := w.missing[w.hash(authoring.KeyParent, parent)]; unknown || childless {
 			return "", nil
 		}
 		return "is not an option of the parent " + strconv.Quote(parent) + ": " + strconv.Quote(option), nil
 	}
-	return "refers to a " + string(key.kind) + " that is neither in the " + w.lines + " nor in the store: " + strconv.Quote(shown), nil
+	return "refers to a " + string(key.Kind) + " that is neither in the " + w.lines + " nor in the store: " + strconv.Quote(shown), nil
 }
 
 // similarSKU describes a SKU that differs only in case; "" if there is none.
@@ -386,10 +386,10 @@ func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) 
 	return "", err
 }
 
-// warn runs a pass over the files and calls found with each warning.
-func (c *keyChecker) warn(ctx context.Context, batches func(func([]decodedLine) error) error, in db.Session, found func(ImportError)) error {
+// Warn runs a pass over the files and calls found with each warning.
+func (c *keyChecker) Warn(ctx context.Context, batches func(func([]Line) error) error, in db.Session, found func(ImportError)) error {
 	w := &keyWarner{keyChecker: c, first: map[uint64]definedAt{}, session: in}
-	return batches(func(batch []decodedLine) error {
+	return batches(func(batch []Line) error {
 		for _, d := range batch {
 			list, err := w.warnings(ctx, d)
 			if err != nil {

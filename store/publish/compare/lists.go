@@ -1,0 +1,76 @@
+package compare
+
+import (
+	"context"
+	"slices"
+
+	"portico/store"
+	"portico/store/index"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// Lists compares lists with those of the served release, to find since when they are the same. The functions
+// convert ordinals of each to numbers that are the same for one product.
+type Lists struct {
+	View  *release.View // of the served release; nil if there is none, or if everything differs
+	ahead *release.View // that has read the lists of readAhead
+	heads map[string]*segment.ListHead
+	Was   func(ordinal uint32) uint32
+	Is    func(ordinal uint32) uint32
+}
+
+// ReadAhead reads the served release's lists of some names.
+func (c *Lists) ReadAhead(ctx context.Context, names []string) (err error) {
+	if c.View == nil {
+		return nil
+	}
+	c.ahead = c.View.Ahead()
+	c.heads, err = ReadLists(ctx, c.ahead, names)
+	return err
+}
+
+// ReadLists reads the heads of lists and caches their chunks, in a statement each.
+func ReadLists(ctx context.Context, v *release.View, names []string) (map[string]*segment.ListHead, error) {
+	heads := map[string]*segment.ListHead{}
+	if err := store.Chunked(names, 512, func(names []string) error {
+		some, err := v.ListHeads(ctx, names)
+		for name, head := range some {
+			heads[name] = head
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	var kept []segment.ChunkRange
+	for name, head := range heads {
+		for _, by := range segment.StoredOrders {
+			if chunks, found := (segment.List{Reader: &v.Reader, Name: name, Head: head}).WholeChunks(by); found {
+				kept = append(kept, chunks)
+			}
+		}
+	}
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, index.UnpackOrdinals)
+	return heads, err
+}
+
+// Since returns since when a list is the same as it is now, in all orders: 0 if the served release has another. readAhead
+// has read it.
+func (c *Lists) Since(ctx context.Context, name string, curated []uint32, orders map[store.SortBy][]uint32) (int64, error) {
+	head := c.heads[name]
+	if head == nil || head.Total != len(orders[store.SortID]) || !c.same(head.Curated, curated) {
+		return 0, nil
+	}
+	list := segment.List{Reader: &c.ahead.Reader, Name: name, Head: head}
+	for _, by := range segment.StoredOrders {
+		was, err := list.All(ctx, by)
+		if err != nil || !c.same(was, orders[by]) {
+			return 0, err
+		}
+	}
+	return head.Since, nil
+}
+
+func (c *Lists) same(was, is []uint32) bool {
+	return slices.EqualFunc(was, is, func(was, is uint32) bool { return c.Was(was) == c.Is(is) })
+}
