@@ -61,7 +61,7 @@ internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
 internal/remote: internal/filelock store store/gateway store/promotion/rule
 internal/reqctx: store
-internal/responsecache: internal/cachekey internal/dependency internal/encoding
+internal/responsecache: internal/cachekey internal/dependency internal/encoding internal/reqctx
 internal/schemadiff:
 internal/status:
 internal/tracing: internal/reqctx store
