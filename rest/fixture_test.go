@@ -45,7 +45,7 @@ func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*
 	}
 	s := e.Open(t, options...)
 	importLines(t, s, lines)
-	require.NoError(t, s.Stock.WarmStock(t.Context())) // before the first request
+	require.NoError(t, s.Stock.Warm(t.Context())) // before the first request
 	return serveStore(t, s)
 }
 

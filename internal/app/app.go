@@ -144,7 +144,7 @@ func (a *app) openPurgeHook() error {
 		a.metrics.RegisterPurges(a.log, nil, purgehook.Succeeded, purgehook.Failed)
 		return nil
 	}
-	count := a.metrics.RegisterPurges(a.log, a.store.Purges.PendingPurges, purgehook.Succeeded, purgehook.Failed)
+	count := a.metrics.RegisterPurges(a.log, a.store.Purges.Pending, purgehook.Succeeded, purgehook.Failed)
 	a.purgeHook = purgehook.New(a.store, purgehook.Config{URL: a.PurgeURL, Keys: keys, TagHeader: a.TagHeader(), Log: a.log, Count: count})
 	return nil
 }

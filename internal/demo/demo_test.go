@@ -109,7 +109,7 @@ func TestDemoShopContents(t *testing.T) {
 	require.Len(t, breakfast.ComponentProductIDs(), 6)
 	_, err = view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{ID: "prod-pumpkin-latte"})
 	require.True(t, store.HasCode(err, store.NotFound), "a draft is not shown")
-	stock, err := s.Stock.Stock(ctx, "prod-cheesecake")
+	stock, err := s.Stock.Get(ctx, "prod-cheesecake")
 	require.NoError(t, err)
 	require.Zero(t, stock.Available, "sold out")
 }

@@ -104,11 +104,11 @@ func (h *Hook) makeDueCalls(ctx context.Context) (wait time.Duration, err error)
 	if h.store.ReadOnly() {
 		return errorPause, nil
 	}
-	if err := h.store.Purges.CollectPurges(ctx); err != nil {
+	if err := h.store.Purges.Collect(ctx); err != nil {
 		return 0, err
 	}
 	for {
-		wait, found, err := h.store.Purges.NextPurge(ctx)
+		wait, found, err := h.store.Purges.Next(ctx)
 		switch {
 		case err != nil:
 			return 0, err
@@ -117,7 +117,7 @@ func (h *Hook) makeDueCalls(ctx context.Context) (wait time.Duration, err error)
 		case wait > 0:
 			return min(wait, idleInterval), nil
 		}
-		call, err := h.store.Purges.ClaimPurge(ctx)
+		call, err := h.store.Purges.Claim(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -135,20 +135,20 @@ func (h *Hook) makeCall(ctx context.Context, call *purge.Call) error {
 	err := h.send(ctx, call)
 	after := context.WithoutCancel(ctx)
 	if ctx.Err() != nil { // another server may make it now
-		return h.store.Purges.RetryPurge(after, call, 0)
+		return h.store.Purges.Retry(after, call, 0)
 	}
 	if err == nil {
 		h.Count(Succeeded)
 		if call.Attempt > 0 {
 			h.Log.Info("the purge hook succeeded again", "url", h.target, "catalog", call.CatalogID, "attempt", call.Attempt+1)
 		}
-		return h.store.Purges.FinishPurge(after, call)
+		return h.store.Purges.Finish(after, call)
 	}
 	h.Count(Failed)
 	pause := retryPause(call.Attempt)
 	h.Log.Warn("the purge hook failed, so the CDN may send old responses; the call is retried", "url", h.target, "catalog", call.CatalogID,
 		"attempt", call.Attempt+1, "retry_in", pause.String(), "error", err)
-	return h.store.Purges.RetryPurge(after, call, pause)
+	return h.store.Purges.Retry(after, call, pause)
 }
 
 // retryPause doubles with each attempt, up to maxRetry, and varies by a fifth.

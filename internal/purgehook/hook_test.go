@@ -164,7 +164,7 @@ func TestCalls(t *testing.T) {
 		calls, _ := f.round(f.hook)
 		require.Empty(t, calls)
 		release := f.publish("One")
-		require.NoError(t, f.store.Purges.CollectPurges(t.Context()))
+		require.NoError(t, f.store.Purges.Collect(t.Context()))
 		var packed []byte
 		require.NoError(t, backend.SQL(t).QueryRow(`SELECT changed FROM purge_call`).Scan(&packed))
 		changed, err := dependency.UnpackChanges(packed)

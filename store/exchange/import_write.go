@@ -10,7 +10,6 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/stock"
 )
 
 // importBatch writes a batch in one transaction. It returns the number of new or changed
@@ -115,7 +114,7 @@ func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authori
 		if err := w.Finish(ctx); err != nil {
 			return err
 		}
-		return stock.PublishImport(ctx, s.stock, t, w.StockChanged)
+		return s.stock.PublishImport(ctx, t, w.StockChanged)
 	})
 	return left, err
 }

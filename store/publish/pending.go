@@ -7,7 +7,6 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -104,7 +103,7 @@ func (s *Service) pendingResources(ctx context.Context, changes []*authoring.Pen
 	}
 	shown := map[string]segment.Place{}
 	if served != nil {
-		if shown, err = release.ViewOf(s.releases, served).PlacesByID(ctx, ids, nil); err != nil {
+		if shown, err = s.releases.ViewOf(served).PlacesByID(ctx, ids, nil); err != nil {
 			return nil, err
 		}
 	}

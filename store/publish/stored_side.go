@@ -19,7 +19,7 @@ type storedSide struct {
 }
 
 func (s *Service) storedSide(r *segment.Release) *storedSide {
-	return &storedSide{s.db, release.ViewOf(s.releases, r)}
+	return &storedSide{s.db, s.releases.ViewOf(r)}
 }
 
 func (s *storedSide) release() *segment.Release { return s.view.Release }

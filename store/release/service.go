@@ -38,18 +38,18 @@ func NewService(d *db.DB, stock StockLevels) *Service {
 	return &Service{routing.NewRouter(d), d, stock}
 }
 
-// Releases lists the releases of a catalog that are kept, newest first: the
+// List lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),
 // and the bases of all these. NOT_FOUND for an unknown catalog.
-func (s *Service) Releases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
+func (s *Service) List(ctx context.Context, catalogID string) ([]*segment.Release, error) {
 	if err := catalog.CatalogExists(ctx, s.db.Reader, catalogID); err != nil {
 		return nil, err
 	}
 	return segment.KeptReleases(ctx, s.db.Reader, catalogID)
 }
 
-// ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
-func (s *Service) ReleaseByID(ctx context.Context, id string) (*segment.Release, error) {
+// Get returns a release that is kept; NOT_FOUND when it is not.
+func (s *Service) Get(ctx context.Context, id string) (*segment.Release, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, store.NotFoundf(nil, "There is no release %q. The number of a release looks like 12.", store.Abbreviate(id))

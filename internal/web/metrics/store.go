@@ -16,7 +16,7 @@ func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 	})
 	m.RegisterReleaseCache(s.CacheStats)
 	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) {
-		stats := s.Stock.StockCacheStats()
+		stats := s.Stock.CacheStats()
 		if stats.OverBudget {
 			full = 1
 		}
