@@ -31,7 +31,7 @@ graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: internal/cachekey graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
+graph/model: internal/cachekey store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
