@@ -89,7 +89,7 @@ func newTokens(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
 	require.NoError(t, err)
 	return tokens
 }

@@ -56,7 +56,7 @@ func NewTokens(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(Noon).Now})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: storetest.NewClock(Noon).Now})
 	require.NoError(t, err)
 	return tokens
 }

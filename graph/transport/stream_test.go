@@ -89,7 +89,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	require.NoError(t, err)
 	graphtest.Load(t, s, graphtest.Shop())
 	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: storetest.NewClock(time.Now())}
-	tokens, err := auth.New(t.Context(), s, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
+	tokens, err := auth.New(t.Context(), s.Access, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
 	client, _, err := s.Access.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)

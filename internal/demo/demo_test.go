@@ -119,7 +119,7 @@ func TestOpenCreatesClients(t *testing.T) {
 	ctx, s := t.Context(), open(t)
 	sealer, err := seal.New(make([]byte, seal.KeySize))
 	require.NoError(t, err)
-	tokens, err := auth.New(ctx, s, sealer, auth.Options{})
+	tokens, err := auth.New(ctx, s.Access, sealer, auth.Options{})
 	require.NoError(t, err)
 	client, err := demo.Open(ctx, s, tokens)
 	require.NoError(t, err)

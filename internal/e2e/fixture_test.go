@@ -32,7 +32,7 @@ func openFixture(t testing.TB, url string) *fixture {
 	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Issuer: "portico"})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Issuer: "portico"})
 	require.NoError(t, err)
 	return &fixture{s, tokens, []string{"--database-url", url, "--synchronous", "OFF", "--seal-key", keyOf('k')}}
 }

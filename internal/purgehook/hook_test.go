@@ -97,7 +97,7 @@ func newFixture(t *testing.T, backend storetest.Backend) *fixture {
 }
 
 func (f *fixture) newHook(s *shop.Store) *purgehook.Hook {
-	return purgehook.New(s, purgehook.Config{URL: f.URL + "/purge?key=CanaryYellow", Keys: keys, TagHeader: httpcache.SurrogateKey,
+	return purgehook.New(s, s.Purges, purgehook.Config{URL: f.URL + "/purge?key=CanaryYellow", Keys: keys, TagHeader: httpcache.SurrogateKey,
 		Log: slog.New(slog.NewTextHandler(f.log, nil)), Count: func(outcome string) { f.outcomes[outcome]++ }})
 }
 
