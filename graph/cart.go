@@ -73,7 +73,7 @@ func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*
 	if obj.Amount == nil {
 		return nil, nil
 	}
-	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Locale)
+	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Languages)
 	return firstItem(list), err
 }
 

@@ -99,19 +99,19 @@ func (r promotionCurrencyResolver) Money(ctx context.Context, obj *rule.Promotio
 
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
 func (r promotionResolver) MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r previewResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r previewResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {

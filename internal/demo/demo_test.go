@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 
 	"portico/internal/auth"
 	"portico/internal/demo"
@@ -83,15 +84,18 @@ func TestDemoShopContents(t *testing.T) {
 	}
 	require.Equal(t, []string{"prod-flat-white", "prod-latte", "prod-espresso"}, ids, "curated, in their order")
 
-	for _, test := range []struct{ locale, currency, name, price string }{
-		{"", "", "Caffè Latte, Large", "$5.80"},
-		{"de", "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
-		{"fr", "EUR", "Caffè latte, grand", "4,90\u00a0€"},
+	for _, test := range []struct {
+		languages             []language.Tag
+		currency, name, price string
+	}{
+		{nil, "", "Caffè Latte, Large", "$5.80"},
+		{[]language.Tag{language.German}, "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
+		{[]language.Tag{language.French}, "EUR", "Caffè latte, grand", "4,90\u00a0€"},
 	} {
-		v := view(t, s, release.ShopperContext{Locale: test.locale, Currency: test.currency})
+		v := view(t, s, release.ShopperContext{Languages: test.languages, Currency: test.currency})
 		large, err := v.Product(ctx, release.ProductKey{ID: "prod-latte-large"})
 		require.NoError(t, err)
-		require.Equal(t, test.name, large.Name(), test.locale)
+		require.Equal(t, test.name, large.Name(), test.languages)
 		require.Equal(t, "prod-latte", large.ParentID())
 		display := large.DisplayPrice()
 		money := display.WithTax

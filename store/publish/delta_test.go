@@ -255,7 +255,7 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
 					require.Zero(t, other.Added+other.Changed+other.Removed, "equal releases have no differences: %v", c.done)
-					shopper := []release.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
+					shopper := []release.ShopperContext{{}, {Languages: storetest.Languages("fr"), Currency: "EUR"}}[round%2]
 					shopper.ReleaseID = other.UUID()
 					want := viewText(t, storetest.View(t, plain, shopper), c)
 					shopper.ReleaseID = newest.UUID()

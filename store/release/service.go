@@ -8,6 +8,8 @@ import (
 	"context"
 	"strconv"
 
+	"golang.org/x/text/language"
+
 	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
@@ -57,14 +59,14 @@ func (s *Service) Get(ctx context.Context, id string) (*segment.Release, error) 
 	return segment.KeptRelease(ctx, s.db.Reader, number)
 }
 
-// Monies writes amounts for people, in their order, in the locale that an
-// Accept-Language value prefers, else in that of the settings.
-func (s *Service) Monies(ctx context.Context, amounts []store.CurrencyAmount, accepted string) ([]*store.Money, error) {
+// Monies writes amounts for people, in their order, in the first of languages, else
+// in the locale of the settings.
+func (s *Service) Monies(ctx context.Context, amounts []store.CurrencyAmount, languages []language.Tag) ([]*store.Money, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	locale, list := amountLocale(s.preferredLanguages(accepted), settings.Locale), make([]*store.Money, len(amounts))
+	locale, list := amountLocale(languages, settings.Locale), make([]*store.Money, len(amounts))
 	for i, a := range amounts {
 		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, cachekey.New(locale.String(), a.Currency)).Money(a.Minor)
 	}

@@ -77,7 +77,7 @@ func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, erro
 		validity
 		dependency.Recorder
 	}{}
-	accepted := s.acceptedLanguages(release, shopper.Locale)
+	accepted := s.acceptedLanguages(release, shopper.Languages)
 	v := &made.View
 	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
