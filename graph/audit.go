@@ -11,7 +11,7 @@ func (r queryResolver) AuditEvents(ctx context.Context, filter *model.AuditEvent
 	if err := auth.Require(ctx, "Query.auditEvents"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Audit.AuditEvents(ctx, filter.Filter(), pageOf(first, after, last, before, offset))
+	slice, err := r.store.Audit.Events(ctx, filter.Filter(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

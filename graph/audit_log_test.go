@@ -51,7 +51,7 @@ func TestEveryMutationIsAudited(t *testing.T) {
 		graphtest.LoadCodes(t, s)
 		_, err = s.Store.Publisher.Preview(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
-		releases, err := s.Store.Releases.Releases(t.Context(), "main")
+		releases, err := s.Store.Releases.List(t.Context(), "main")
 		require.NoError(t, err)
 
 		after := ""
@@ -103,10 +103,10 @@ func TestCodesOfARequestAreOneEvent(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		graphtest.LoadCodes(t, s)
 		for _, codes := range [][]code.NewCode{{{Code: "A"}, {Code: "B"}}, {{Code: "C"}}} {
-			_, _, err := s.Store.Codes.CreatePromotionCodes(t.Context(), "client:test", "spring", codes, "")
+			_, _, err := s.Store.Codes.Create(t.Context(), "client:test", "spring", codes, "")
 			require.NoError(t, err)
 		}
-		found, err := s.Store.Audit.AuditEvents(t.Context(), audit.AuditFilter{Actor: new("client:test")}, store.Page{})
+		found, err := s.Store.Audit.Events(t.Context(), audit.AuditFilter{Actor: new("client:test")}, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, found.Items, 2)
 		require.Equal(t, []int{1, 2}, []int{found.Items[0].Count, found.Items[1].Count})

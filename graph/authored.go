@@ -107,7 +107,7 @@ func (r authoredTierResolver) Money(ctx context.Context, obj *catalog.AuthoredTi
 
 // money formats an amount in the caller's locale.
 func (r *Resolver) money(ctx context.Context, currency string, minor int64) (*store.Money, error) {
-	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{{Currency: currency, Minor: minor}}, opctx.Shopper(ctx).Locale)
+	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{{Currency: currency, Minor: minor}}, opctx.Shopper(ctx).Languages)
 	if err != nil {
 		return nil, err
 	}

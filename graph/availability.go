@@ -79,7 +79,7 @@ func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]
 	if err != nil {
 		return nil, err
 	}
-	settings, err := r.store.Settings.Settings(ctx)
+	settings, err := r.store.Settings.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]
 	if err != nil {
 		return nil, err
 	}
-	stocks, err := r.store.Stock.StockColumn(ctx, supply.IDs)
+	stocks, err := r.store.Stock.Column(ctx, supply.IDs)
 	if err != nil {
 		return nil, err
 	}

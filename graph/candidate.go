@@ -32,7 +32,7 @@ func (r *Resolver) BeginCandidate(ctx context.Context, req *reqctx.Request) (con
 	if req == nil || !req.WantsCandidate {
 		return ctx, nil
 	}
-	settings, ok := r.store.Settings.CachedSettings()
+	settings, ok := r.store.Settings.Cached()
 	if !ok {
 		return ctx, nil
 	}
@@ -92,6 +92,6 @@ func (d *candidateDependencies) unchangedButStock() bool {
 	if d.choice != nil && !d.choice.Current() {
 		return false
 	}
-	now, ok := d.store.Settings.CachedSettings()
+	now, ok := d.store.Settings.Cached()
 	return ok && now == d.settings
 }

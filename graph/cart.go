@@ -24,7 +24,7 @@ func (r queryResolver) CartPreview(ctx context.Context, lines []*cart.LineInput,
 		}
 	}
 	shopper := opctx.Shopper(ctx)
-	preview, err := r.store.Carts.PreviewCart(ctx, v, cart.Input{Lines: localLines(lines), Codes: codes, User: cmp.Or(shopper.CustomerID, shopper.AccountID), Stock: mayReadStock(ctx)})
+	preview, err := r.store.Carts.Preview(ctx, v, cart.Input{Lines: localLines(lines), Codes: codes, User: cmp.Or(shopper.CustomerID, shopper.AccountID), Stock: mayReadStock(ctx)})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*
 	if obj.Amount == nil {
 		return nil, nil
 	}
-	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Locale)
+	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Languages)
 	return firstItem(list), err
 }
 
@@ -86,5 +86,5 @@ func (r *Resolver) checkCodeInCart(ctx context.Context, use redeem.CodeUse, line
 	if err != nil {
 		return nil, err
 	}
-	return r.store.Carts.CheckCodeInCart(ctx, v, use, cart.Input{Lines: localLines(lines), Stock: mayReadStock(ctx)})
+	return r.store.Carts.CheckCode(ctx, v, use, cart.Input{Lines: localLines(lines), Stock: mayReadStock(ctx)})
 }

@@ -108,7 +108,7 @@ func TestCartPreview(t *testing.T) {
 		}
 		t.Run("a code that its check prices", func(t *testing.T) { codeCheckAmounts(t, s) })
 		t.Run("limits", func(t *testing.T) { cartLimits(t, s) })
-		used, err := s.Store.Codes.PromotionCode(t.Context(), "TWICE")
+		used, err := s.Store.Codes.Get(t.Context(), "TWICE")
 		require.NoError(t, err)
 		require.Equal(t, 2, *used.Uses(), "a preview redeems nothing")
 		require.Empty(t, s.Log.String())

@@ -12,7 +12,7 @@ import (
 )
 
 func (r queryResolver) Catalog(ctx context.Context, id string) (*catalog.Catalog, error) {
-	return authoredByID(ctx, "catalog", id, r.store.Catalogs.CatalogsByID)
+	return authoredByID(ctx, "catalog", id, r.store.Catalogs.ByID)
 }
 
 // catalogOf returns the catalog that a row names, loaded for all rows of its batch; nil for a deleted one. It needs the scope
@@ -23,14 +23,14 @@ func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolv
 	}
 	return model.Load(ctx, row, "catalog", r, func(r *Resolver, ctx context.Context, all []T) ([]*catalog.Catalog, error) {
 		ids := keysOf(all, T.OfCatalog)
-		catalogs, err := r.store.Catalogs.CatalogsByID(ctx, unique(ids))
+		catalogs, err := r.store.Catalogs.ByID(ctx, unique(ids))
 		return model.ValuesByKey(ids, catalogs), err
 	})
 }
 
 func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogConnection, error) {
 	return authoredPage(ctx, "Query.catalogs", func() (*store.Slice[*catalog.Catalog], error) {
-		return r.store.Catalogs.Catalogs(ctx, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.List(ctx, pageOf(first, after, last, before, offset))
 	})
 }
 
@@ -39,7 +39,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	created, err := r.store.Catalogs.CreateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
+	created, err := r.store.Catalogs.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
 	return &generated.CatalogCreatePayload{Catalog: created, UserErrors: userErrs}, err
@@ -50,7 +50,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	updated, err := r.store.Catalogs.UpdateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
+	updated, err := r.store.Catalogs.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: updated, UserErrors: userErrs}, err
@@ -62,6 +62,6 @@ func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, userErrs, err := deletion(store.TypeCatalog, id, r.store.Catalogs.DeleteCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	gone, userErrs, err := deletion(store.TypeCatalog, id, r.store.Catalogs.Delete(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

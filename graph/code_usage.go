@@ -52,7 +52,7 @@ func (r codeUsageResolver) Promotion(ctx context.Context, obj *model.PromotionCo
 	}
 	return model.Load(ctx, obj.BatchRow, "promotion", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.PromotionCodeUsage) ([]*model.Promotion, error) {
 		ids := keysOf(all, (*model.PromotionCodeUsage).OfPromotion)
-		found, err := r.store.Promotions.PromotionsByID(ctx, unique(ids))
+		found, err := r.store.Promotions.ByID(ctx, unique(ids))
 		promotions := store.IndexBy(model.NewBatch[model.Promotion](valuesByID(unique(ids), found)), func(p *model.Promotion) string { return p.ID })
 		return model.ValuesByKey(ids, promotions), err
 	})
@@ -66,7 +66,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 	if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 		return nil, err
 	}
-	usage, err := r.store.Redemptions.RedeemCode(ctx, auth.PrincipalFrom(ctx).Actor(),
+	usage, err := r.store.Redemptions.Redeem(ctx, auth.PrincipalFrom(ctx).Actor(),
 		redeem.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
 	userErrs, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: userErrs}
@@ -81,7 +81,7 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	released, err := r.store.Redemptions.ReleaseCode(ctx, auth.PrincipalFrom(ctx).Actor(), input.Reference, input.Code)
+	released, err := r.store.Redemptions.Release(ctx, auth.PrincipalFrom(ctx).Actor(), input.Reference, input.Code)
 	userErrs, err := userErrors(err)
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewBatch[model.PromotionCodeUsage](released), UserErrors: userErrs}, err
 }

@@ -14,7 +14,7 @@ func (r queryResolver) Gateway(ctx context.Context, slug gateway.GatewaySlug) (*
 	if err := auth.Require(ctx, "Query.gateway"); err != nil {
 		return nil, err
 	}
-	found, err := r.store.Gateways.Gateway(ctx, string(slug))
+	found, err := r.store.Gateways.Get(ctx, string(slug))
 	return orNull(gatewayOf(found), err)
 }
 
@@ -22,7 +22,7 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 	if err := auth.Require(ctx, "Query.gateways"); err != nil {
 		return nil, err
 	}
-	gateways, err := r.store.Gateways.Gateways(ctx)
+	gateways, err := r.store.Gateways.List(ctx)
 	list := make([]*model.Gateway, len(gateways))
 	for i, g := range gateways {
 		list[i] = gatewayOf(g)
@@ -39,7 +39,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	changed, err := r.store.Gateways.UpdateGateway(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
+	changed, err := r.store.Gateways.Update(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
 	userErrs, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: userErrs}, err
 }

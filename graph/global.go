@@ -103,7 +103,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		if err := auth.Require(ctx, "Query.stock"); err != nil {
 			return err
 		}
-		byID, err := r.store.Stock.StocksByID(ctx, ids)
+		byID, err := r.store.Stock.ByID(ctx, ids)
 		addNodes(model.NewBatch[model.Stock](valuesByID(ids, byID)), into)
 		return err
 	}
@@ -153,7 +153,7 @@ func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []strin
 		if kind == store.TypeJob {
 			node, err = nodeOrNil(r.Query().Job(ctx, id))
 		} else if err = auth.Require(ctx, "Query.catalogReleases"); err == nil {
-			node, err = nodeOrNil(orNull(singleRow[model.CatalogRelease](r.store.Releases.ReleaseByID(ctx, id))))
+			node, err = nodeOrNil(orNull(singleRow[model.CatalogRelease](r.store.Releases.Get(ctx, id))))
 		}
 		if err != nil {
 			return err
@@ -181,11 +181,11 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 		return err
 	}
 	if kind == store.TypePromotion {
-		byID, err := r.store.Promotions.PromotionsByID(ctx, ids)
+		byID, err := r.store.Promotions.ByID(ctx, ids)
 		addNodes(model.NewBatch[model.Promotion](valuesByID(ids, byID)), into)
 		return err
 	}
-	byID, err := r.store.Codes.PromotionCodesByID(ctx, ids)
+	byID, err := r.store.Codes.ByID(ctx, ids)
 	addNodes(valuesByID(ids, byID), into)
 	return err
 }
@@ -203,9 +203,9 @@ var authoredLists = map[string]string{
 func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	switch kind {
 	case store.TypeCatalog:
-		return addByID(ctx, ids, r.store.Catalogs.CatalogsByID, into)
+		return addByID(ctx, ids, r.store.Catalogs.ByID, into)
 	case store.TypeCatalogRule:
-		byID, err := r.store.Catalogs.CatalogRulesByID(ctx, ids)
+		byID, err := r.store.Catalogs.RulesByID(ctx, ids)
 		addNodes(model.NewBatch[model.CatalogRule](valuesByID(ids, byID)), into)
 		return err
 	case store.TypeAuthoredProduct:

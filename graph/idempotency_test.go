@@ -78,7 +78,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		available := func() int {
-			stock, err := s.Store.Stock.Stock(t.Context(), "anvil")
+			stock, err := s.Store.Stock.Get(t.Context(), "anvil")
 			require.NoError(t, err)
 			return stock.Available
 		}

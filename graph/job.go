@@ -21,7 +21,7 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	if err := auth.Require(ctx, "Query.jobs"); err != nil {
 		return nil, err
 	}
-	jobs, err := r.store.Jobs.Jobs(ctx, first, slices.DeleteFunc(job.JobKinds(), func(kind job.JobKind) bool {
+	jobs, err := r.store.Jobs.List(ctx, first, slices.DeleteFunc(job.JobKinds(), func(kind job.JobKind) bool {
 		return auth.Require(ctx, coordinateOf(kind)) != nil
 	})...)
 	return jobsOf(jobs), err
@@ -39,7 +39,7 @@ func (r queryResolver) ScheduledPublications(ctx context.Context) ([]*model.Job,
 	if err := auth.Require(ctx, "Query.scheduledPublications"); err != nil {
 		return nil, err
 	}
-	jobs, err := r.store.Jobs.ScheduledJobs(ctx, job.JobPublish)
+	jobs, err := r.store.Jobs.Scheduled(ctx, job.JobPublish)
 	return jobsOf(jobs), err
 }
 
@@ -53,7 +53,7 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 		return nil, err
 	}
 	ctx = opctx.WithKey(ctx, coordinate, input.IdempotencyKey, input)
-	j, err := r.store.Jobs.CancelJob(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
+	j, err := r.store.Jobs.Cancel(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
 	userErrs, err := userErrors(err)
 	return &generated.JobCancelPayload{Job: jobOf(j), UserErrors: userErrs}, err
 }
@@ -67,7 +67,7 @@ func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job,
 	if required != nil && !slices.ContainsFunc(job.JobKinds(), func(kind job.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
 		return nil, required
 	}
-	j, err := r.store.Jobs.Job(ctx, store.LocalID(id))
+	j, err := r.store.Jobs.Get(ctx, store.LocalID(id))
 	switch {
 	case store.HasCode(err, store.NotFound) && required != nil:
 		return nil, required

@@ -207,7 +207,7 @@ func (r *Resolver) stocksOfProducts(ctx context.Context, all []*model.Product) (
 
 // stocksOf returns the stock records of products, in order; nil for a product without one.
 func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.Stock, error) {
-	records, err := r.store.Stock.StockColumn(ctx, productIDs)
+	records, err := r.store.Stock.Column(ctx, productIDs)
 	if err != nil {
 		return nil, err
 	}

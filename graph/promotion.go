@@ -18,7 +18,7 @@ func (r queryResolver) Promotion(ctx context.Context, id string) (*model.Promoti
 	if err := auth.Require(ctx, "Query.promotion"); err != nil {
 		return nil, err
 	}
-	return orNull(singleRow[model.Promotion](r.store.Promotions.Promotion(ctx, store.LocalID(id))))
+	return orNull(singleRow[model.Promotion](r.store.Promotions.Get(ctx, store.LocalID(id))))
 }
 
 func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionConnection, error) {
@@ -29,7 +29,7 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Promotions.Promotions(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: pageOf(first, after, last, before, offset)})
+	slice, err := r.store.Promotions.List(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 		if err != nil {
 			return nil, err
 		}
-		lists, err := r.store.Codes.CodesOfPromotions(ctx, keysOf(all, promotionOf), wanted, orderBy.Sort(), page)
+		lists, err := r.store.Codes.OfPromotions(ctx, keysOf(all, promotionOf), wanted, orderBy.Sort(), page)
 		if err != nil {
 			return nil, err
 		}
@@ -99,19 +99,19 @@ func (r promotionCurrencyResolver) Money(ctx context.Context, obj *rule.Promotio
 
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
 func (r promotionResolver) MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r previewResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r previewResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
-	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
+	return r.store.Releases.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Languages)
 }
 
 func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
@@ -120,7 +120,7 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 		return nil, err
 	}
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
-	created, err := r.store.Promotions.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
+	created, err := r.store.Promotions.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	userErrs, err := userErrors(err)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 		return nil, err
 	}
 	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), opctx.Nulls(ctx)
-	update, err := r.store.Promotions.UpdatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
+	update, err := r.store.Promotions.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
 	}
@@ -181,7 +181,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	deleted, err := r.store.Promotions.DeletePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), id, input.DryRun)
+	deleted, err := r.store.Promotions.Delete(ctx, auth.PrincipalFrom(ctx).Actor(), id, input.DryRun)
 	gone, userErrs, err := deletion(store.TypePromotion, id, err)
 	if input.DryRun {
 		gone = nil

@@ -15,7 +15,7 @@ func (r queryResolver) PromotionCode(ctx context.Context, codeText string) (*cod
 	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
 		return nil, err
 	}
-	return orNull(r.store.Codes.PromotionCode(ctx, codeText))
+	return orNull(r.store.Codes.Get(ctx, codeText))
 }
 
 func (codeResolver) Promotion(_ context.Context, obj *code.PromotionCode) (*model.Promotion, error) {
@@ -30,7 +30,7 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Codes.PromotionCodes(ctx, store.LocalID(promotionID), wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
+	slice, err := r.store.Codes.List(ctx, store.LocalID(promotionID), wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	p, codes, err := r.store.Codes.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), valuesOf(input.Codes), input.ConsumeUnit)
+	p, codes, err := r.store.Codes.Create(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), valuesOf(input.Codes), input.ConsumeUnit)
 	userErrs, err := userErrors(err)
 	if codes == nil {
 		codes = []*code.PromotionCode{}
@@ -55,7 +55,7 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	deleted, err := r.store.Codes.DeletePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
+	deleted, err := r.store.Codes.Delete(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
 	userErrs, err := userErrors(err)
 	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: userErrs}, err
 }

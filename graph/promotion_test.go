@@ -81,7 +81,7 @@ func TestPromotionTypesRoundTrip(t *testing.T) {
 		for _, name := range valuesOf("PromotionType") {
 			a := s.Post(t, `mutation { promotionCreate(input: {id: "`+strings.ToLower(name)+`", name: "P", promotionType: `+name+`, start: "2024-01-01", end: "2030-01-01", schema: {`+schemas[name]+`}}) { promotion { promotionType } userErrors { message } } }`, nil)
 			require.JSONEq(t, `{"promotionCreate":{"promotion":{"promotionType":"`+name+`"},"userErrors":[]}}`, string(a.Data), "%s", a.Body)
-			p, err := s.Store.Promotions.Promotion(t.Context(), strings.ToLower(name))
+			p, err := s.Store.Promotions.Get(t.Context(), strings.ToLower(name))
 			require.NoError(t, err)
 			require.Equal(t, rule.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
 		}

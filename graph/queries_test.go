@@ -99,7 +99,7 @@ func TestPageQueriesOnTheDemo(t *testing.T) {
 	require.NoError(t, err)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openPages(t, e, string(lines))
-		_, err := s.Store.Redemptions.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "EARLYBIRD", Units: 1, Reference: "order-0"})
+		_, err := s.Store.Redemptions.Redeem(t.Context(), "test", redeem.CodeUse{Code: "EARLYBIRD", Units: 1, Reference: "order-0"})
 		require.NoError(t, err)
 		for _, q := range pageQueries(t) {
 			requirePageQuery(t, s, q, q.values)

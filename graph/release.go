@@ -18,7 +18,7 @@ func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([
 	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
 		return nil, err
 	}
-	releases, err := r.store.Releases.Releases(ctx, store.LocalID(catalogID))
+	releases, err := r.store.Releases.List(ctx, store.LocalID(catalogID))
 	return model.NewBatch[model.CatalogRelease](releases), err
 }
 
@@ -26,7 +26,7 @@ func (r queryResolver) CatalogRelease(ctx context.Context, id string) (*model.Ca
 	if err := auth.Require(ctx, "Query.catalogRelease"); err != nil {
 		return nil, err
 	}
-	return orNull(singleRow[model.CatalogRelease](r.store.Releases.ReleaseByID(ctx, store.LocalID(id))))
+	return orNull(singleRow[model.CatalogRelease](r.store.Releases.Get(ctx, store.LocalID(id))))
 }
 
 // diffProducts is the most products that a request compares one by one.
@@ -106,7 +106,7 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 	if err != nil {
 		return nil, err
 	}
-	release, err := singleRow[model.CatalogRelease](r.store.Releases.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
+	release, err := singleRow[model.CatalogRelease](r.store.Releases.Serve(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
 }

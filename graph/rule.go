@@ -12,14 +12,14 @@ import (
 )
 
 func (r queryResolver) CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error) {
-	return authoredRow[model.CatalogRule](ctx, "catalogRule", id, r.store.Catalogs.CatalogRulesByID)
+	return authoredRow[model.CatalogRule](ctx, "catalogRule", id, r.store.Catalogs.RulesByID)
 }
 
 func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogRuleConnection, error) {
 	if err := auth.Require(ctx, "Query.catalogRules"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.CatalogRules(ctx, pageOf(first, after, last, before, offset))
+	slice, err := r.store.Catalogs.Rules(ctx, pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
-	rule, err := singleRow[model.CatalogRule](r.store.Catalogs.CreateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
+	rule, err := singleRow[model.CatalogRule](r.store.Catalogs.CreateRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: valuesOf(input.Schedules)}))
 	userErrs, err := userErrors(err)
@@ -55,7 +55,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 		catalogID := store.LocalID(*input.CatalogID)
 		change.CatalogID = &catalogID
 	}
-	rule, err := singleRow[model.CatalogRule](r.store.Catalogs.UpdateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change))
+	rule, err := singleRow[model.CatalogRule](r.store.Catalogs.UpdateRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
@@ -66,6 +66,6 @@ func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, userErrs, err := deletion(store.TypeCatalogRule, id, r.store.Catalogs.DeleteCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	gone, userErrs, err := deletion(store.TypeCatalogRule, id, r.store.Catalogs.DeleteRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

@@ -14,7 +14,7 @@ func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
 	if err := auth.Require(ctx, "Query.settings"); err != nil {
 		return nil, err
 	}
-	return r.store.Settings.Settings(ctx)
+	return r.store.Settings.Get(ctx)
 }
 
 func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*generated.SettingsUpdatePayload, error) {
@@ -23,7 +23,7 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.Settin
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	settings, err := r.store.Settings.UpdateSettings(ctx, auth.PrincipalFrom(ctx).Actor(), input.SettingsChange)
+	settings, err := r.store.Settings.Update(ctx, auth.PrincipalFrom(ctx).Actor(), input.SettingsChange)
 	userErrs, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: userErrs}, err
 }

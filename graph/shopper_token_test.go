@@ -116,7 +116,7 @@ func TestCodeChecksAreRateLimited(t *testing.T) {
 			require.Equal(t, []store.Code{store.RateLimited}, a.Codes(), query)
 			require.Equal(t, http.StatusTooManyRequests, a.Code, "nothing else was answered")
 		}
-		used, err := s.Store.Codes.PromotionCode(t.Context(), "HI")
+		used, err := s.Store.Codes.Get(t.Context(), "HI")
 		require.NoError(t, err)
 		require.Equal(t, 2, *used.Uses(), "nothing was redeemed but by order-0")
 

@@ -107,7 +107,7 @@ func TestStatementsDoNotDependOnAliases(t *testing.T) {
 		graphtest.Load(t, s.Store, lines.String())
 		for i := range 12 {
 			if i%4 > 1 {
-				_, err := s.Store.Redemptions.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: fmt.Sprintf("C%dX1", i), Units: 1, Reference: fmt.Sprint("order-", i)})
+				_, err := s.Store.Redemptions.Redeem(t.Context(), "test", redeem.CodeUse{Code: fmt.Sprintf("C%dX1", i), Units: 1, Reference: fmt.Sprint("order-", i)})
 				require.NoError(t, err)
 			}
 		}

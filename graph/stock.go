@@ -16,7 +16,7 @@ func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stoc
 	if err := auth.Require(ctx, "Query.stock"); err != nil {
 		return nil, err
 	}
-	record, err := r.store.Stock.Stock(ctx, store.LocalID(productID))
+	record, err := r.store.Stock.Get(ctx, store.LocalID(productID))
 	return orNull(singleRow[model.Stock](record, err))
 }
 
@@ -24,7 +24,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ava
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Stock.Stocks(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
+	slice, err := r.store.Stock.List(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, avai
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	return r.store.Stock.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
+	return r.store.Stock.Page(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
 }
 
 // maxStocks is the largest number of ids of Query.stocksById and Subscription.stockChanged.
@@ -51,12 +51,12 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 		return nil, tooMany("product_ids", len(productIds), maxStocks)
 	}
 	ids := idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) })
-	found, err := r.store.Stock.StocksByID(ctx, ids)
+	found, err := r.store.Stock.ByID(ctx, ids)
 	return model.NewBatch[model.Stock](valuesByID(ids, found)), err
 }
 
 func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
-	created, updated, err := r.store.Stock.StockTimes(ctx)
+	created, updated, err := r.store.Stock.Times(ctx)
 	return &model.StockTimestamps{CreatedAt: model.NonZeroTime(created), UpdatedAt: model.NonZeroTime(updated)}, err
 }
 
@@ -83,7 +83,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 	}
 	entries, err := model.LoadBy(ctx, obj.BatchRow, edgeKey("transactions", first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
 		ids := keysOf(all, (*model.Stock).OfProduct)
-		entries, err := r.store.Stock.StockTransactionsByProduct(ctx, unique(ids), first)
+		entries, err := r.store.Stock.TransactionsByProduct(ctx, unique(ids), first)
 		return model.ValuesByKey(ids, entries), err
 	})
 	return model.NewBatch[model.StockTransaction](entries), err
@@ -94,7 +94,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	if err != nil {
 		return nil, err
 	}
-	stored, err := r.store.Stock.CreateStock(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
+	stored, err := r.store.Stock.Create(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
 	userErrs, err := userErrors(err)
 	payload := &generated.StockCreatePayload{UserErrors: userErrs, Warnings: []*model.Warning{}}
 	if stored == nil {
@@ -115,7 +115,7 @@ func (r mutationResolver) StockDelete(ctx context.Context, input generated.Stock
 		return nil, err
 	}
 	id := store.LocalID(input.ProductID)
-	gone, userErrs, err := deletion(store.TypeStock, id, r.store.Stock.DeleteStock(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	gone, userErrs, err := deletion(store.TypeStock, id, r.store.Stock.Delete(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }
 
@@ -128,7 +128,7 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	for i := range changes {
 		changes[i].ProductID = store.LocalID(changes[i].ProductID)
 	}
-	entries, err := r.store.Stock.TransactStock(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
+	entries, err := r.store.Stock.Transact(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
 	userErrs, err := userErrors(err)
 	return &generated.StockTransactPayload{Transactions: transactionRows(entries), UserErrors: userErrs}, err
 }
@@ -145,5 +145,5 @@ func (r queryResolver) StockLocations(ctx context.Context) ([]*stock.StockLocati
 	if err := auth.Require(ctx, "Query.stockLocations"); err != nil {
 		return nil, err
 	}
-	return r.store.Stock.StockLocations(), nil
+	return r.store.Stock.Locations(), nil
 }

@@ -13,7 +13,7 @@ func (r queryResolver) StockTransactions(ctx context.Context, productID string, 
 	if err := auth.Require(ctx, "Query.stockTransactions"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Stock.StockTransactions(ctx, store.LocalID(productID),
+	slice, err := r.store.Stock.Transactions(ctx, store.LocalID(productID),
 		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (r queryResolver) StockTransaction(ctx context.Context, productID, id strin
 	if err := auth.Require(ctx, "Query.stockTransaction"); err != nil {
 		return nil, err
 	}
-	entry, err := r.store.Stock.StockTransaction(ctx, store.LocalID(productID), id)
+	entry, err := r.store.Stock.Transaction(ctx, store.LocalID(productID), id)
 	return orNull(singleRow[model.StockTransaction](entry, err))
 }
 

@@ -26,7 +26,7 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 	if len(productIds) > maxStocks {
 		return nil, tooMany("product_ids", len(productIds), maxStocks)
 	}
-	watcher, err := r.store.Stock.WatchStock(ctx, idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) }))
+	watcher, err := r.store.Stock.Watch(ctx, idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) }))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (r subscriptionResolver) JobProgress(ctx context.Context, id string) (<-cha
 		go offerOnce(ctx, events, nil)
 		return events, nil
 	}
-	watcher := r.store.Jobs.WatchJob(job)
+	watcher := r.store.Jobs.Watch(job)
 	go func() {
 		defer close(events)
 		defer watcher.Close()

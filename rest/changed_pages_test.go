@@ -61,7 +61,7 @@ func TestChangedPagesEqualThoseWithoutCaches(t *testing.T) {
 		plain.front = plain.as(admin())
 		servers := []*frontedServer{publisher, other}
 		for _, s := range servers {
-			require.NoError(t, s.store.Stock.WarmStock(t.Context()))
+			require.NoError(t, s.store.Stock.Warm(t.Context()))
 		}
 		served := func(s *frontedServer) string {
 			return storetest.View(t, s.store, release.ShopperContext{}).Release.UUID()
@@ -72,7 +72,7 @@ func TestChangedPagesEqualThoseWithoutCaches(t *testing.T) {
 			require.NoError(t, err)
 		}
 		serve := func(id string) {
-			_, err := publisher.store.Releases.ServeRelease(t.Context(), "test", id)
+			_, err := publisher.store.Releases.Serve(t.Context(), "test", id)
 			require.NoError(t, err)
 		}
 		publish("Chalk")

@@ -45,7 +45,7 @@ func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*
 	}
 	s := e.Open(t, options...)
 	importLines(t, s, lines)
-	require.NoError(t, s.Stock.WarmStock(t.Context())) // before the first request
+	require.NoError(t, s.Stock.Warm(t.Context())) // before the first request
 	return serveStore(t, s)
 }
 
@@ -89,7 +89,7 @@ func newTokens(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
 	require.NoError(t, err)
 	return tokens
 }

@@ -165,7 +165,7 @@ func TestFrontCache(t *testing.T) {
 				what = "stock of " + id
 			case 3:
 				length := 2 + random.IntN(5)
-				_, err := server.store.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+				_, err := server.store.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 				require.NoError(t, err)
 				what = "settings"
 			case 4, 11, 12:
@@ -221,7 +221,7 @@ func hourlySales() string {
 func await(t *testing.T, servers ...*testServer) {
 	t.Helper()
 	state := func(s *testServer) string {
-		current, err := s.store.Settings.Settings(t.Context())
+		current, err := s.store.Settings.Get(t.Context())
 		require.NoError(t, err)
 		return fmt.Sprint(storetest.View(t, s.store, release.ShopperContext{}).Release.UUID(), current.PageLength)
 	}

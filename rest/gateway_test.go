@@ -28,7 +28,7 @@ func TestGatewayRoundTrip(t *testing.T) {
 		}
 		const card = "/v2/gateways/card_processor"
 		good("PUT", card, `{"data":{"enabled":false,"merchant_id":"m","username":"u","password":"p"}}`)
-		before, err := s.store.Gateways.Gateway(t.Context(), "card_processor")
+		before, err := s.store.Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err)
 		for _, path := range []string{card, "/v2/gateways/manual"} {
 			object := good("GET", path, "")
@@ -42,7 +42,7 @@ func TestGatewayRoundTrip(t *testing.T) {
 			require.NoError(t, err)
 			good("PUT", path, string(text))
 		}
-		after, err := s.store.Gateways.Gateway(t.Context(), "card_processor")
+		after, err := s.store.Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, []any{before.Fingerprint, "u", true}, []any{after.Fingerprint, after.Login, after.Enabled})
 

@@ -214,7 +214,7 @@ func TestStockTransactionResponses(t *testing.T) {
 			"attributes": map[string]any{"action": "set", "product_id": "anvil", "quantity": 0.0, "reason": "", "reference": "",
 				"location": "default"},
 			"meta": map[string]any{"timestamps": map[string]any{"created_at": "2024-05-30T12:00:00.000Z"}}}, located.Data)
-		stock, err := s.store.Stock.Stock(t.Context(), "anvil")
+		stock, err := s.store.Stock.Get(t.Context(), "anvil")
 		require.NoError(t, err)
 		require.Equal(t, []int{0, 7}, []int{stock.Available, stock.Allocated})
 	})

@@ -59,7 +59,7 @@ func TestHostileBodiesCostLittle(t *testing.T) {
 		s := e.Open(t)
 		sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 		require.NoError(t, err)
-		tokens, err := auth.New(t.Context(), s, sealer, auth.Options{})
+		tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{})
 		require.NoError(t, err)
 		writeError := problem.Writer(slog.New(slog.DiscardHandler))
 		api := rest.New(graph.NewResolver(s, graph.WithTokens(tokens)), writeError)

@@ -41,7 +41,7 @@ func TestLinksPassTheOffsetLimit(t *testing.T) {
 		node := m.longestList()
 		s := openShop(t, e, file)
 		seedDeepStock(t, e, m.listed[node])
-		require.NoError(t, s.store.Stock.WarmStock(t.Context())) // written without the service
+		require.NoError(t, s.store.Stock.Warm(t.Context())) // written without the service
 		deep := map[string][]productRow{productsOf(node): m.listed[node], "/catalog/products": m.all,
 			"/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
 		for _, path := range slices.Sorted(maps.Keys(deep)) {

@@ -24,10 +24,10 @@ func redeemCode(t testing.TB, s *testServer) {
 		if i%3 == 0 {
 			use.Code = "A+B ü"
 		}
-		_, err := s.store.Redemptions.RedeemCode(t.Context(), "client:till", use)
+		_, err := s.store.Redemptions.Redeem(t.Context(), "client:till", use)
 		require.NoError(t, err)
 		if i%4 == 0 {
-			_, err = s.store.Redemptions.ReleaseCode(t.Context(), "client:till", use.Reference, nil)
+			_, err = s.store.Redemptions.Release(t.Context(), "client:till", use.Reference, nil)
 			require.NoError(t, err)
 		}
 	}

@@ -167,7 +167,7 @@ type taggedCDN map[string]*httptest.ResponseRecorder
 func (c taggedCDN) purge(t *testing.T, s *shop.Store) {
 	t.Helper()
 	for {
-		call, err := s.Purges.ClaimPurge(t.Context())
+		call, err := s.Purges.Claim(t.Context())
 		require.NoError(t, err)
 		if call == nil {
 			return
@@ -179,7 +179,7 @@ func (c taggedCDN) purge(t *testing.T, s *shop.Store) {
 		maps.DeleteFunc(c, func(_ string, stored *httptest.ResponseRecorder) bool {
 			return slices.ContainsFunc(strings.Fields(stored.Header().Get(httpcache.SurrogateKey)), func(tag string) bool { return slices.Contains(purged, tag) })
 		})
-		require.NoError(t, s.Purges.FinishPurge(t.Context(), call))
+		require.NoError(t, s.Purges.Finish(t.Context(), call))
 	}
 }
 
@@ -214,7 +214,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 			switch roll := c.random.IntN(10); {
 			case roll < 2 && len(served) > 1:
 				id := served[max(0, len(served)-1-c.random.IntN(3))]
-				if _, err := writer.store.Releases.ServeRelease(t.Context(), "test", id); err == nil {
+				if _, err := writer.store.Releases.Serve(t.Context(), "test", id); err == nil {
 					what = "roll back to " + id
 				}
 			default:
@@ -237,7 +237,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 			}
 			collected := c.random.IntN(3) > 0 // else with the changes of the next step
 			if collected {
-				require.NoError(t, writer.store.Purges.CollectPurges(t.Context()))
+				require.NoError(t, writer.store.Purges.Collect(t.Context()))
 			}
 			purged = collected && c.random.IntN(3) > 0
 			if purged {

@@ -18,7 +18,7 @@ func TestSettings(t *testing.T) {
 		}
 		t.Run("rejected", func(t *testing.T) {
 			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-			before, err := s.store.Settings.Settings(t.Context())
+			before, err := s.store.Settings.Get(t.Context())
 			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
 			runScenarios(t, s, []scenario{
@@ -44,7 +44,7 @@ func TestSettings(t *testing.T) {
 				put("a good member beside a bad one", `{"data":{"page_length":50,"currency":"XYZ"}}`, 422, "currency must be"),
 				put("too large", `{"data":{"locale":"`+strings.Repeat("x", 4<<20)+`"}}`, 413, "4 MiB"),
 			})
-			after, err := s.store.Settings.Settings(t.Context())
+			after, err := s.store.Settings.Get(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, before, after, "a rejected update changes nothing")
 		})
@@ -68,7 +68,7 @@ func TestSettings(t *testing.T) {
 					headers: []string{"Content-Type", "application/vnd.shop+json"}},
 				{name: "and read back", path: "/v2/settings", holds: []string{`"page_length":25,"currency":"EUR","locale":"fr-CA"`}},
 			})
-			after, err := s.store.Settings.Settings(t.Context())
+			after, err := s.store.Settings.Get(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, &store.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA", LowStockThreshold: 5}, after)
 		})

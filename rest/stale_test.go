@@ -121,23 +121,23 @@ func TestNoStaleResponses(t *testing.T) {
 		importLines(t, s, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Green Tea"`))
 		both.require(t, "Green Tea", "1000")
 		require.Equal(t, 200, both.writer.page(admin(), teaPage, "If-None-Match", tag).Code, "another page")
-		_, err = s.Releases.ServeRelease(ctx, "test", served.Release.UUID()) // rolled back
+		_, err = s.Releases.Serve(ctx, "test", served.Release.UUID()) // rolled back
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Equal(t, 304, both.writer.page(admin(), teaPage, "If-None-Match", tag).Code, "the page of before")
 		require.Equal(t, 304, both.writer.page(admin(), "/catalog/nodes", "If-None-Match", first).Code)
 
 		trade, usd, eur, one := "trade", "USD", "EUR", 1
-		_, err = s.Catalogs.CreateCatalogRule(ctx, "test", "r-all", catalog.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
+		_, err = s.Catalogs.CreateRule(ctx, "test", "r-all", catalog.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
 		require.NoError(t, err)
 		both.require(t, "Green Tea", "500") // whose release was not rolled back
-		require.NoError(t, s.Catalogs.DeleteCatalogRule(ctx, "test", "r-all"))
+		require.NoError(t, s.Catalogs.DeleteRule(ctx, "test", "r-all"))
 		both.require(t, "Tea", "1000")
 
-		_, err = s.Settings.UpdateSettings(ctx, "test", settings.SettingsChange{Currency: &eur}) // settings
+		_, err = s.Settings.Update(ctx, "test", settings.SettingsChange{Currency: &eur}) // settings
 		require.NoError(t, err)
 		both.require(t, "Tea", "900")
-		_, err = s.Settings.UpdateSettings(ctx, "test", settings.SettingsChange{Currency: &usd, PageLength: &one})
+		_, err = s.Settings.Update(ctx, "test", settings.SettingsChange{Currency: &usd, PageLength: &one})
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, readListBody(t, both.writer.page(admin(), teaPage)).ids(), 1)
@@ -156,9 +156,9 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		both := serveTwice(t, e)
 		servers := []*testServer{both.writer, both.other}
 		sold := func(s *shop.Store, available, pageLength int) {
-			_, err := s.Stock.CreateStock(t.Context(), "test", "tea", available)
+			_, err := s.Stock.Create(t.Context(), "test", "tea", available)
 			require.NoError(t, err)
-			_, err = s.Settings.UpdateSettings(t.Context(), "test", settings.SettingsChange{PageLength: &pageLength})
+			_, err = s.Settings.Update(t.Context(), "test", settings.SettingsChange{PageLength: &pageLength})
 			require.NoError(t, err)
 		}
 		say := func(available, pageLength int) {

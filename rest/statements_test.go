@@ -75,7 +75,7 @@ func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, manyProducts(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
-			_, err := s.store.Stock.TransactStock(t.Context(), "test",
+			_, err := s.store.Stock.Transact(t.Context(), "test",
 				[]stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}

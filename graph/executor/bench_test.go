@@ -91,7 +91,7 @@ func benchShop(b *testing.B) *shop.Store {
 	var shop strings.Builder
 	require.NoError(b, datagen.WriteShop(&shop, products, 1))
 	graphtest.Load(b, s, shop.String())
-	require.NoError(b, s.Stock.WarmStock(b.Context())) // as servers start
+	require.NoError(b, s.Stock.Warm(b.Context())) // as servers start
 	return s
 }
 

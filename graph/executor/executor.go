@@ -19,6 +19,7 @@ import (
 	"portico/graph/audience"
 	"portico/graph/document"
 	"portico/graph/generated"
+	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/responsecache"
@@ -151,7 +152,7 @@ func (e *Executor) runOrCached(ctx context.Context, query *document.PreparedOper
 	if err := e.startRun(ctx, query.Operation); err != nil {
 		return dst, nil, err
 	}
-	body, err = e.runner.Run(ctx, query.Plan.Plan, append(dst, responseStart...))
+	body, err = e.runner.Run(model.WithSerial(ctx), query.Plan.Plan, append(dst, responseStart...))
 	return append(body, query.ResponseEnd...), nil, err
 }
 

@@ -140,7 +140,7 @@ func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation,
 	if err := e.startRun(ctx, query.Operation); err != nil {
 		return nil, err
 	}
-	body, holes, err := e.runner.RunWithHoles(ctx, query.Plan.Plan, append(dst, responseStart...))
+	body, holes, err := e.runner.RunWithHoles(model.WithSerial(ctx), query.Plan.Plan, append(dst, responseStart...))
 	if err != nil {
 		return &responseDraft{buffer: body[:0]}, err
 	}
@@ -175,5 +175,5 @@ func (d *dynamicPart) productBytes() int {
 // fill appends a response to dst and fills its holes.
 func (e *Executor) fill(ctx context.Context, query *document.PreparedOperation, body []byte, dynamic *dynamicPart, dst []byte) ([]byte, error) {
 	rows := model.NewBatch[model.Product](dynamic.products)
-	return e.runner.Fill(ctx, query.Plan.Plan, body, dynamic.holes, func(i int) any { return rows[i] }, dst)
+	return e.runner.Fill(model.WithSerial(ctx), query.Plan.Plan, body, dynamic.holes, func(i int) any { return rows[i] }, dst)
 }

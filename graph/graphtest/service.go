@@ -56,7 +56,7 @@ func NewTokens(t testing.TB, s *shop.Store) *auth.Service {
 	t.Helper()
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(Noon).Now})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Clock: storetest.NewClock(Noon).Now})
 	require.NoError(t, err)
 	return tokens
 }
@@ -83,7 +83,7 @@ func LoadCodes(t testing.TB, s *Service) {
 	Load(t, s.Store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.Store.Redemptions.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	_, err := s.Store.Redemptions.Redeem(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
 	require.NoError(t, err)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/model"
-	"portico/graph/plan"
 )
 
 // row is a row of a page.
@@ -40,7 +39,7 @@ func side(ids []string) []*row {
 // inBoth runs a test as plans resolve edges, one after the other, and as gqlgen's executor does.
 func inBoth(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	t.Parallel()
-	t.Run("by plan", func(t *testing.T) { test(t, plan.WithSerial(t.Context())) })
+	t.Run("by plan", func(t *testing.T) { test(t, model.WithSerial(t.Context())) })
 	t.Run("by gqlgen", func(t *testing.T) { test(t, t.Context()) })
 }
 

@@ -60,7 +60,6 @@ const maxLanguageBytes = 1024
 func ShopperOf(r *http.Request) (release.ShopperContext, error) {
 	shopper := release.ShopperContext{
 		Channel:  header(r, "Store-Channel", "Ep-Channel"),
-		Locale:   header(r, "X-Moltin-Language", "Accept-Language"), // browsers always send the second
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
 
 		ReleaseID: store.LocalID(header(r, releaseHeader)),
@@ -74,6 +73,7 @@ func ShopperOf(r *http.Request) (release.ShopperContext, error) {
 			return shopper, store.Unprocessablef(nil, "The header %s must be at most %d bytes, got %d. Send the few languages that the shopper prefers.", name, maxLanguageBytes, n)
 		}
 	}
+	shopper.Languages = acceptLanguage(header(r, "X-Moltin-Language", "Accept-Language")) // browsers always send the second
 	if code := shopper.Currency; code != "" && !store.IsCurrencyCode(code) {
 		return shopper, store.Unprocessablef(nil, "The header X-Moltin-Currency must be a code of three letters such as EUR, got %q.", store.Abbreviate(code))
 	}

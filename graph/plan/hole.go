@@ -73,7 +73,6 @@ func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (resp []
 func (n *Runner) Fill(ctx context.Context, p *Plan, resp []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
 	r := &Run{out: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n, ctx: ctx}
 	defer r.recoverInto(&filled, &err, len(dst))
-	ctx = WithSerial(ctx)
 	fields := p.fieldsByOrdinal()
 	r.grow(len(resp))
 	from := 0

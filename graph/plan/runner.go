@@ -15,7 +15,7 @@ func NewRunner(query *Object, root func(context.Context, *Run, *Fields) bool, fi
 // SetLimit sets the limit of later runs.
 func (n *Runner) SetLimit(limit Limit) { n.limit = limit }
 
-// Run appends the response data: an object, or null. Field errors go to the response in
+// Run appends the response data: an object, or null. It runs each root field on one goroutine. Field errors go to the response in
 // ctx. If Run returns an error, it appends nothing. A *Stopped fails the operation. Any
 // other error means that a resolver panicked: run the operation with gqlgen's executor
 // to find the field.
@@ -27,20 +27,9 @@ func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err e
 	defer r.recoverInto(&answer, &err, len(r.out))
 	r.variables, r.ctx = graphql.GetOperationContext(ctx).Variables, ctx
 	r.path = r.pathBuffer[:0]
-	if !n.root(WithSerial(ctx), r, p.root.Of(n.query)) {
+	if !n.root(ctx, r, p.root.Of(n.query)) {
 		r.out = append(r.out, "null"...)
 	}
 	r.checkSize()
 	return r.out, nil
 }
-
-type serialKey struct{}
-
-// WithSerial marks an operation whose root fields each run on one goroutine.
-func WithSerial(ctx context.Context) context.Context {
-	return context.WithValue(ctx, serialKey{}, true)
-}
-
-// IsSerial reports whether each root field of an operation runs on one goroutine, so that
-// loading for several rows, which are of one root field, needs no lock.
-func IsSerial(ctx context.Context) bool { return ctx.Value(serialKey{}) != nil }

@@ -89,7 +89,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	require.NoError(t, err)
 	graphtest.Load(t, s, graphtest.Shop())
 	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: storetest.NewClock(time.Now())}
-	tokens, err := auth.New(t.Context(), s, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
+	tokens, err := auth.New(t.Context(), s.Access, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
 	client, _, err := s.Access.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestServerSentEventsByGET(t *testing.T) {
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	require.Equal(t, "event: next", line(t, events))
 	require.Regexp(t, `^data: {"data":{"stockChanged":{"available":\d+}}}$`, line(t, events))
-	_, err := l.store.Stock.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
+	_, err := l.store.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: 77}})
 	require.NoError(t, err)
 	require.Equal(t, "event: next", line(t, events))
 	require.Equal(t, `data: {"data":{"stockChanged":{"available":77}}}`, line(t, events))

@@ -85,7 +85,7 @@ func (c *Serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 	if err := s.TryWrite(ctx); err != nil {
 		log.Warn("reads work, writes fail until this is mended", "database", s.Describe(), "reason", err)
 	}
-	tokens, err := auth.New(ctx, s, sealer, auth.Options{
+	tokens, err := auth.New(ctx, s.Access, sealer, auth.Options{
 		Issuer: c.TokenIssuer, Log: log, OIDC: c.ExternalIssuer(),
 		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
@@ -125,7 +125,7 @@ func (c *Serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 	}
 	a.openFront(logWriter)
 	a.metrics.RegisterBuild(cli.BuildVersion(), backend)
-	a.metrics.RegisterStore(log, s)
+	registerStore(a.metrics, log, s)
 	a.metrics.SetMaxOperations(c.MetricsOperations)
 	a.metrics.RegisterResponseCache(func() (hits, misses, bytes uint64) {
 		stats := a.responses.Stats()
@@ -144,8 +144,8 @@ func (a *app) openPurgeHook() error {
 		a.metrics.RegisterPurges(a.log, nil, purgehook.Succeeded, purgehook.Failed)
 		return nil
 	}
-	count := a.metrics.RegisterPurges(a.log, a.store.Purges.PendingPurges, purgehook.Succeeded, purgehook.Failed)
-	a.purgeHook = purgehook.New(a.store, purgehook.Config{URL: a.PurgeURL, Keys: keys, TagHeader: a.TagHeader(), Log: a.log, Count: count})
+	count := a.metrics.RegisterPurges(a.log, a.store.Purges.Pending, purgehook.Succeeded, purgehook.Failed)
+	a.purgeHook = purgehook.New(a.store, a.store.Purges, purgehook.Config{URL: a.PurgeURL, Keys: keys, TagHeader: a.TagHeader(), Log: a.log, Count: count})
 	return nil
 }
 

@@ -56,7 +56,7 @@ func newDemoServer(t testing.TB, flags ...string) *testServer {
 	} else {
 		require.NoError(t, demo.Fill(t.Context(), a.store))
 	}
-	require.NoError(t, a.store.Stock.WarmStock(t.Context())) // as at startup
+	require.NoError(t, a.store.Stock.Warm(t.Context())) // as at startup
 	client, _, err := a.store.Access.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
 	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes,

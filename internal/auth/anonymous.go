@@ -22,7 +22,7 @@ type anonymousClient struct {
 // queries of GraphQL with the scope catalog:read. The error says which client can be used. Call it before the
 // first request.
 func (s *Service) AnswerAnonymously(ctx context.Context, clientID string) error {
-	client, err := s.store.Access.Client(ctx, clientID)
+	client, err := s.access.Client(ctx, clientID)
 	const create = "create one with portico client create --name anonymous --scope " + anonymousScope
 	switch {
 	case store.HasCode(err, store.NotFound):
@@ -49,7 +49,7 @@ func (a *anonymousClient) callerOf(s *Service, r *http.Request) any {
 	if a == nil || a.revoked.Load() || !mayReadCatalog(r) {
 		return nil
 	}
-	revoked, err := s.store.Access.ClientRevoked(r.Context(), a.principal.ClientID)
+	revoked, err := s.access.ClientRevoked(r.Context(), a.principal.ClientID)
 	switch {
 	case err != nil:
 		return tokenError{err}

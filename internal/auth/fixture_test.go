@@ -54,7 +54,7 @@ func (f *fixture) server(t *testing.T) (*shop.Store, *auth.Service) {
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + f.path, Clock: f.clock.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	service, err := auth.New(t.Context(), s, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: f.clock.Now})
+	service, err := auth.New(t.Context(), s.Access, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: f.clock.Now})
 	require.NoError(t, err)
 	return s, service
 }

@@ -13,7 +13,6 @@ import (
 
 	"portico/store/access"
 	"portico/store/seal"
-	"portico/store/shop"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 
 // keyring caches the signing keys of the database and follows their changes.
 type keyring struct {
-	store   *shop.Store
+	access  *access.Service
 	sealer  *seal.Sealer
 	clock   func() time.Time
 	log     *slog.Logger
@@ -59,8 +58,8 @@ func (k *keySet) signer(now time.Time) jose.Signer {
 	return k.signers[len(k.signers)-1]
 }
 
-func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
-	r := &keyring{store: s, sealer: sealer, clock: clock, log: log}
+func newKeyring(ctx context.Context, keys *access.Service, sealer *seal.Sealer, clock func() time.Time, log *slog.Logger) (*keyring, error) {
+	r := &keyring{access: keys, sealer: sealer, clock: clock, log: log}
 	return r, r.reload(ctx)
 }
 
@@ -68,7 +67,7 @@ func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock f
 // fails.
 func (r *keyring) latest(ctx context.Context) *keySet {
 	have := r.current.Load()
-	if have.version == r.store.Access.SigningKeysVersion() || !r.mu.TryLock() {
+	if have.version == r.access.SigningKeysVersion() || !r.mu.TryLock() {
 		return have
 	}
 	defer r.mu.Unlock()
@@ -114,8 +113,8 @@ func (r *keyring) isRecent(moment time.Time) bool {
 func (r *keyring) reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadDeadline)
 	defer cancel()
-	version := r.store.Access.SigningKeysVersion() // before reading: a change meanwhile reads again
-	list, err := r.store.Access.SigningKeys(ctx, r.sealer)
+	version := r.access.SigningKeysVersion() // before reading: a change meanwhile reads again
+	list, err := r.access.SigningKeys(ctx, r.sealer)
 	if err == nil {
 		var fresh *keySet
 		if fresh, err = newKeys(version, list); err == nil {

@@ -113,7 +113,7 @@ func (p *idp) count(path string) int {
 // trusting returns a service that accepts tokens of an issuer.
 func (f *fixture) trusting(t *testing.T, url string) *auth.Service {
 	t.Helper()
-	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{
+	service, err := auth.New(t.Context(), f.store.Access, newSealer(t, 1), auth.Options{
 		Issuer: issuer, Clock: f.clock.Now, OIDC: &auth.OIDCIssuer{URL: url, Audience: "shop-api"},
 	})
 	require.NoError(t, err)
@@ -422,7 +422,7 @@ func TestOIDCIssuerCheck(t *testing.T) {
 		require.NotContains(t, err.Error(), "u:p")
 	}
 	f := newFixture(t)
-	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, OIDC: &auth.OIDCIssuer{URL: issuer, Audience: "a"}})
+	_, err := auth.New(t.Context(), f.store.Access, newSealer(t, 1), auth.Options{Issuer: issuer, OIDC: &auth.OIDCIssuer{URL: issuer, Audience: "a"}})
 	require.ErrorContains(t, err, "--token-issuer")
 }
 

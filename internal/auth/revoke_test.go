@@ -133,7 +133,7 @@ func TestTokenRequestLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var counted []string
-	service, err := auth.New(t.Context(), f.store, newSealer(t, 1),
+	service, err := auth.New(t.Context(), f.store.Access, newSealer(t, 1),
 		auth.Options{Clock: f.clock.Now, Limit: func(_ context.Context, client string) error {
 			counted = append(counted, client)
 			if len(counted) > 4 {

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"portico/store/access"
 	"portico/store/seal"
-	"portico/store/shop"
 )
 
 const (
@@ -35,7 +35,7 @@ type Limit func(ctx context.Context, clientID string) error
 
 // Service issues and verifies tokens. Its methods are safe for concurrent use.
 type Service struct {
-	store    *shop.Store
+	access   *access.Service
 	issuer   string
 	clock    func() time.Time
 	lifetime time.Duration
@@ -50,9 +50,9 @@ type Service struct {
 
 // New returns a service that signs with the keys of the database, and creates the first key. The error is seal.ErrKey if
 // they were sealed with another key. It does not contact the OIDC issuer.
-func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Options) (*Service, error) {
+func New(ctx context.Context, clients *access.Service, sealer *seal.Sealer, options Options) (*Service, error) {
 	service := &Service{
-		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
+		access: clients, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
 		verified: newVerifiedTokens(), limit: options.Limit,
 	}
 	if service.limit == nil {
@@ -78,7 +78,7 @@ func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Option
 			return nil, err
 		}
 	}
-	if service.keys, err = newKeyring(ctx, s, sealer, service.clock, log); err != nil {
+	if service.keys, err = newKeyring(ctx, clients, sealer, service.clock, log); err != nil {
 		return nil, err
 	}
 	return service, nil

@@ -58,7 +58,7 @@ func TestClockSkew(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			clock := storetest.NewClock(start)
 			server := func() *auth.Service {
-				service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
+				service, err := auth.New(t.Context(), f.store.Access, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
 					OIDC: &auth.OIDCIssuer{URL: p.URL, Audience: "shop-api"}})
 				require.NoError(t, err)
 				return service

@@ -86,7 +86,7 @@ func (s *Service) sign(ctx context.Context, c claims) (*Token, error) {
 // ClientCredentials issues a token with the scopes of the client, or those of them that scope names. It returns
 // UNAUTHENTICATED for a wrong id or secret, and a *TokenError for an invalid scope (intersectScopes).
 func (s *Service) ClientCredentials(ctx context.Context, id, secret, scope string) (*Token, error) {
-	client, err := s.store.Access.AuthenticateClient(ctx, id, secret)
+	client, err := s.access.AuthenticateClient(ctx, id, secret)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Service) ClientCredentials(ctx context.Context, id, secret, scope strin
 // Implicit issues a token that can read catalogs and stock, as far as the client can and scope names it. It returns
 // UNAUTHENTICATED for an unknown or revoked client, and a *TokenError for an invalid scope (intersectScopes).
 func (s *Service) Implicit(ctx context.Context, clientID, scope string) (*Token, error) {
-	client, err := s.store.Access.Client(ctx, clientID)
+	client, err := s.access.Client(ctx, clientID)
 	if store.HasCode(err, store.NotFound) {
 		return nil, unauthenticated("The client id is unknown.")
 	}

@@ -127,14 +127,14 @@ func TestJWKSHasNoPrivateKey(t *testing.T) {
 func TestNewWithAnotherSealingKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	_, err := auth.New(t.Context(), f.store, newSealer(t, 2), auth.Options{})
+	_, err := auth.New(t.Context(), f.store.Access, newSealer(t, 2), auth.Options{})
 	require.ErrorIs(t, err, seal.ErrKey)
 }
 
 func TestNewWithoutOptions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{})
+	service, err := auth.New(t.Context(), f.store.Access, newSealer(t, 1), auth.Options{})
 	require.NoError(t, err)
 	token, err := service.Implicit(t.Context(), f.client.ID, "")
 	require.NoError(t, err)

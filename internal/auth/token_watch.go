@@ -26,7 +26,7 @@ const recheckInterval = 15 * time.Second
 // Authenticate verifies an Authorization header and returns a context with the principal, or with the error, as Middleware
 // does. watch is nil without a valid token.
 func (s *Service) Authenticate(ctx context.Context, header string) (admitted context.Context, watcw *TokenWatch, err error) {
-	version := s.store.Access.TokensVersion() // before it is verified
+	version := s.access.TokensVersion() // before it is verified
 	principal, err := s.caller(ctx, header)
 	if err != nil {
 		return WithTokenError(ctx, err), nil, err
@@ -50,7 +50,7 @@ func (s *Service) Watch(r *http.Request) *TokenWatch {
 func (w *TokenWatch) Check(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	version, now := w.service.store.Access.TokensVersion(), w.service.clock()
+	version, now := w.service.access.TokensVersion(), w.service.clock()
 	if version == w.version && now.Before(w.expires) && now.Sub(w.checked) < recheckInterval {
 		return nil
 	}

@@ -44,7 +44,7 @@ func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error)
 
 // checkRevoked returns UNAUTHENTICATED if the client of the token was revoked.
 func (s *Service) checkRevoked(ctx context.Context, p *Principal) error {
-	revoked, err := s.store.Access.ClientRevoked(ctx, p.ClientID)
+	revoked, err := s.access.ClientRevoked(ctx, p.ClientID)
 	if err == nil && revoked {
 		return unauthenticated("The API client of the token was revoked.")
 	}

@@ -31,7 +31,7 @@ graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: internal/cachekey graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
+graph/model: internal/cachekey store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/publish/compare store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
@@ -42,7 +42,7 @@ graph/transport: graph graph/document graph/executor graph/limits graph/model gr
 	internal/reqctx internal/responsecache internal/web/problem store
 graph/executor: internal/cachekey graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
-internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
+internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal
 internal/cachekey:
 internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/web internal/web/accesslog
 	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/check store/exchange/sheet store/job store/promotion/code store/publish store/publish/compare store/release/routing
@@ -57,7 +57,7 @@ internal/encoding:
 internal/filelock:
 internal/heapsize:
 internal/httpcache: internal/dependency
-internal/purgehook: internal/httpcache store store/purge store/shop
+internal/purgehook: internal/httpcache store store/purge
 internal/release:
 internal/remote: internal/filelock store store/gateway store/promotion/rule
 internal/reqctx: store
@@ -69,7 +69,7 @@ internal/web: internal/reqctx
 internal/web/accesslog: internal/reqctx internal/web
 internal/web/frontcache: internal/cachekey internal/auth internal/reqctx internal/responsecache internal/web internal/web/middleware
 	internal/web/server
-internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
+internal/web/metrics: internal/reqctx internal/web internal/web/server store
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
 internal/web/problem: internal/auth internal/web store

@@ -135,7 +135,7 @@ func (c *Audit) Run(ctx context.Context, streams Streams) error {
 	list := auditList{}
 	for page := (store.Page{}); len(list) < c.Limit; {
 		page.First = new(min(store.MaxPageLength, c.Limit-len(list)))
-		found, err := s.Audit.AuditEvents(ctx, filter, page)
+		found, err := s.Audit.Events(ctx, filter, page)
 		if err != nil {
 			return fmt.Errorf("list the events: %w", err)
 		}

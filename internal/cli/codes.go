@@ -71,7 +71,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	if c.Uses != 0 {
 		generation.Uses = &c.Uses
 	}
-	task, guesses, err := s.Codes.GenerateCodes(ctx, codesActor, generation)
+	task, guesses, err := s.Codes.Generate(ctx, codesActor, generation)
 	if err != nil {
 		return fmt.Errorf("generate codes: %w", err)
 	}
@@ -106,9 +106,9 @@ func waitForJob(ctx context.Context, s *shop.Store, task *job.Job, bar *progress
 		select {
 		case <-interrupted:
 			interrupted = nil
-			task, err = s.Jobs.CancelJob(readCtx, codesActor, task.ID)
+			task, err = s.Jobs.Cancel(readCtx, codesActor, task.ID)
 		case <-ticker.C:
-			task, err = s.Jobs.Job(readCtx, task.ID)
+			task, err = s.Jobs.Get(readCtx, task.ID)
 		}
 		if err != nil {
 			return nil, err
@@ -143,6 +143,6 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	return c.export(streams, "code", func(w io.Writer) (int, error) {
-		return s.Codes.ExportCodes(ctx, w, id, code.CodeFormat(c.Format))
+		return s.Codes.Export(ctx, w, id, code.CodeFormat(c.Format))
 	})
 }

@@ -171,7 +171,7 @@ func (p *publisher) publish(ctx context.Context, wanted []string) (publications,
 }
 
 func (p *publisher) publishCatalog(ctx context.Context, id string) (publication, error) {
-	before, err := p.store.Releases.Releases(ctx, id)
+	before, err := p.store.Releases.List(ctx, id)
 	if err != nil {
 		return publication{}, err
 	}

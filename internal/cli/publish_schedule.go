@@ -70,7 +70,7 @@ func (c *Publish) listScheduled(ctx context.Context, s *shop.Store, streams Stre
 	if err != nil {
 		return err
 	}
-	tasks, err := s.Jobs.ScheduledJobs(ctx, job.JobPublish)
+	tasks, err := s.Jobs.Scheduled(ctx, job.JobPublish)
 	if err != nil {
 		return fmt.Errorf("list the scheduled publications: %w", err)
 	}
@@ -88,12 +88,12 @@ func (c *Publish) listScheduled(ctx context.Context, s *shop.Store, streams Stre
 }
 
 func (c *Publish) cancel(ctx context.Context, s *shop.Store, streams Streams) error {
-	task, err := s.Jobs.Job(ctx, c.Cancel)
+	task, err := s.Jobs.Get(ctx, c.Cancel)
 	if store.HasCode(err, store.NotFound) || err == nil && (task.Kind != job.JobPublish || task.RunAt.IsZero()) {
 		return fmt.Errorf("%q is not a scheduled publication. portico publish --scheduled lists them", c.Cancel)
 	}
 	if err == nil {
-		task, err = s.Jobs.CancelJob(ctx, publishActor, task.ID)
+		task, err = s.Jobs.Cancel(ctx, publishActor, task.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("cancel %s: %w", c.Cancel, err)

@@ -90,7 +90,7 @@ func (c *ReleaseList) Run(ctx context.Context, streams Streams) error {
 	}
 	list := releaseList{}
 	for _, catalog := range catalogs {
-		releases, err := s.Releases.Releases(ctx, catalog)
+		releases, err := s.Releases.List(ctx, catalog)
 		if err != nil {
 			return fmt.Errorf("list the releases of %s: %w", catalog, err)
 		}
@@ -154,7 +154,7 @@ func (c *ReleaseServe) Run(ctx context.Context, streams Streams) error {
 }
 
 func serveRelease(ctx context.Context, s *shop.Store, streams Streams, output Output, id string) error {
-	served, err := s.Releases.ServeRelease(ctx, releaseActor, id)
+	served, err := s.Releases.Serve(ctx, releaseActor, id)
 	if err != nil {
 		return releaseError("serve", id, err)
 	}
@@ -198,7 +198,7 @@ func (c *ReleaseRollback) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	releases, err := s.Releases.Releases(ctx, catalogs[0])
+	releases, err := s.Releases.List(ctx, catalogs[0])
 	if err != nil {
 		return fmt.Errorf("list the releases of %s: %w", c.Catalog, err)
 	}

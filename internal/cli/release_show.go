@@ -75,7 +75,7 @@ func (c *ReleaseShow) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	r, err := s.Releases.ReleaseByID(ctx, c.ID)
+	r, err := s.Releases.Get(ctx, c.ID)
 	if err != nil {
 		return releaseError("show", c.ID, err)
 	}

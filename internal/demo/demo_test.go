@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 
 	"portico/internal/auth"
 	"portico/internal/demo"
@@ -83,15 +84,18 @@ func TestDemoShopContents(t *testing.T) {
 	}
 	require.Equal(t, []string{"prod-flat-white", "prod-latte", "prod-espresso"}, ids, "curated, in their order")
 
-	for _, test := range []struct{ locale, currency, name, price string }{
-		{"", "", "Caffè Latte, Large", "$5.80"},
-		{"de", "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
-		{"fr", "EUR", "Caffè latte, grand", "4,90\u00a0€"},
+	for _, test := range []struct {
+		languages             []language.Tag
+		currency, name, price string
+	}{
+		{nil, "", "Caffè Latte, Large", "$5.80"},
+		{[]language.Tag{language.German}, "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
+		{[]language.Tag{language.French}, "EUR", "Caffè latte, grand", "4,90\u00a0€"},
 	} {
-		v := view(t, s, release.ShopperContext{Locale: test.locale, Currency: test.currency})
+		v := view(t, s, release.ShopperContext{Languages: test.languages, Currency: test.currency})
 		large, err := v.Product(ctx, release.ProductKey{ID: "prod-latte-large"})
 		require.NoError(t, err)
-		require.Equal(t, test.name, large.Name(), test.locale)
+		require.Equal(t, test.name, large.Name(), test.languages)
 		require.Equal(t, "prod-latte", large.ParentID())
 		require.Equal(t, test.price, large.Price().Money().Formatted)
 	}
@@ -104,7 +108,7 @@ func TestDemoShopContents(t *testing.T) {
 	require.Len(t, breakfast.ComponentProductIDs(), 6)
 	_, err = view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{ID: "prod-pumpkin-latte"})
 	require.True(t, store.HasCode(err, store.NotFound), "a draft is not shown")
-	stock, err := s.Stock.Stock(ctx, "prod-cheesecake")
+	stock, err := s.Stock.Get(ctx, "prod-cheesecake")
 	require.NoError(t, err)
 	require.Zero(t, stock.Available, "sold out")
 }
@@ -114,7 +118,7 @@ func TestOpenCreatesClients(t *testing.T) {
 	ctx, s := t.Context(), open(t)
 	sealer, err := seal.New(make([]byte, seal.KeySize))
 	require.NoError(t, err)
-	tokens, err := auth.New(ctx, s, sealer, auth.Options{})
+	tokens, err := auth.New(ctx, s.Access, sealer, auth.Options{})
 	require.NoError(t, err)
 	client, err := demo.Open(ctx, s, tokens)
 	require.NoError(t, err)

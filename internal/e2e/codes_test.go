@@ -84,7 +84,7 @@ func TestCodesGenerateSurvivesKill(t *testing.T) {
 		go func() { defer close(done); later.Jobs.Work(working) }()
 		defer func() { stop(); <-done }()
 		for {
-			jobs, err := s.Jobs.Jobs(t.Context(), 1)
+			jobs, err := s.Jobs.List(t.Context(), 1)
 			require.NoError(t, err)
 			if !jobs[0].FinishedAt.IsZero() {
 				require.Equal(t, job.JobSucceeded, jobs[0].State, jobs[0].Error)

@@ -32,7 +32,7 @@ func openFixture(t testing.TB, url string) *fixture {
 	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Issuer: "portico"})
+	tokens, err := auth.New(t.Context(), s.Access, sealer, auth.Options{Issuer: "portico"})
 	require.NoError(t, err)
 	return &fixture{s, tokens, []string{"--database-url", url, "--synchronous", "OFF", "--seal-key", keyOf('k')}}
 }
@@ -74,7 +74,7 @@ func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetim
 // sell decrements the stock of a product by one.
 func (o *fixture) sell(t testing.TB, product string) {
 	t.Helper()
-	_, err := o.Stock.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
+	_, err := o.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 

@@ -102,7 +102,7 @@ func TestIdempotentWritesSurviveKill(t *testing.T) {
 			writers.Wait()
 			require.NotEmpty(t, doubtful)
 		}
-		stock, err := s.Stock.Stock(t.Context(), "a")
+		stock, err := s.Stock.Get(t.Context(), "a")
 		require.NoError(t, err)
 		require.EqualValues(t, answered.Load(), stock.Available, "each write ran once")
 	})

@@ -19,7 +19,7 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	with := func(args ...string) []string { return append(args, flags...) }
 	require.NotContains(t, mustRun(t, with("import", demoShop)...), "left")
 	writer := openFixture(t, "file:"+path)
-	_, err := writer.Stock.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate,
+	_, err := writer.Stock.Transact(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate,
 		Quantity: 2}})
 	require.NoError(t, err)
 	renamed := filepath.Join(t.TempDir(), "renamed.ndjson")
@@ -30,7 +30,7 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	answer := mustRun(t, with("import", renamed)...)
 	require.Contains(t, answer, "kept existing: 1 stock; overwrite them with --stock\n")
 	require.Contains(t, answer, "published catalog-coffee: release 2,")
-	_, err = writer.Releases.ServeRelease(t.Context(), "test", "1")
+	_, err = writer.Releases.Serve(t.Context(), "test", "1")
 	require.NoError(t, err)
 	answer = mustRun(t, with("import", renamed)...)
 	require.Contains(t, answer, "held catalog-coffee: release 1, rolled back from release 2; publish it with: portico publish catalog-coffee\n")
@@ -38,7 +38,7 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	answer = mustRun(t, with("import", "--publish", os.DevNull)...)
 	require.Contains(t, answer, "published catalog-coffee: release ")
 	require.NotContains(t, answer, "held")
-	_, err = writer.Releases.ServeRelease(t.Context(), "test", "1")
+	_, err = writer.Releases.Serve(t.Context(), "test", "1")
 	require.NoError(t, err)
 	require.NotContains(t, mustRun(t, with("publish")...), "held", "an explicit publish ends the hold")
 	require.NotContains(t, mustRun(t, with("import", "--stock", demoShop)...), "left")

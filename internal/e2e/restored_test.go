@@ -35,7 +35,7 @@ func newRestoreCluster(t *testing.T) (r *restoreCluster, before, after int) {
 	o := openDemo(t, r.url)
 	_, r.token = o.issue(t)
 	before = 400
-	if stock, err := o.Stock.Stock(t.Context(), restoredProduct); err == nil {
+	if stock, err := o.Stock.Get(t.Context(), restoredProduct); err == nil {
 		before = stock.Available
 	}
 	r.dump = "shop.dump" // relative to the folder of the programs

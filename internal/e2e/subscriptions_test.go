@@ -167,7 +167,7 @@ func TestCatalogRuleChangeEvents(t *testing.T) {
 
 	o.importLines(t, `{"type":"catalog_rule","id":"rule-web","attributes":{"name":"web","catalog_id":"catalog-web","channels":["web"]}}`)
 	require.JSONEq(t, `{"data":`+of("catalog-web")+`}`, string(hear(t, web).Payload))
-	require.NoError(t, o.Catalogs.DeleteCatalogRule(t.Context(), "test", "rule-web"))
+	require.NoError(t, o.Catalogs.DeleteRule(t.Context(), "test", "rule-web"))
 	require.JSONEq(t, `{"data":`+of("catalog-coffee")+`}`, string(hear(t, web).Payload))
 	require.Zero(t, s.stop())
 	event, _ := others.next()

@@ -133,9 +133,9 @@ func TestVarnish(t *testing.T) {
 		servers := []*serverProcess{o.serve(t, flags...), o.serve(t, flags...)}
 		varnish := startVarnish(t, varnishd, port, servers...)
 		purged := func() {
-			require.NoError(t, o.Purges.CollectPurges(t.Context()))
+			require.NoError(t, o.Purges.Collect(t.Context()))
 			storetest.Eventually(t, true, func() bool {
-				calls, _, err := o.Purges.PendingPurges(t.Context())
+				calls, _, err := o.Purges.Pending(t.Context())
 				require.NoError(t, err)
 				return calls == 0
 			})
@@ -188,7 +188,7 @@ func TestVarnish(t *testing.T) {
 			{"two publications, and a roll-back", func() {
 				publish("Two")
 				publish("Three")
-				_, err := o.Releases.ServeRelease(t.Context(), storetest.Actor, first)
+				_, err := o.Releases.Serve(t.Context(), storetest.Actor, first)
 				require.NoError(t, err)
 			}},
 			{"a rule", func() { o.importLines(t, storetest.OutletRuleLine("night", `"channels":["night"],`)) }},

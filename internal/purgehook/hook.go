@@ -22,7 +22,6 @@ import (
 	"portico/internal/httpcache"
 	"portico/store"
 	"portico/store/purge"
-	"portico/store/shop"
 )
 
 // Config configures a Hook.
@@ -53,16 +52,25 @@ const (
 // Hook makes calls. Any number of servers of a database may run one.
 type Hook struct {
 	Config
-	store  *shop.Store
+	shop   Shop
+	purges *purge.Service
 	client *http.Client
 	target string // of the log: a query may hold a secret
 }
 
-// New returns a hook. The URL must be valid.
-func New(s *shop.Store, config Config) *Hook {
+// Shop is the database that a hook follows.
+type Shop interface {
+	// WatchCatalogs returns a channel that receives after changes of what shoppers see. Call end to unsubscribe.
+	WatchCatalogs() (changed <-chan struct{}, end func())
+	// ReadOnly reports whether the database rejects writes.
+	ReadOnly() bool
+}
+
+// New returns a hook that makes the calls in purges. The URL must be valid.
+func New(shop Shop, purges *purge.Service, config Config) *Hook {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxResponseHeaderBytes = 64 << 10
-	h := &Hook{Config: config, store: s, client: &http.Client{
+	h := &Hook{Config: config, shop: shop, purges: purges, client: &http.Client{
 		Timeout: timeout, Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -77,7 +85,7 @@ func New(s *shop.Store, config Config) *Hook {
 
 // Run makes calls until ctx ends.
 func (h *Hook) Run(ctx context.Context) {
-	changed, end := h.store.WatchCatalogs()
+	changed, end := h.shop.WatchCatalogs()
 	defer end()
 	defer h.client.CloseIdleConnections()
 	for ctx.Err() == nil {
@@ -101,14 +109,14 @@ func (h *Hook) Run(ctx context.Context) {
 // makeDueCalls queues the calls for what changed, makes those that are due, and returns how long to wait
 // for the next one.
 func (h *Hook) makeDueCalls(ctx context.Context) (wait time.Duration, err error) {
-	if h.store.ReadOnly() {
+	if h.shop.ReadOnly() {
 		return errorPause, nil
 	}
-	if err := h.store.Purges.CollectPurges(ctx); err != nil {
+	if err := h.purges.Collect(ctx); err != nil {
 		return 0, err
 	}
 	for {
-		wait, found, err := h.store.Purges.NextPurge(ctx)
+		wait, found, err := h.purges.Next(ctx)
 		switch {
 		case err != nil:
 			return 0, err
@@ -117,7 +125,7 @@ func (h *Hook) makeDueCalls(ctx context.Context) (wait time.Duration, err error)
 		case wait > 0:
 			return min(wait, idleInterval), nil
 		}
-		call, err := h.store.Purges.ClaimPurge(ctx)
+		call, err := h.purges.Claim(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -135,20 +143,20 @@ func (h *Hook) makeCall(ctx context.Context, call *purge.Call) error {
 	err := h.send(ctx, call)
 	after := context.WithoutCancel(ctx)
 	if ctx.Err() != nil { // another server may make it now
-		return h.store.Purges.RetryPurge(after, call, 0)
+		return h.purges.Retry(after, call, 0)
 	}
 	if err == nil {
 		h.Count(Succeeded)
 		if call.Attempt > 0 {
 			h.Log.Info("the purge hook succeeded again", "url", h.target, "catalog", call.CatalogID, "attempt", call.Attempt+1)
 		}
-		return h.store.Purges.FinishPurge(after, call)
+		return h.purges.Finish(after, call)
 	}
 	h.Count(Failed)
 	pause := retryPause(call.Attempt)
 	h.Log.Warn("the purge hook failed, so the CDN may send old responses; the call is retried", "url", h.target, "catalog", call.CatalogID,
 		"attempt", call.Attempt+1, "retry_in", pause.String(), "error", err)
-	return h.store.Purges.RetryPurge(after, call, pause)
+	return h.purges.Retry(after, call, pause)
 }
 
 // retryPause doubles with each attempt, up to maxRetry, and varies by a fifth.

@@ -97,7 +97,7 @@ func newFixture(t *testing.T, backend storetest.Backend) *fixture {
 }
 
 func (f *fixture) newHook(s *shop.Store) *purgehook.Hook {
-	return purgehook.New(s, purgehook.Config{URL: f.URL + "/purge?key=CanaryYellow", Keys: keys, TagHeader: httpcache.SurrogateKey,
+	return purgehook.New(s, s.Purges, purgehook.Config{URL: f.URL + "/purge?key=CanaryYellow", Keys: keys, TagHeader: httpcache.SurrogateKey,
 		Log: slog.New(slog.NewTextHandler(f.log, nil)), Count: func(outcome string) { f.outcomes[outcome]++ }})
 }
 
@@ -164,7 +164,7 @@ func TestCalls(t *testing.T) {
 		calls, _ := f.round(f.hook)
 		require.Empty(t, calls)
 		release := f.publish("One")
-		require.NoError(t, f.store.Purges.CollectPurges(t.Context()))
+		require.NoError(t, f.store.Purges.Collect(t.Context()))
 		var packed []byte
 		require.NoError(t, backend.SQL(t).QueryRow(`SELECT changed FROM purge_call`).Scan(&packed))
 		changed, err := dependency.UnpackChanges(packed)

@@ -10,7 +10,7 @@ import (
 
 // SweepClients deletes clients that were revoked longer ago than kept, which is longer than
 // their tokens are valid.
-func SweepClients(s *Service, actor store.Actor, kept time.Duration) db.Sweep {
+func (s *Service) SweepClients(actor store.Actor, kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("clients", time.Hour, kept,
 		func(ctx context.Context, before int64) error {
 			return s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {

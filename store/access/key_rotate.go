@@ -86,11 +86,11 @@ func (s *Service) RotateSigningKey(ctx context.Context, actor store.Actor, seale
 	if err != nil {
 		return "", err
 	}
-	return id, SweepSigningKeys(ctx, s, actor)
+	return id, s.SweepSigningKeys(ctx, actor)
 }
 
 // SweepSigningKeys deletes replaced keys whose tokens have all expired.
-func SweepSigningKeys(ctx context.Context, s *Service, actor store.Actor) error {
+func (s *Service) SweepSigningKeys(ctx context.Context, actor store.Actor) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		now, err := t.SafeNow(ctx)
 		if err != nil {

@@ -25,7 +25,7 @@ func events(t *testing.T, s *shop.Store, filter audit.AuditFilter) (all []*store
 	t.Helper()
 	page := store.Page{Last: new(50)}
 	for {
-		slice, err := s.Audit.AuditEvents(t.Context(), filter, page)
+		slice, err := s.Audit.Events(t.Context(), filter, page)
 		require.NoError(t, err)
 		for i := len(slice.Items) - 1; i >= 0; i-- {
 			all = append(all, slice.Items[i])
@@ -121,7 +121,7 @@ func TestEventsHoldNoSecret(t *testing.T) {
 		_, err = s.Access.RevokeClient(t.Context(), storetest.Actor, clients[0].ID)
 		require.NoError(t, err)
 		for _, text := range []string{password, password + "-2"} {
-			_, err = s.Gateways.UpdateGateway(t.Context(), storetest.Actor, string(gateway.GatewayCardProcessor),
+			_, err = s.Gateways.Update(t.Context(), storetest.Actor, string(gateway.GatewayCardProcessor),
 				gateway.GatewayChange{Enabled: new(true), MerchantID: new("m"), Username: new("u"), Password: new(gateway.NewSecret(text))})
 			require.NoError(t, err)
 		}
@@ -132,9 +132,9 @@ func TestEventsHoldNoSecret(t *testing.T) {
 		_, err = s.Rekey(t.Context(), storetest.Actor, sealer)
 		require.NoError(t, err)
 		storetest.Import(t, s, storetest.JoinLines(storetest.PromotionLine("p", ``), storetest.CodeLine("p", "IMPORTED-VOUCHER", `,"user":"`+customer+`"`)))
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: voucher, User: code.OneCodeUser(customer)}}, "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: voucher, User: code.OneCodeUser(customer)}}, "")
 		require.NoError(t, err)
-		_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{voucher})
+		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "p", []string{voucher})
 		require.NoError(t, err)
 
 		var text bytes.Buffer

@@ -28,7 +28,7 @@ func TestReaderMissesNoChange(t *testing.T) {
 		for w := range writers {
 			writing.Go(func() {
 				for n := range each {
-					if _, err := s.Stock.CreateStock(ctx, storetest.Actor, fmt.Sprintf("p-%d-%d", w, n), 1); err != nil {
+					if _, err := s.Stock.Create(ctx, storetest.Actor, fmt.Sprintf("p-%d-%d", w, n), 1); err != nil {
 						t.Error(err)
 						return
 					}
@@ -78,7 +78,7 @@ func TestCursorsExpireWithTheirEvents(t *testing.T) {
 		clock := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		s := e.Open(t, storetest.WithClock(clock))
 		create := func(id string) {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, id, 1)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, id, 1)
 			require.NoError(t, err)
 		}
 		start, err := s.Audit.Changes(t.Context(), 1, "")
@@ -92,7 +92,7 @@ func TestCursorsExpireWithTheirEvents(t *testing.T) {
 		create("c")
 
 		require.NoError(t, s.Sweep(t.Context()))
-		slice, err := s.Audit.AuditEvents(t.Context(), noFilter, store.Page{})
+		slice, err := s.Audit.Events(t.Context(), noFilter, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, slice.Items, 1)
 		total, err := slice.Total(t.Context())
@@ -131,7 +131,7 @@ func TestCursorsOfALostState(t *testing.T) {
 		clock := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		s := e.Open(t, storetest.WithClock(clock))
 		create := func(id string) string {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, id, 1)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, id, 1)
 			require.NoError(t, err)
 			page, err := s.Audit.Changes(t.Context(), 100, "")
 			require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestFailedWritesLeaveNoEvent(t *testing.T) {
 		for range 2 {
 			var all sync.WaitGroup
 			for n := range 8 {
-				all.Go(func() { _, _ = s.Stock.CreateStock(t.Context(), storetest.Actor, fmt.Sprintf("p-%d", n/2), 1) }) // the second fails
+				all.Go(func() { _, _ = s.Stock.Create(t.Context(), storetest.Actor, fmt.Sprintf("p-%d", n/2), 1) }) // the second fails
 			}
 			all.Wait()
 		}

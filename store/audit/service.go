@@ -30,8 +30,8 @@ type AuditFilter struct {
 	Until      time.Time // events before this time
 }
 
-// AuditEvents lists events, newest first.
-func (s *Service) AuditEvents(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
+// Events lists events, newest first.
+func (s *Service) Events(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
 	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Page: page})
 	if err != nil {
 		return nil, err

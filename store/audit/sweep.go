@@ -9,7 +9,7 @@ import (
 )
 
 // SweepEvents deletes events that are older than kept, the first ones of the feed first. 0 keeps them for ever.
-func SweepEvents(s *Service, actor store.Actor, kept time.Duration) db.Sweep {
+func (s *Service) SweepEvents(actor store.Actor, kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("audit log", time.Hour, kept, func(ctx context.Context, before int64) error {
 		end, err := s.nextID(ctx) // first: events that come during the sweep stay
 		if err != nil {

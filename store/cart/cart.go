@@ -1,5 +1,5 @@
-// Package cart prices carts: PreviewCart returns a Preview with the lines of a release, the discounts of
-// active promotions and the codes that are refused, and CheckCodeInCart what one code takes off. It only
+// Package cart prices carts: Service.Preview returns a Preview with the lines of a release, the discounts of
+// active promotions and the codes that are refused, and CheckCode what one code takes off. It only
 // reads. The package must not import shop.
 package cart
 
@@ -121,8 +121,8 @@ type Preview struct {
 	Next         *NextPromotion // nil for none
 }
 
-// PreviewCart prices a cart at the view's time. It returns UNPROCESSABLE for a cart that exceeds a limit.
-func (s *Service) PreviewCart(ctx context.Context, v *release.View, in Input) (*Preview, error) {
+// Preview prices a cart at the view's time. It returns UNPROCESSABLE for a cart that exceeds a limit.
+func (s *Service) Preview(ctx context.Context, v *release.View, in Input) (*Preview, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
@@ -177,9 +177,9 @@ func (s *Service) PreviewCart(ctx context.Context, v *release.View, in Input) (*
 	return &p.Preview, nil
 }
 
-// CheckCodeInCart checks a code for a cart without codes, with the amount that it takes off there. The units and
+// CheckCode checks a code for a cart without codes, with the amount that it takes off there. The units and
 // the value of the use are those of the cart. It returns INVALID or UNPROCESSABLE for an invalid use or cart.
-func (s *Service) CheckCodeInCart(ctx context.Context, v *release.View, use redeem.CodeUse, in Input) (*redeem.CodeCheck, error) {
+func (s *Service) CheckCode(ctx context.Context, v *release.View, use redeem.CodeUse, in Input) (*redeem.CodeCheck, error) {
 	if err := use.Validate(0); err != nil {
 		return nil, err
 	}

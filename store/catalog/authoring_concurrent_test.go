@@ -35,13 +35,13 @@ func concurrentRules(backend storetest.Backend) func(*testing.T) {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
 				case 0:
-					_, err := s.Catalogs.CreateCatalog(t.Context(), storetest.Actor, id, catalog.CatalogChange{Name: new("C")})
+					_, err := s.Catalogs.Create(t.Context(), storetest.Actor, id, catalog.CatalogChange{Name: new("C")})
 					checkConflict(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.Catalogs.CreateCatalogRule(t.Context(), storetest.Actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
+					_, err := s.Catalogs.CreateRule(t.Context(), storetest.Actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
 					checkConflict(t, err, store.Unprocessable)
 				case 2:
-					checkConflict(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
+					checkConflict(t, s.Catalogs.Delete(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
 				}
 			}
 		})
@@ -140,7 +140,7 @@ func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 				case 1:
 					checkConflict(t, putNode(t.Context(), s, fmt.Sprintf("n%d-%d", writer, i), id), store.Unprocessable)
 				case 2:
-					_, err := s.Catalogs.UpdateCatalog(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
+					_, err := s.Catalogs.Update(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
 					checkConflict(t, err, store.Unprocessable)
 				case 3:
 					_, err := s.Exchange.DeleteHierarchies(t.Context(), storetest.Actor, []string{id}, false)
@@ -149,7 +149,7 @@ func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 			}
 		})
 		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node WHERE hierarchy_id NOT IN (SELECT id FROM hierarchy)`))
-		outlet, err := s.Catalogs.Catalog(t.Context(), "outlet")
+		outlet, err := s.Catalogs.Get(t.Context(), "outlet")
 		require.NoError(t, err)
 		for _, id := range outlet.HierarchyIDs {
 			_, err := s.Catalogs.AuthoredHierarchy(t.Context(), id)

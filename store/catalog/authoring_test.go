@@ -45,26 +45,26 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
-		made, err := s.Catalogs.CreateCatalog(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
+		made, err := s.Catalogs.Create(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: new("de"), Currency: new("CHF")})
 		require.NoError(t, err)
 		require.Regexp(t, `^[0-9a-f-]{36}$`, made.ID)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: storetest.Noon}, made)
 		clock.Advance(time.Hour)
-		changed, err := s.Catalogs.UpdateCatalog(t.Context(), storetest.Actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
+		changed, err := s.Catalogs.Update(t.Context(), storetest.Actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
 		require.NoError(t, err)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: storetest.Noon}, changed, "other members and the creation time do not change")
 		storetest.Publish(t, s, made.ID)
-		changed, err = s.Catalogs.Catalog(t.Context(), made.ID)
+		changed, err = s.Catalogs.Get(t.Context(), made.ID)
 		require.NoError(t, err)
 		require.True(t, changed.Published)
-		require.NoError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, made.ID))
-		_, err = s.Catalogs.Catalog(t.Context(), made.ID)
+		require.NoError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, made.ID))
+		_, err = s.Catalogs.Get(t.Context(), made.ID)
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a catalog")
-		storetest.RequireError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
-		storetest.RequireError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "used by the rules everyone", "first")
-		_, err = s.Catalogs.UpdateCatalog(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
+		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
+		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "used by the rules everyone", "first")
+		_, err = s.Catalogs.Update(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
 		storetest.RequireError(t, err, store.NotFound, "id", `"nowhere"`)
 	}
 }
@@ -75,7 +75,7 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		hour := catalog.Schedule{From: storetest.Noon, To: storetest.Noon.Add(time.Hour)}
-		made, err := s.Catalogs.CreateCatalogRule(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
+		made, err := s.Catalogs.CreateRule(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
 			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []catalog.Schedule{hour, {}}})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", made.ID)
@@ -83,14 +83,14 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []catalog.Schedule{hour, {}}, made.Schedules)
 		require.Equal(t, storetest.Noon, made.CreatedAt)
 		clock.Advance(time.Hour)
-		changed, err := s.Catalogs.UpdateCatalogRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Name: new("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
+		changed, err := s.Catalogs.UpdateRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Name: new("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
 		require.NoError(t, err)
 		require.Equal(t, []any{"Newer", "outlet", made.AccountIDs, []string(nil), []string{"a b"}, []catalog.Schedule(nil), storetest.Noon},
 			[]any{changed.Name, changed.CatalogID, changed.AccountIDs, changed.Channels, changed.Tags, changed.Schedules, changed.CreatedAt})
-		require.NoError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, made.ID))
-		_, err = s.Catalogs.CatalogRule(t.Context(), made.ID)
+		require.NoError(t, s.Catalogs.DeleteRule(t.Context(), storetest.Actor, made.ID))
+		_, err = s.Catalogs.Rule(t.Context(), made.ID)
 		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a rule")
-		storetest.RequireError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, "\x00"), store.NotFound, "id", "not the id of a rule")
+		storetest.RequireError(t, s.Catalogs.DeleteRule(t.Context(), storetest.Actor, "\x00"), store.NotFound, "id", "not the id of a rule")
 	}
 }
 
@@ -171,12 +171,12 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 				if change.Name == nil {
 					change.Name = new("New")
 				}
-				_, err := s.Catalogs.CreateCatalog(ctx, storetest.Actor, "", change)
+				_, err := s.Catalogs.Create(ctx, storetest.Actor, "", change)
 				return err
 			}
 		}
 		rule := func(change catalog.RuleChange) func() error {
-			return func() error { _, err := s.Catalogs.UpdateCatalogRule(ctx, storetest.Actor, "club", change); return err }
+			return func() error { _, err := s.Catalogs.UpdateRule(ctx, storetest.Actor, "club", change); return err }
 		}
 		for _, c := range []struct {
 			name   string
@@ -194,11 +194,11 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: new("!")}), store.Invalid, "locale", []string{"BCP 47"}},
 			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: new("euro")}), store.Invalid, "currency", []string{"three-letter"}},
 			{"an id that is taken", func() error {
-				_, err := s.Catalogs.CreateCatalog(ctx, storetest.Actor, "main", catalog.CatalogChange{Name: new("New")})
+				_, err := s.Catalogs.Create(ctx, storetest.Actor, "main", catalog.CatalogChange{Name: new("New")})
 				return err
 			}, store.Unprocessable, "id", []string{`already used: "main"`}},
 			{"no id", func() error {
-				_, err := s.Catalogs.CreateCatalog(ctx, storetest.Actor, "a b", catalog.CatalogChange{Name: new("New")})
+				_, err := s.Catalogs.Create(ctx, storetest.Actor, "a b", catalog.CatalogChange{Name: new("New")})
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
 			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: new("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
@@ -248,20 +248,20 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
 		outlet := storetest.OutletView(t, s, release.ShopperContext{})
-		storetest.RequireError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "used by the rules everyone, club")
+		storetest.RequireError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "used by the rules everyone, club")
 		for _, id := range []string{"everyone", "club"} {
-			require.NoError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, id))
+			require.NoError(t, s.Catalogs.DeleteRule(t.Context(), storetest.Actor, id))
 		}
-		require.NoError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "outlet"))
+		require.NoError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "outlet"))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}))
 		require.Equal(t, []string{"glue", "anvil", "brush"}, storetest.ProductIDs(t, outlet, release.ProductQuery{NodeID: "sale"}), "readable until the next sweep")
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
 		storetest.RequireNoOrphans(t, db)
 
-		_, err := s.Catalogs.CreateCatalog(t.Context(), storetest.Actor, "brief", catalog.CatalogChange{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
+		_, err := s.Catalogs.Create(t.Context(), storetest.Actor, "brief", catalog.CatalogChange{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
 		require.NoError(t, err)
-		_, err = s.Publisher.Publish(t.Context(), storetest.Actor, "brief", func(int, int) { _ = s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "brief") })
+		_, err = s.Publisher.Publish(t.Context(), storetest.Actor, "brief", func(int, int) { _ = s.Catalogs.Delete(t.Context(), storetest.Actor, "brief") })
 		require.NoError(t, err)
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}))
 		require.NoError(t, s.Sweep(t.Context()))
@@ -297,10 +297,10 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 			page.After = &slice.Cursors()[len(slice.Cursors())-1]
 		}
 		require.Equal(t, append([]string{"box"}, want...), got, "by ID")
-		catalogs, err := s.Catalogs.Catalogs(t.Context(), store.Page{Last: new(1)})
+		catalogs, err := s.Catalogs.List(t.Context(), store.Page{Last: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", catalogs.Items[0].ID)
-		rules, err := s.Catalogs.CatalogRules(t.Context(), store.Page{Offset: new(1)})
+		rules, err := s.Catalogs.Rules(t.Context(), store.Page{Offset: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "everyone", rules.Items[0].ID)
 		hierarchies, err := s.Catalogs.AuthoredHierarchies(t.Context(), store.Page{})

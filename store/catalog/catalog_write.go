@@ -55,8 +55,8 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 	return NewCatalog(source, store.FromMicros(created), release.Valid, held), nil
 }
 
-// Catalog returns a catalog as authored, or NOT_FOUND.
-func (s *Service) Catalog(ctx context.Context, id string) (*Catalog, error) {
+// Get returns a catalog as authored, or NOT_FOUND.
+func (s *Service) Get(ctx context.Context, id string) (*Catalog, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, CatalogList, "catalog", id)
 }
 
@@ -69,13 +69,13 @@ func CatalogExists(ctx context.Context, in db.Session, id string) error {
 	return err
 }
 
-// CatalogsByID returns catalogs by id; unknown ones are missing.
-func (s *Service) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
+// ByID returns catalogs by id; unknown ones are missing.
+func (s *Service) ByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
 	return authoring.ReadRowsByID(ctx, s.db.Reader, CatalogList, ids)
 }
 
-// Catalogs lists all catalogs by id, published or not.
-func (s *Service) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
+// List lists all catalogs by id, published or not.
+func (s *Service) List(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
 	return db.List(ctx, s.db, CatalogList, store.ListQuery{Page: page})
 }
 
@@ -115,10 +115,10 @@ func (c CatalogChange) apply(source *CatalogSource) {
 	}
 }
 
-// CreateCatalog creates a catalog; shoppers see it once it is published. An empty id
+// Create creates a catalog; shoppers see it once it is published. An empty id
 // generates one. It returns INVALID for each wrong member, and UNPROCESSABLE for an unknown
 // hierarchy or price book or an id that is taken.
-func (s *Service) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	return writeRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &CatalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -128,9 +128,9 @@ func (s *Service) CreateCatalog(ctx context.Context, actor store.Actor, id strin
 	})
 }
 
-// UpdateCatalog changes a catalog; shoppers see it once it is published. It returns
-// NOT_FOUND, or the errors of CreateCatalog.
-func (s *Service) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+// Update changes a catalog; shoppers see it once it is published. It returns
+// NOT_FOUND, or the errors of Create.
+func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func (s *Service) UpdateCatalog(ctx context.Context, actor store.Actor, id strin
 	})
 }
 
-// DeleteCatalog deletes a catalog. Shoppers no longer get it, and the next sweep deletes
+// Delete deletes a catalog. Shoppers no longer get it, and the next sweep deletes
 // its releases. It returns NOT_FOUND, or UNPROCESSABLE while rules use it.
-func (s *Service) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
+func (s *Service) Delete(ctx context.Context, actor store.Actor, id string) error {
 	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		if err := w.Read(ctx, "catalog", "catalog", id, &CatalogSource{}); err != nil {
 			return err

@@ -79,18 +79,18 @@ func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
 	return NewCatalogRule(source, store.FromMicros(created), sequence), nil
 }
 
-// CatalogRule returns a rule as authored, or NOT_FOUND.
-func (s *Service) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
+// Rule returns a rule as authored, or NOT_FOUND.
+func (s *Service) Rule(ctx context.Context, id string) (*CatalogRule, error) {
 	return authoring.ReadRow(ctx, s.db.Reader, RuleList, "rule", id)
 }
 
-// CatalogRulesByID returns rules by id; unknown ones are missing.
-func (s *Service) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
+// RulesByID returns rules by id; unknown ones are missing.
+func (s *Service) RulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
 	return authoring.ReadRowsByID(ctx, s.db.Reader, RuleList, ids)
 }
 
-// CatalogRules lists the rules by id.
-func (s *Service) CatalogRules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
+// Rules lists the rules by id.
+func (s *Service) Rules(ctx context.Context, page store.Page) (*store.Slice[*CatalogRule], error) {
 	return db.List(ctx, s.db, RuleList, store.ListQuery{Page: page})
 }
 
@@ -147,10 +147,10 @@ func formatOptionalTime(t time.Time) string {
 	return store.FormatTime(t)
 }
 
-// CreateCatalogRule creates a rule, which applies at once; an empty id generates one. It
+// CreateRule creates a rule, which applies at once; an empty id generates one. It
 // returns INVALID for each wrong member, and UNPROCESSABLE for an unknown catalog or an id
 // that is taken.
-func (s *Service) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+func (s *Service) CreateRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	return writeRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &RuleSource{Type: "catalog_rule", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
@@ -159,9 +159,9 @@ func (s *Service) CreateCatalogRule(ctx context.Context, actor store.Actor, id s
 	})
 }
 
-// UpdateCatalogRule changes a rule, which applies at once. It returns NOT_FOUND, or the
-// errors of CreateCatalogRule.
-func (s *Service) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+// UpdateRule changes a rule, which applies at once. It returns NOT_FOUND, or the
+// errors of CreateRule.
+func (s *Service) UpdateRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (s *Service) UpdateCatalogRule(ctx context.Context, actor store.Actor, id s
 	})
 }
 
-// DeleteCatalogRule deletes a rule at once. It returns NOT_FOUND.
-func (s *Service) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
+// DeleteRule deletes a rule at once. It returns NOT_FOUND.
+func (s *Service) DeleteRule(ctx context.Context, actor store.Actor, id string) error {
 	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		w.Topics = append(w.Topics, db.TopicCatalog)
 		return w.Recorded(ctx, RuleKind, id, func() error { return w.Remove(ctx, "catalog_rule", "rule", id) })

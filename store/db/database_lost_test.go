@@ -24,7 +24,7 @@ func databaseLost(backend storetest.Backend) func(*testing.T) {
 					continue
 				}
 				made, done = made+1, done+1
-				if _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); err != nil {
+				if _, err := s.Stock.List(t.Context(), store.ListQuery{}); err != nil {
 					storetest.RequireError(t, err, store.Unavailable, "")
 				}
 			}
@@ -44,7 +44,7 @@ func databaseUnreachable(backend storetest.Backend) func(*testing.T) {
 		storetest.EndSessions(t, name)
 		for range 10 {
 			storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "Retry in a moment")
-			_, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+			_, err := s.Stock.List(t.Context(), store.ListQuery{})
 			storetest.RequireError(t, err, store.Unavailable, "", "Retry in a moment")
 			require.True(t, store.HasCode(s.Ping(t.Context()), store.Unavailable))
 		}

@@ -36,7 +36,7 @@ func fileReplaced(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
 		require.ErrorContains(t, s.Ping(t.Context()), "moved or replaced")
 		storetest.Eventually(t, true, func() bool {
-			_, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+			_, err := s.Stock.List(t.Context(), store.ListQuery{})
 			return store.HasCode(err, store.Unavailable)
 		})
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted")
@@ -45,7 +45,7 @@ func fileReplaced(backend storetest.Backend) func(*testing.T) {
 
 		again, err := shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
 		require.NoError(t, err)
-		stocks, err := again.Stock.Stocks(t.Context(), store.ListQuery{})
+		stocks, err := again.Stock.List(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
 		require.Empty(t, stocks.Items, "the other file is unchanged")
 		require.NoError(t, again.Close())

@@ -87,7 +87,7 @@ func keysProtected(backend storetest.Backend) func(*testing.T) {
 		_, err := storetest.IncrementWithKey(t, s, "client:b", "another")
 		require.NoError(t, err)
 		change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
-		_, err = s.Stock.TransactStock(t.Context(), "client:a", change)
+		_, err = s.Stock.Transact(t.Context(), "client:a", change)
 		require.NoError(t, err, "without a key")
 		clock.Advance(2 * time.Hour)
 		_, err = storetest.IncrementWithKey(t, s, "client:a", "later")
@@ -102,12 +102,12 @@ func keyReplays(backend storetest.Backend) func(*testing.T) {
 		late := backend.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
 		change := []stock.StockChange{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
-		first, err := s.Stock.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
+		first, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
 		require.NoError(t, err)
 		require.Zero(t, replayed.Load())
 		clock.Advance(time.Hour)
 		for range 3 {
-			again, err := late.Stock.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
+			again, err := late.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
 			require.NoError(t, err)
 			require.Equal(t, first, again, "all members")
 		}
@@ -128,9 +128,9 @@ func keyStoredForm(backend storetest.Backend) func(*testing.T) {
 			return storetest.WithIdempotencyKey(t.Context(), key, "o", nil, &replayed)
 		}
 		write := func() (p *rule.Promotion, codes []*code.PromotionCode) {
-			p, err := s.Promotions.CreatePromotion(under("one"), storetest.Actor, "", storetest.TenPercentOff(clock.Now()))
+			p, err := s.Promotions.Create(under("one"), storetest.Actor, "", storetest.TenPercentOff(clock.Now()))
 			require.NoError(t, err)
-			_, codes, err = s.Codes.CreatePromotionCodes(under("two"), storetest.Actor, p.ID, []code.NewCode{{Code: "a"}}, "")
+			_, codes, err = s.Codes.Create(under("two"), storetest.Actor, p.ID, []code.NewCode{{Code: "a"}}, "")
 			require.NoError(t, err)
 			return p, codes
 		}
@@ -183,7 +183,7 @@ func keyScoped(backend storetest.Backend) func(*testing.T) {
 			actor     store.Actor
 			operation string
 		}{{"client:1", "o"}, {"client:2", "o"}, {"client:1", "p"}, {"client:2", "p"}, {"client:1", "o"}} {
-			_, err := s.Stock.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
+			_, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		require.EqualValues(t, 1, replayed.Load())
@@ -197,11 +197,11 @@ func keyFailedWrite(backend storetest.Backend) func(*testing.T) {
 		var replayed atomic.Int64
 		decrement := []stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}}
 		for range 2 {
-			_, err := s.Stock.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), storetest.Actor, decrement)
+			_, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), storetest.Actor, decrement)
 			storetest.RequireError(t, err, store.Unprocessable, "changes.0.quantity")
 		}
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-		_, err := s.Stock.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", 2, &replayed), storetest.Actor, decrement)
+		_, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), "k", "o", 2, &replayed), storetest.Actor, decrement)
 		require.NoError(t, err, "a valid write with the same key")
 		require.Zero(t, replayed.Load())
 	}
@@ -229,7 +229,7 @@ func keyConcurrent(backend storetest.Backend) func(*testing.T) {
 			var mu sync.Mutex
 			answers := map[string]int{}
 			storetest.RunWriters(t, backend, func(s *shop.Store, _ int) {
-				made, err := s.Stock.TransactStock(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
+				made, err := s.Stock.Transact(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
 					[]stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
 				if err != nil {
 					t.Errorf("a writer got %v", err)

@@ -141,13 +141,13 @@ func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 		operations := recordHistory(t, backend, func(s *shop.Store, _, _ int) (input, output any) {
 			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[rand.IntN(5)], 1 + rand.IntN(4)}
 			if o.action == "" {
-				stock, err := s.Stock.Stock(t.Context(), "a")
+				stock, err := s.Stock.Get(t.Context(), "a")
 				if err != nil {
 					return o, outcomeOf(t, err)
 				}
 				return o, stock.Available
 			}
-			made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
+			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
 			if err != nil {
 				return o, outcomeOf(t, err)
 			}
@@ -195,9 +195,9 @@ func codesLinearizable(backend storetest.Backend) func(*testing.T) {
 			o := operation{turn%2 == 1, fmt.Sprint(client, "-", turn/2)} // redeems and releases in turn
 			var err error
 			if o.release {
-				_, err = s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, o.reference, new("C"))
+				_, err = s.Redemptions.Release(t.Context(), storetest.Actor, o.reference, new("C"))
 			} else {
-				_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "C", Reference: o.reference, Units: 1})
+				_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "C", Reference: o.reference, Units: 1})
 			}
 			if err != nil {
 				return o, outcomeOf(t, err)

@@ -61,10 +61,10 @@ func migrateAgain(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := backend.Open(t), backend.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
-		_, err := s.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9)})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9)})
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
-		settings, err := backend.Open(t).Settings.Settings(t.Context())
+		settings, err := backend.Open(t).Settings.Get(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 9, settings.PageLength)
 		require.Equal(t, before, storetest.QueryText(t, db, migrated))
@@ -113,7 +113,7 @@ func migrateNewerAllowed(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = db.Exec(`CREATE TABLE something_newer (id BIGINT PRIMARY KEY)`)
 		require.NoError(t, err)
-		_, err = backend.Open(t).Settings.Settings(t.Context())
+		_, err = backend.Open(t).Settings.Get(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, strconv.Itoa(known+1), storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 	}

@@ -37,14 +37,14 @@ func TestConnectionPools(t *testing.T) {
 func poolReads(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"promotions": func() error {
-			_, err := s.Promotions.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+			_, err := s.Promotions.List(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
 			return err
 		},
-		"jobs":     func() error { _, err := s.Jobs.Jobs(t.Context(), 1); return err },
-		"gateways": func() error { _, err := s.Gateways.Gateways(t.Context()); return err },
+		"jobs":     func() error { _, err := s.Jobs.List(t.Context(), 1); return err },
+		"gateways": func() error { _, err := s.Gateways.List(t.Context()); return err },
 		"clients":  func() error { _, err := s.Access.Clients(t.Context()); return err },
 		"catalogs": func() error { _, err := s.Releases.CatalogIDs(t.Context()); return err },
-		"codes":    func() error { _, err := s.Codes.PromotionCode(t.Context(), "HOLDS"); return err },
+		"codes":    func() error { _, err := s.Codes.Get(t.Context(), "HOLDS"); return err },
 		"ready":    func() error { return s.Ping(t.Context()) },
 	}
 }
@@ -52,11 +52,11 @@ func poolReads(t *testing.T, s *shop.Store) map[string]func() error {
 func poolWrites(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"codes": func() error {
-			_, _, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, 1), "")
+			_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p", make([]code.NewCode, 1), "")
 			return err
 		},
 		"uses": func() error {
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
 			return err
 		},
 		"jobs": func() error {
@@ -117,7 +117,7 @@ func poolInUse(backend storetest.Backend, size int) func(*testing.T) {
 			var holders sync.WaitGroup
 			for range size {
 				holders.Go(func() {
-					if _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); err != nil {
+					if _, err := s.Stock.List(t.Context(), store.ListQuery{}); err != nil {
 						t.Errorf("a reader with a connection got %v", err)
 					}
 				})

@@ -157,7 +157,7 @@ func stalledLocks(backend storetest.Backend) func(*testing.T) {
 							t.Errorf("a write of %s, which is not locked: %v", product, err)
 						}
 					}
-					if _, err := server.Stock.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("new-", n, "-", store.NewID()), 1); err != nil {
+					if _, err := server.Stock.Create(t.Context(), storetest.Actor, fmt.Sprint("new-", n, "-", store.NewID()), 1); err != nil {
 						t.Errorf("a new record: %v", err)
 					}
 				})
@@ -205,7 +205,7 @@ func singleConnection(backend storetest.Backend) func(*testing.T) {
 		for range 4 {
 			requests.Go(func() {
 				for ctx.Err() == nil {
-					if _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); err != nil {
+					if _, err := s.Stock.List(t.Context(), store.ListQuery{}); err != nil {
 						t.Errorf("reading: %v", err)
 					}
 					if err := storetest.Increment(t.Context(), s, "anvil"); err != nil {
@@ -229,11 +229,11 @@ func querySlow(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
 		require.NoError(t, err)
-		_, err = s.Promotions.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+		_, err = s.Promotions.List(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
 		storetest.RequireError(t, err, store.Unavailable, "", "took too long", "Retry in a moment")
 		require.NoError(t, lock.Rollback())
 		storetest.Eventually(t, true, func() bool { // a loaded machine takes longer than the timeout now and then
-			_, err := s.Promotions.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+			_, err := s.Promotions.List(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
 			return err == nil
 		})
 	}
@@ -253,7 +253,7 @@ func networkSilent(backend storetest.Backend) func(*testing.T) {
 			var requested sync.WaitGroup
 			for range 10 {
 				requested.Go(func() {
-					_, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+					_, err := s.Stock.List(t.Context(), store.ListQuery{})
 					if !store.HasCode(err, store.Unavailable) {
 						t.Errorf("reading returned %v", err)
 					}
@@ -265,7 +265,7 @@ func networkSilent(backend storetest.Backend) func(*testing.T) {
 			requested.Wait()
 			network.DropTraffic(false)
 			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
-			storetest.Eventually(t, true, func() bool { _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+			storetest.Eventually(t, true, func() bool { _, err := s.Stock.List(t.Context(), store.ListQuery{}); return err == nil })
 			network.CloseConnections()
 			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
 		}
@@ -281,7 +281,7 @@ func networkSlow(backend storetest.Backend) func(*testing.T) {
 		within := func(d time.Duration) map[string]func() error {
 			s := backend.Open(t, func(config *shop.Config) { config.URL, config.Timeouts.Read, config.Timeouts.Write = address, d, d })
 			return map[string]func() error{
-				"a read":  func() error { _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); return err },
+				"a read":  func() error { _, err := s.Stock.List(t.Context(), store.ListQuery{}); return err },
 				"a write": func() error { return storetest.Increment(t.Context(), s, "a") },
 			}
 		}
@@ -309,7 +309,7 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 		t.Cleanup(func() { storetest.SetReadOnly(t, name, "off") })
 		require.False(t, s.ReadOnly())
 		storetest.SetReadOnly(t, name, "on")
-		storetest.Eventually(t, true, func() bool { _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+		storetest.Eventually(t, true, func() bool { _, err := s.Stock.List(t.Context(), store.ListQuery{}); return err == nil })
 		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
 		require.ErrorIs(t, s.WriteTrouble(), store.ErrReadOnly)
@@ -324,7 +324,7 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 			storetest.Eventually(t, false, s.ReadOnly)
 			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
 		}
-		storetest.Eventually(t, true, func() bool { stock, err := s.Stock.Stock(t.Context(), "a"); return err == nil && stock.Available == 5 })
+		storetest.Eventually(t, true, func() bool { stock, err := s.Stock.Get(t.Context(), "a"); return err == nil && stock.Available == 5 })
 	}
 }
 

@@ -103,7 +103,7 @@ func readCanceled(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		for i := range 200 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Microsecond)
-			_, err := s.Stock.Stocks(ctx, store.ListQuery{})
+			_, err := s.Stock.List(ctx, store.ListQuery{})
 			cancel()
 			if err != nil {
 				storetest.RequireError(t, err, store.Unavailable, "")
@@ -121,8 +121,8 @@ func writeClosed(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, mustReturn(t, func() error { return storetest.Increment(t.Context(), s, "a") }), store.Unavailable, "")
 		}
 		for name, read := range map[string]func() error{
-			"Stock":  func() error { _, err := s.Stock.Stock(t.Context(), "a"); return err },
-			"Stocks": func() error { _, err := s.Stock.Stocks(t.Context(), store.ListQuery{}); return err },
+			"Stock":  func() error { _, err := s.Stock.Get(t.Context(), "a"); return err },
+			"Stocks": func() error { _, err := s.Stock.List(t.Context(), store.ListQuery{}); return err },
 			"Ping":   func() error { return s.Ping(t.Context()) },
 		} {
 			require.True(t, store.HasCode(read(), store.Unavailable), "%s returned %v", name, read())
@@ -170,7 +170,7 @@ func writeClosing(backend storetest.Backend) func(*testing.T) {
 					})
 					group.Go(func() {
 						for {
-							if _, err := s.Stock.Stocks(context.Background(), store.ListQuery{}); err != nil {
+							if _, err := s.Stock.List(context.Background(), store.ListQuery{}); err != nil {
 								return
 							}
 						}

@@ -54,6 +54,6 @@ func (c *caseSwitch) run(ctx context.Context, d *db.DB, actor store.Actor) error
 	if c.ignored == nil {
 		return nil
 	}
-	_, err := settings.NewService(d).UpdateSettings(ctx, actor, settings.SettingsChange{CodesIgnoreCase: c.ignored})
+	_, err := settings.NewService(d).Update(ctx, actor, settings.SettingsChange{CodesIgnoreCase: c.ignored})
 	return err
 }

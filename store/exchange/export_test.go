@@ -62,9 +62,9 @@ func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than one page of most types
 		_, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
 		require.NoError(t, err)
-		_, err = s.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9), Locale: new("de-CH")})
+		_, err = s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9), Locale: new("de-CH")})
 		require.NoError(t, err)
-		_, err = s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
 		storetest.RequireSameAfterImport(t, backend, s)
 	}
@@ -78,7 +78,7 @@ func exportLedger(d *storetest.SharedStore) func(*testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "batches") {
 				batch := rapid.SliceOfN(rapid.Custom(drawShopChange), 1, 4).Draw(t, "batch")
-				_, _ = s.Stock.TransactStock(t.Context(), storetest.Actor, batch) // some changes are refused
+				_, _ = s.Stock.Transact(t.Context(), storetest.Actor, batch) // some changes are refused
 			}
 		})
 		want := storetest.Export(t, s)
@@ -106,7 +106,7 @@ func exportLedgerRaced(backend storetest.Backend) func(*testing.T) {
 			group.Go(func() {
 				for i := range 12 {
 					change := stock.StockChange{ProductID: "anvil", Action: stock.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
-					_, _ = stores[n%2].Stock.TransactStock(context.Background(), storetest.Actor, []stock.StockChange{change})
+					_, _ = stores[n%2].Stock.Transact(context.Background(), storetest.Actor, []stock.StockChange{change})
 				}
 			})
 		}

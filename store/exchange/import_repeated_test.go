@@ -87,7 +87,7 @@ func importBalanceAgain(backend storetest.Backend) func(*testing.T) {
 		for _, text := range []string{balance + ledger, ledger + balance} {
 			text = strings.Replace(text, `"more"`, fmt.Sprintf(`"more-%d"`, len(text)+strings.Index(text, "more")), 1)
 			storetest.Import(t, s, text)
-			stock, err := s.Stock.Stock(t.Context(), "anvil")
+			stock, err := s.Stock.Get(t.Context(), "anvil")
 			require.NoError(t, err)
 			require.Equal(t, 7, stock.Available, "the balance of its line")
 		}

@@ -36,7 +36,7 @@ func importKeepsStock(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		text := storetest.JoinLines(`{"type":"stock","id":"sold","available":4560,"allocated":0,"total":4560}`, `{"type":"stock","id":"calm","available":3,"allocated":0,"total":3}`)
 		require.Equal(t, 2, storetest.ImportWithOptions(t, s, text).Changed)
-		_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "empty", 0)
+		_, err := s.Stock.Create(t.Context(), storetest.Actor, "empty", 0)
 		require.NoError(t, err)
 		storetest.TransactStock(t, s, stock.StockChange{ProductID: "sold", Action: stock.StockAllocate, Quantity: 2})
 		text += storetest.JoinLines(`{"type":"stock","id":"empty","available":5,"allocated":0,"total":5}`, `{"type":"stock","id":"new","available":1,"allocated":0,"total":1}`)
@@ -62,7 +62,7 @@ func importKeepsLedger(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		for _, product := range []string{"sold", "calm"} {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, product, 10)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, product, 10)
 			require.NoError(t, err)
 			storetest.TransactStock(t, s, stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: 1})
 		}
@@ -98,7 +98,7 @@ func importDuringSales(backend storetest.Backend) func(*testing.T) {
 		seller, s := backend.Open(t), backend.Open(t)
 		source := storetest.OpenEmpty(t, backend)
 		for _, product := range []string{"a", "b"} {
-			_, err := source.Stock.CreateStock(t.Context(), storetest.Actor, product, 10)
+			_, err := source.Stock.Create(t.Context(), storetest.Actor, product, 10)
 			require.NoError(t, err)
 		}
 		storetest.Import(t, source, storetest.JoinLines(product("a", ``, ``), product("b", ``, ``))) // no warnings, for which it would read again
@@ -107,7 +107,7 @@ func importDuringSales(backend storetest.Backend) func(*testing.T) {
 		open := func() (io.ReadCloser, error) {
 			switch passes++; passes {
 			case 2: // after validation
-				_, err := seller.Stock.CreateStock(t.Context(), storetest.Actor, "b", 7)
+				_, err := seller.Stock.Create(t.Context(), storetest.Actor, "b", 7)
 				require.NoError(t, err)
 			case 3: // the ledger is written, the balances are not
 				storetest.TransactStock(t, seller, stock.StockChange{ProductID: "a", Action: stock.StockAllocate, Quantity: 4})
@@ -127,7 +127,7 @@ func importLedgerResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		source := storetest.OpenEmpty(t, backend)
 		for i := range 4 {
-			_, err := source.Stock.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("p", i), 100)
+			_, err := source.Stock.Create(t.Context(), storetest.Actor, fmt.Sprint("p", i), 100)
 			require.NoError(t, err)
 		}
 		for i := range 12 {
@@ -182,15 +182,15 @@ func importKeepsSettings(backend storetest.Backend) func(*testing.T) {
 		report := storetest.ImportWithOptions(t, s, line)
 		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Skipped}, "settings that nobody had changed")
 		require.Equal(t, []any{0, map[string]int{}}, []any{storetest.ImportWithOptions(t, s, line).Changed, storetest.ImportWithOptions(t, s, line).Skipped})
-		_, err := s.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(50)})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(50)})
 		require.NoError(t, err)
 		report = storetest.ImportWithOptions(t, s, line)
 		require.Equal(t, []any{0, map[string]int{"settings": 1}}, []any{report.Changed, report.Skipped})
-		kept, err := s.Settings.Settings(t.Context())
+		kept, err := s.Settings.Get(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 50, kept.PageLength)
 		require.Equal(t, 1, storetest.ImportWithOptions(t, s, line, withSettings).Changed)
-		kept, err = s.Settings.Settings(t.Context())
+		kept, err = s.Settings.Get(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 7, kept.PageLength)
 	}

@@ -11,7 +11,6 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/check"
-	"portico/store/stock"
 )
 
 // importBatch writes a batch in one transaction. It returns the number of new or changed
@@ -116,7 +115,7 @@ func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authori
 		if err := w.Finish(ctx); err != nil {
 			return err
 		}
-		return stock.PublishImport(ctx, s.stock, t, w.StockChanged)
+		return s.stock.PublishImport(ctx, t, w.StockChanged)
 	})
 	return left, err
 }

@@ -87,8 +87,8 @@ func (slug GatewaySlug) defaultName() string {
 	return "Card Processor"
 }
 
-// Gateways lists every gateway; unconfigured ones are disabled.
-func (s *Service) Gateways(ctx context.Context) ([]*Gateway, error) {
+// List lists every gateway; unconfigured ones are disabled.
+func (s *Service) List(ctx context.Context) ([]*Gateway, error) {
 	kept, err := db.Collect(ctx, s.db.Reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
 	if err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func (s *Service) Gateways(ctx context.Context) ([]*Gateway, error) {
 	return list, nil
 }
 
-// Gateway returns a gateway, or NOT_FOUND.
-func (s *Service) Gateway(ctx context.Context, slug string) (*Gateway, error) {
-	list, err := s.Gateways(ctx)
+// Get returns a gateway, or NOT_FOUND.
+func (s *Service) Get(ctx context.Context, slug string) (*Gateway, error) {
+	list, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -165,14 +165,14 @@ func (s *Service) scanGateway(rows *sql.Rows) (*Gateway, error) {
 // PasswordField names a gateway's password for the sealer.
 func (slug GatewaySlug) PasswordField() string { return "gateway/" + string(slug) + "/password" }
 
-// UpdateGateway changes a gateway and returns its configuration. It returns NOT_FOUND for an
+// Update changes a gateway and returns its configuration. It returns NOT_FOUND for an
 // unknown slug, and UNPROCESSABLE for each empty credential, or each missing one when the
 // card processor is first configured.
-func (s *Service) UpdateGateway(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
+func (s *Service) Update(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
 	if s.sealer == nil {
 		return nil, errors.New("only a server can configure a gateway, because it has the sealing key")
 	}
-	if _, err := s.Gateway(ctx, slug); err != nil {
+	if _, err := s.Get(ctx, slug); err != nil {
 		return nil, err
 	}
 	if err := change.applyNulls(GatewaySlug(slug)); err != nil {

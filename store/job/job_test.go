@@ -32,7 +32,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Job {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		job, err := s.Jobs.Job(t.Context(), id)
+		job, err := s.Jobs.Get(t.Context(), id)
 		require.NoError(t, err)
 		if job.State == state {
 			return job
@@ -43,7 +43,7 @@ func reaches(t *testing.T, s *shop.Store, id string, state job.JobState) *job.Jo
 
 func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job {
 	t.Helper()
-	job, err := s.Jobs.Enqueue(t.Context(), actor, kind, input)
+	job, err := s.Jobs.EnqueueUnchecked(t.Context(), actor, kind, input)
 	require.NoError(t, err)
 	return job
 }
@@ -81,12 +81,12 @@ func jobDone(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
 		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
 		require.Equal(t, actor, task.Actor)
-		_, err := s.Jobs.Job(t.Context(), "none")
+		_, err := s.Jobs.Get(t.Context(), "none")
 		require.True(t, store.HasCode(err, store.NotFound))
-		list, err := s.Jobs.Jobs(t.Context(), 100)
+		list, err := s.Jobs.List(t.Context(), 100)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
-		_, err = s.Jobs.Jobs(t.Context(), 101)
+		_, err = s.Jobs.List(t.Context(), 101)
 		require.True(t, store.HasCode(err, store.Unprocessable))
 	}
 }
@@ -159,21 +159,21 @@ func jobCanceled(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		started := endless(s)
 		task := enqueue(t, s, "long", 1)
-		canceled, err := s.Jobs.CancelJob(t.Context(), actor, task.ID)
+		canceled, err := s.Jobs.Cancel(t.Context(), actor, task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.NotZero(t, canceled.FinishedAt)
 		storetest.RunWorker(t, s)
 		running := enqueue(t, s, "long", 2)
 		<-started // the one that was canceled is never begun
-		canceled, err = s.Jobs.CancelJob(t.Context(), actor, running.ID)
+		canceled, err = s.Jobs.Cancel(t.Context(), actor, running.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobRunning, canceled.State, "it ends soon")
 		reaches(t, s, running.ID, job.JobCanceled)
-		again, err := s.Jobs.CancelJob(t.Context(), actor, running.ID)
+		again, err := s.Jobs.Cancel(t.Context(), actor, running.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, again.State)
-		_, err = s.Jobs.CancelJob(t.Context(), actor, "none")
+		_, err = s.Jobs.Cancel(t.Context(), actor, "none")
 		require.True(t, store.HasCode(err, store.NotFound))
 	}
 }
@@ -246,7 +246,7 @@ func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 		for reaches := task; reaches.State != job.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
 			leave(t, backend, task.ID)
 			var err error
-			reaches, err = next.Jobs.Job(t.Context(), task.ID)
+			reaches, err = next.Jobs.Get(t.Context(), task.ID)
 			require.NoError(t, err)
 		}
 		close(goOn)
@@ -310,7 +310,7 @@ func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 		s.Jobs.SetWork("long", func(ctx context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			for begun := time.Now(); left > 0; left-- {
 				time.Sleep(40 * time.Millisecond)
-				if err := s.Jobs.TurnOver(ctx, begun); err != nil {
+				if err := s.Jobs.CheckTurn(ctx, begun); err != nil {
 					return nil, err
 				}
 			}
@@ -320,7 +320,7 @@ func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 			return nil, nil
 		})
 		ask := func(by store.Actor, kind job.JobKind, input any) *job.Job {
-			job, err := s.Jobs.Enqueue(t.Context(), by, kind, input)
+			job, err := s.Jobs.EnqueueUnchecked(t.Context(), by, kind, input)
 			require.NoError(t, err)
 			return job
 		}
@@ -347,12 +347,12 @@ func jobsFair(backend storetest.Backend) func(*testing.T) {
 			return nil, nil
 		})
 		for n := range 4 {
-			_, err := s.Jobs.Enqueue(t.Context(), "many", "held", n)
+			_, err := s.Jobs.EnqueueUnchecked(t.Context(), "many", "held", n)
 			require.NoError(t, err)
 		}
 		storetest.RunWorker(t, s)
 		require.EqualValues(t, "many", <-started)
-		_, err := s.Jobs.Enqueue(t.Context(), "one", "held", 0)
+		_, err := s.Jobs.EnqueueUnchecked(t.Context(), "one", "held", 0)
 		require.NoError(t, err)
 		storetest.RunWorker(t, s)
 		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
@@ -377,7 +377,7 @@ func jobsForgotten(backend storetest.Backend) func(*testing.T) {
 		reaches(t, s, old.ID, job.JobSucceeded)
 		clock.Advance(time.Second)
 		require.NoError(t, s.Sweep(t.Context()))
-		_, err := s.Jobs.Job(t.Context(), old.ID)
+		_, err := s.Jobs.Get(t.Context(), old.ID)
 		require.True(t, store.HasCode(err, store.NotFound))
 	}
 }
@@ -414,7 +414,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			{"nothing", func() {}, false},
 			{"the same again", func() { read(lines) }, false},
 			{"stock", func() {
-				_, err := s.Stock.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
+				_, err := s.Stock.Transact(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockIncrement, Quantity: 1}})
 				require.NoError(t, err)
 			}, false},
 			{"a price", func() { read(strings.Replace(lines, `"amount":99900`, `"amount":99800`, 1)) }, true},
@@ -434,7 +434,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 			}, true},
 			{"the language of base texts", func() {
 				locale := "de"
-				_, err := s.Settings.UpdateSettings(t.Context(), actor, settings.SettingsChange{Locale: &locale})
+				_, err := s.Settings.Update(t.Context(), actor, settings.SettingsChange{Locale: &locale})
 				require.NoError(t, err)
 			}, true},
 		} {

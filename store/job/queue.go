@@ -8,8 +8,8 @@ import (
 	"portico/store/db"
 )
 
-// Job returns a job, or NOT_FOUND. Finished jobs are deleted after some time (SweepJobs).
-func (s *Service) Job(ctx context.Context, id string) (*Job, error) {
+// Get returns a job, or NOT_FOUND. Finished jobs are deleted after some time (Sweep).
+func (s *Service) Get(ctx context.Context, id string) (*Job, error) {
 	job, found, err := db.One(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 	if err == nil && !found {
 		return nil, store.NotFoundf(nil, "There is no job %q.", store.Abbreviate(id))
@@ -17,8 +17,8 @@ func (s *Service) Job(ctx context.Context, id string) (*Job, error) {
 	return job, err
 }
 
-// Jobs lists the newest jobs of some kinds, or of all, newest first.
-func (s *Service) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job, error) {
+// List lists the newest jobs of some kinds, or of all, newest first.
+func (s *Service) List(ctx context.Context, first int, kinds ...JobKind) ([]*Job, error) {
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
 	}
@@ -34,9 +34,9 @@ func (s *Service) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*Job
 		SELECT `+jobColumns+` FROM job WHERE kind IN (`+list+`) ORDER BY created_at DESC, id DESC LIMIT $1`, args...)
 }
 
-// CancelJob cancels a queued or scheduled job, and asks a running one to stop: its release is never
+// Cancel cancels a queued or scheduled job, and asks a running one to stop: its release is never
 // served, its codes stay. A finished job does not change. It returns NOT_FOUND.
-func (s *Service) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
+func (s *Service) Cancel(ctx context.Context, actor store.Actor, id string) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		n, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
@@ -60,15 +60,15 @@ func (s *Service) CancelJob(ctx context.Context, actor store.Actor, id string) (
 // Enqueue adds a job of total units, 0 if unknown, or returns a queued job with the same
 // input. ready reports whether the job is allowed. It returns RATE_LIMITED if the limits of
 // Room are exceeded.
-func Enqueue(ctx context.Context, s *Service, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
-	return Schedule(ctx, s, actor, kind, input, total, time.Time{}, ready)
+func (s *Service) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
+	return s.Schedule(ctx, actor, kind, input, total, time.Time{}, ready)
 }
 
 // Schedule is Enqueue for a job that starts at a time, by the database's clock; the zero time is at once. A server that is
 // down at that time starts it later. It returns a scheduled job with the same input and time if there is one.
 //
 // A scheduled job is claimed as if it were running and its lease expired at that time, so one worker gets it.
-func Schedule(ctx context.Context, s *Service, actor store.Actor, kind JobKind, input any, total int, at time.Time, ready func(context.Context, *db.Tx) error) (*Job, error) {
+func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, at time.Time, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
@@ -107,14 +107,14 @@ func Schedule(ctx context.Context, s *Service, actor store.Actor, kind JobKind, 
 	})
 }
 
-// ScheduledJobs lists the jobs of a kind that wait for their time, the next one first, at most 100.
-func (s *Service) ScheduledJobs(ctx context.Context, kind JobKind) ([]*Job, error) {
+// Scheduled lists the jobs of a kind that wait for their time, the next one first, at most 100.
+func (s *Service) Scheduled(ctx context.Context, kind JobKind) ([]*Job, error) {
 	return db.Collect(ctx, s.db.Reader, scanJob, `
 		SELECT `+jobColumns+` FROM job WHERE finished_at = 0 AND state = $1 AND kind = $2 ORDER BY run_at, created_at, id LIMIT $3`,
 		string(JobScheduled), string(kind), scheduledListed)
 }
 
-// scheduledListed bounds ScheduledJobs.
+// scheduledListed bounds Scheduled.
 const scheduledListed = 100
 
 func (s *Service) wakeWorker() {

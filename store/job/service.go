@@ -18,11 +18,13 @@ type Service struct {
 	jobWatch *db.Notifier[*Job]
 }
 
-// NewService returns a service that runs jobs with works within the limits of room, and
-// house in parallel.
-func NewService(d *db.DB, works map[JobKind]JobWork, room Quota, house func(context.Context)) *Service {
-	return &Service{db: d, jobs: make(chan struct{}, 1), works: works, quota: room.orDefault(), maxTurn: defaultTurn, janitor: house, jobWatch: newJobWatch()}
+// NewService returns a service that queues jobs within a quota. Its Work runs janitor in parallel.
+func NewService(d *db.DB, quota Quota, janitor func(context.Context)) *Service {
+	return &Service{db: d, jobs: make(chan struct{}, 1), works: map[JobKind]JobWork{}, quota: quota.orDefault(), maxTurn: defaultTurn, janitor: janitor, jobWatch: newJobWatch()}
 }
+
+// SetWork sets what runs the jobs of a kind. Call it before Work.
+func (s *Service) SetWork(kind JobKind, work JobWork) { s.works[kind] = work }
 
 // newJobWatch compares states by progress, which never goes back.
 func newJobWatch() *db.Notifier[*Job] {

@@ -7,8 +7,8 @@ import (
 	"portico/store/db"
 )
 
-// SweepJobs deletes jobs that finished longer ago than kept.
-func SweepJobs(s *Service, kept time.Duration) db.Sweep {
+// Sweep returns the sweep that deletes jobs that finished longer ago than kept.
+func (s *Service) Sweep(kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("jobs", time.Hour, kept,
 		func(ctx context.Context, before int64) error {
 			return s.db.InBatches(ctx, "", func(ctx context.Context, t *db.Tx, rows int) (int64, error) {

@@ -9,19 +9,19 @@ import (
 // JobWatcher is a subscription to a job.
 type JobWatcher struct{ *db.Subscription[*Job] }
 
-// WatchJob subscribes to a job, starting with the given state. Each poll reads all watched
+// Watch subscribes to a job, starting with the given state. Each poll reads all watched
 // jobs with one statement. Close the watcher when done.
-func (s *Service) WatchJob(job *Job) *JobWatcher {
+func (s *Service) Watch(job *Job) *JobWatcher {
 	w := &JobWatcher{s.jobWatch.Subscribe([]string{job.ID})}
 	w.Offer(job.ID, job)
 	return w
 }
 
 // Watched reports whether somebody watches a job.
-func Watched(s *Service) bool { return s.jobWatch.Subscribed() }
+func (s *Service) Watched() bool { return s.jobWatch.Subscribed() }
 
 // Follow wakes a worker if jobs wait, and reads the watched jobs.
-func Follow(ctx context.Context, s *Service, waiting bool) error {
+func (s *Service) Follow(ctx context.Context, waiting bool) error {
 	if waiting {
 		s.wakeWorker()
 	}

@@ -95,7 +95,7 @@ func CheckLease(ctx context.Context, t *db.Tx, job *Job) error {
 }
 
 // CheckTurn returns errYield if a job that has run since a time must yield to others.
-func CheckTurn(ctx context.Context, s *Service, since time.Time) error {
+func (s *Service) CheckTurn(ctx context.Context, since time.Time) error {
 	if time.Since(since) < s.maxTurn {
 		return nil
 	}

@@ -28,7 +28,7 @@ func TestCodeCase(t *testing.T) {
 			s, err := shop.Open(t.Context(), shop.Config{URL: backend.BlankURL(t), Synchronous: "OFF"})
 			require.NoError(t, err)
 			defer s.Close()
-			found, err := s.Settings.Settings(t.Context())
+			found, err := s.Settings.Get(t.Context())
 			require.NoError(t, err)
 			require.True(t, found.CodesIgnoreCase)
 		})
@@ -43,7 +43,7 @@ func TestCodeCase(t *testing.T) {
 
 // ignoreCase switches the setting.
 func ignoreCase(ctx context.Context, s *shop.Store, on bool) error {
-	_, err := s.Settings.UpdateSettings(ctx, storetest.Actor, settings.SettingsChange{CodesIgnoreCase: &on})
+	_, err := s.Settings.Update(ctx, storetest.Actor, settings.SettingsChange{CodesIgnoreCase: &on})
 	return err
 }
 
@@ -77,30 +77,30 @@ func anyCasing(d *storetest.SharedStore) func(*testing.T) {
 			asked := drawCasing(r, written)
 			finds := asked == written || on
 
-			found, err := d.Codes.PromotionCode(ctx, asked)
+			found, err := d.Codes.Get(ctx, asked)
 			require.Equal(r, finds, err == nil, "%q for %q: %v", asked, written, err)
 			require.True(r, !finds || found.Code == written && found.Held)
 			check, err := d.Redemptions.CheckCode(ctx, redeem.CodeUse{Code: asked, Units: 1})
 			require.NoError(r, err)
 			require.Equal(r, finds, check.Valid())
-			list, err := d.Codes.PromotionCodes(ctx, id, code.Filter{Codes: []string{asked}}, store.Sort{}, store.Page{First: new(10)})
+			list, err := d.Codes.List(ctx, id, code.Filter{Codes: []string{asked}}, store.Sort{}, store.Page{First: new(10)})
 			require.NoError(r, err)
 			require.Equal(r, finds, len(list.Items) == 1)
-			usage, err := d.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: asked, Units: 1, Reference: id})
+			usage, err := d.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: asked, Units: 1, Reference: id})
 			require.Equal(r, finds, err == nil, "%v", err)
 			if finds {
 				require.Equal(r, written, usage.Code)
-				again, err := d.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: drawCasing(r, asked), Units: 1, Reference: id})
+				again, err := d.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: drawCasing(r, asked), Units: 1, Reference: id})
 				require.Equal(r, on || again != nil, err == nil)
 				require.True(r, err != nil || again.ID == usage.ID, "the same reference redeems once")
 				usages, err := d.Redemptions.CodeUsages(ctx, redeem.UsageFilter{PromotionID: &id, Code: &asked}, store.ListQuery{Page: store.Page{First: new(10)}})
 				require.NoError(r, err)
 				require.Len(r, usages.Items, 1)
 			}
-			released, err := d.Redemptions.ReleaseCode(ctx, storetest.Actor, id, &asked)
+			released, err := d.Redemptions.Release(ctx, storetest.Actor, id, &asked)
 			require.Equal(r, finds, err == nil, "%v", err)
 			require.True(r, !finds || len(released) == 1 && released[0].Released())
-			deleted, err := d.Codes.DeletePromotionCodes(ctx, storetest.Actor, id, []string{asked})
+			deleted, err := d.Codes.Delete(ctx, storetest.Actor, id, []string{asked})
 			require.Equal(r, finds, err == nil && deleted == 1, "%v", err)
 			require.Equal(r, finds, storetest.AddCodes(d.Store, id, written) == nil, "the code is free again")
 		})
@@ -132,12 +132,12 @@ func caseConflicts(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Advance(2 * storetest.Day) // p and q end
 		storetest.CreatePromotion(t, d.Store, "r", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(d.Store, "r", "sAVE"), "of a promotion that has ended")
-		found, err := d.Codes.PromotionCode(t.Context(), "Save")
+		found, err := d.Codes.Get(t.Context(), "Save")
 		require.NoError(t, err)
 		require.Equal(t, []string{"r", "sAVE"}, []string{found.PromotionID, found.Code}, "the held one")
-		_, err = d.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{"SAVE"})
+		_, err = d.Codes.Delete(t.Context(), storetest.Actor, "p", []string{"SAVE"})
 		require.NoError(t, err, "of that promotion")
-		found, err = d.Codes.PromotionCode(t.Context(), "Save")
+		found, err = d.Codes.Get(t.Context(), "Save")
 		require.NoError(t, err)
 		require.True(t, found.PromotionID == "r" && found.Held)
 	}
@@ -200,14 +200,14 @@ func switchCase(d *storetest.SharedStore) func(*testing.T) {
 		err := ignoreCase(t.Context(), d.Store, true)
 		require.ErrorContains(t, err, `codes_ignore_case cannot be true: the codes "TEN" and "ten" differ only in case`)
 		require.NoError(t, storetest.AddCodes(d.Store, "q", "FIVE"), "no claim of a key is left")
-		_, err = d.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{"ten", "TEN"})
+		_, err = d.Codes.Delete(t.Context(), storetest.Actor, "p", []string{"ten", "TEN"})
 		require.NoError(t, err)
 		require.ErrorContains(t, ignoreCase(t.Context(), d.Store, true), `"FIVE" and "five"`)
-		_, err = d.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "q", []string{"FIVE"})
+		_, err = d.Codes.Delete(t.Context(), storetest.Actor, "q", []string{"FIVE"})
 		require.NoError(t, err)
 		for range 2 {
 			require.NoError(t, ignoreCase(t.Context(), d.Store, true))
-			_, err = d.Codes.PromotionCode(t.Context(), "FiVE")
+			_, err = d.Codes.Get(t.Context(), "FiVE")
 			require.NoError(t, err)
 		}
 		require.ErrorContains(t, storetest.AddCodes(d.Store, "q", "FIVE"), `the code "five" exists`)
@@ -255,14 +255,14 @@ func caseRaces(d *storetest.SharedStore) func(*testing.T) {
 			wg.Wait()
 			shared := storetest.QueryText(t, d.DB, fmt.Sprintf(`SELECT COUNT(*) FROM promotion_code WHERE COALESCE(code_key, code) = 'SAVE%d'`, 1000+n))
 			require.Equal(t, fmt.Sprint(created), shared)
-			found, err := d.Settings.Settings(t.Context())
+			found, err := d.Settings.Get(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, switched == nil, found.CodesIgnoreCase, "%v", switched)
 			require.True(t, switched != nil || created == 1, "%d codes that conflict", created)
 			require.NoError(t, ignoreCase(t.Context(), d.Store, false))
 			for i := range 2 {
 				for _, spelling := range spellings {
-					_, _ = d.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, fmt.Sprint("p", i), []string{fmt.Sprint(spelling, 1000+n)})
+					_, _ = d.Codes.Delete(t.Context(), storetest.Actor, fmt.Sprint("p", i), []string{fmt.Sprint(spelling, 1000+n)})
 				}
 			}
 		}

@@ -24,12 +24,12 @@ func TestCodeFilter(t *testing.T) {
 			strings.ReplaceAll(storetest.PromotionLine("past", ``), "2100-01-01", "2024-02-01"))
 		require.Contains(t, storetest.PromotionLine("p", ``), "2100-01-01")
 		for _, list := range [][]string{{"XMAS-1", "XMAS-2", "xmas-3"}, {"EASTER", "XMA", "XMAS-é", "XMAT"}, {"XMAS-4"}} {
-			_, _, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", limited(list), "")
+			_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p", limited(list), "")
 			require.NoError(t, err)
 			clock.Advance(time.Hour)
 		}
 		for _, c := range []string{"XMAS-2", "EASTER", "XMAS-é"} {
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: c})
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: c})
 			require.NoError(t, err)
 		}
 		storetest.Import(t, s, storetest.JoinLines(storetest.CodeLine("past", "OLD-1", ``), storetest.CodeLine("past", "OLD-2", `,"max_uses":1,"uses":0`)))
@@ -46,7 +46,7 @@ func TestCodeFilter(t *testing.T) {
 						for _, sort := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}, {By: code.SortCode}} {
 							unindexed := prefix != "" && created == nil && sort.By == store.SortCreatedAt || prefix == "" && created != nil && sort.By == code.SortCode
 							if unindexed {
-								_, err := s.Codes.PromotionCodes(t.Context(), promotion, filter, sort, store.Page{})
+								_, err := s.Codes.List(t.Context(), promotion, filter, sort, store.Page{})
 								storetest.RequireError(t, err, store.Invalid, "order_by")
 								continue
 							}
@@ -71,10 +71,10 @@ func TestCodeFilter(t *testing.T) {
 		}
 		require.Equal(t, []code.CodeState{code.CodeSpent}, statesOf(codesBy(t, s, "p", code.Filter{Codes: []string{"EASTER"}}, store.Sort{})))
 		require.Equal(t, []string{"EASTER"}, textsOf(codesBy(t, s, "p", code.Filter{Codes: []string{"XMAS-2", "EASTER"}, States: []code.CodeState{code.CodeSpent}, CreatedAt: since("ge")}, store.Sort{})))
-		_, err := s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "EASTER", nil)
+		_, err := s.Redemptions.Release(t.Context(), storetest.Actor, "EASTER", nil)
 		require.NoError(t, err)
 		require.Equal(t, []code.CodeState{code.CodeAvailable}, statesOf(codesBy(t, s, "p", code.Filter{Codes: []string{"EASTER"}, States: []code.CodeState{code.CodeAvailable}}, store.Sort{})))
-		_, err = s.Codes.PromotionCodes(t.Context(), "p", code.Filter{Prefix: "a\x00"}, store.Sort{}, store.Page{})
+		_, err = s.Codes.List(t.Context(), "p", code.Filter{Prefix: "a\x00"}, store.Sort{}, store.Page{})
 		storetest.RequireError(t, err, store.Invalid, "filter", "NUL")
 	})
 }
@@ -103,7 +103,7 @@ func matches(c *code.PromotionCode, f code.Filter) bool {
 func codesBy(t *testing.T, s *shop.Store, promotion string, filter code.Filter, sort store.Sort) (all []*code.PromotionCode) {
 	t.Helper()
 	for after := (*string)(nil); ; {
-		page, err := s.Codes.PromotionCodes(t.Context(), promotion, filter, sort, store.Page{First: new(2), After: after})
+		page, err := s.Codes.List(t.Context(), promotion, filter, sort, store.Page{First: new(2), After: after})
 		require.NoError(t, err)
 		all = append(all, page.Items...)
 		if !page.HasNext {
@@ -139,7 +139,7 @@ func TestUsagesOfAllPromotions(t *testing.T) {
 			storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
 		for i, c := range []string{"A", "B", "C", "A", "C"} {
 			clock.Advance(time.Second)
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint("order-", i/3)})
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint("order-", i/3)})
 			require.NoError(t, err)
 		}
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "q"))

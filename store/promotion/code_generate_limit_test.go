@@ -21,7 +21,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		ask := func(by store.Actor, count int) (*job.Job, error) {
-			job, _, err := s.Codes.GenerateCodes(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+			job, _, err := s.Codes.Generate(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
 		}
 		refused := func(err error, holds string) {
@@ -55,7 +55,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 		_, err = ask("client:b", 1)
 		refused(err, "all clients wait for")
 
-		_, err = s.Jobs.CancelJob(t.Context(), "client:a", first.ID)
+		_, err = s.Jobs.Cancel(t.Context(), "client:a", first.ID)
 		require.NoError(t, err)
 		for range 100 {
 			_, err = ask("client:b", 1)
@@ -93,7 +93,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 					if c.all {
 						by += "a"
 					}
-					job, _, err := s.Codes.GenerateCodes(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+					job, _, err := s.Codes.Generate(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 					requested = append(requested, job)
 					return err
 				}
@@ -104,7 +104,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 				require.True(t, store.HasCode(err, store.RateLimited), "%v", err)
 				require.ErrorContains(t, err, c.says+"retry when a job has finished, or cancel one.")
 				for _, job := range requested[:len(c.ask)] {
-					_, err := s.Jobs.CancelJob(t.Context(), "client:a", job.ID)
+					_, err := s.Jobs.Cancel(t.Context(), "client:a", job.ID)
 					require.NoError(t, err)
 				}
 				if most := min(cmp.Or(c.room.ClientCodes, math.MaxInt), cmp.Or(c.room.Codes, math.MaxInt)); most < math.MaxInt {
@@ -113,7 +113,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 				} else {
 					require.NoError(t, ask(1))
 				}
-				_, err = s.Jobs.CancelJob(t.Context(), "client:a", requested[len(requested)-1].ID)
+				_, err = s.Jobs.Cancel(t.Context(), "client:a", requested[len(requested)-1].ID)
 				require.NoError(t, err)
 			})
 		}

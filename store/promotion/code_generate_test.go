@@ -16,7 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestGenerateCodes checks that code.Service.GenerateCodes creates exactly the requested number of
+// TestGenerateCodes checks that code.Service.Generate creates exactly the requested number of
 // codes, also when workers fail.
 func TestGenerateCodes(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 		for _, code := range codes {
 			require.Regexp(t, summerCode, code)
 		}
-		c, err := s.Codes.PromotionCode(t.Context(), codes[0])
+		c, err := s.Codes.Get(t.Context(), codes[0])
 		require.NoError(t, err)
 		require.True(t, c.Valid())
 		require.Equal(t, []any{3, code.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
@@ -108,10 +108,10 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 			{code.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
 			{code.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {
-			_, _, err := s.Codes.GenerateCodes(t.Context(), storetest.Actor, c.g)
+			_, _, err := s.Codes.Generate(t.Context(), storetest.Actor, c.g)
 			storetest.RequireError(t, err, c.code, c.member, c.words)
 		}
-		_, odds, err := s.Codes.GenerateCodes(t.Context(), storetest.Actor,
+		_, odds, err := s.Codes.Generate(t.Context(), storetest.Actor,
 			code.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
@@ -167,7 +167,7 @@ func generateResumed(backend storetest.Backend) func(*testing.T) {
 			stop := storetest.RunWorker(t, s)
 			storetest.Eventually(t, true, func() bool { return created() >= enough })
 			stop()
-			between, err := s.Jobs.Job(t.Context(), task.ID)
+			between, err := s.Jobs.Get(t.Context(), task.ID)
 			require.NoError(t, err)
 			if between.State == job.JobQueued {
 				require.Equal(t, created(), between.Done, "progress counts the codes that exist")
@@ -194,7 +194,7 @@ func generateLostLease(backend storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, true, func() bool {
 			_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
 			require.NoError(t, err)
-			task, err = s.Jobs.Job(t.Context(), task.ID)
+			task, err = s.Jobs.Get(t.Context(), task.ID)
 			require.NoError(t, err)
 			return !task.FinishedAt.IsZero()
 		})
@@ -209,7 +209,7 @@ func generateCanceled(backend storetest.Backend) func(*testing.T) {
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		storetest.RunWorker(t, s)
 		storetest.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
-		_, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, task.ID)
+		_, err := s.Jobs.Cancel(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
 		task = storetest.WaitForJob(t, s, task.ID)
 		require.Equal(t, job.JobCanceled, task.State)
@@ -244,7 +244,7 @@ func codesExported(backend storetest.Backend) func(*testing.T) {
 		}
 		s, _ := storetest.OpenWithLines(t, backend, lines...)
 		require.Equal(t, want, storetest.ExportedCodes(t, s, "p"))
-		err := s.Codes.EachPromotionCode(t.Context(), "none", nil)
+		err := s.Codes.Each(t.Context(), "none", nil)
 		storetest.RequireError(t, err, store.NotFound, "")
 	}
 }

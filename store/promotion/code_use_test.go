@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestRedeemCode tests redeem.Service.CheckCode, RedeemCode and ReleaseCode: a code never exceeds its
+// TestRedeemCode tests redeem.Service.CheckCode, Redeem and Release: a code never exceeds its
 // maximum uses, and its usages add up to its use count.
 func TestRedeemCode(t *testing.T) {
 	t.Parallel()
@@ -97,10 +97,10 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			if c.use.Units == 0 || strings.HasPrefix(c.name, "a cart") {
 				continue
 			}
-			_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, c.use)
+			_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, c.use)
 			if c.reasons == nil {
 				require.NoError(t, err, c.name)
-				_, err = s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "order", nil)
+				_, err = s.Redemptions.Release(t.Context(), storetest.Actor, "order", nil)
 				require.NoError(t, err)
 				_, err = backend.SQL(t).Exec(`DELETE FROM code_usage`)
 				require.NoError(t, err)
@@ -136,14 +136,14 @@ func codeUseForms(backend storetest.Backend) func(*testing.T) {
 			{redeem.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
 			{redeem.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
 		} {
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, c.use)
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, c.use)
 			storetest.RequireError(t, err, c.code, c.member)
 		}
 		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
 			_, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "A", Units: 1, CartValue: &cart})
 			storetest.RequireError(t, err, store.Unprocessable, "cart_value."+member)
 		}
-		_, err := s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "r", nil)
+		_, err := s.Redemptions.Release(t.Context(), storetest.Actor, "r", nil)
 		storetest.RequireError(t, err, store.NotFound, "reference", `"r"`)
 		requireUsages(t, backend)
 	}
@@ -157,7 +157,7 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 			code             string
 			requested, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor,
+			usage, err := s.Redemptions.Redeem(t.Context(), storetest.Actor,
 				redeem.CodeUse{Code: c.code, Units: c.requested, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
@@ -176,21 +176,21 @@ func codeReference(backend storetest.Backend) func(*testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`),
 			storetest.CodeLine("p", "B", `,"max_uses":1`))
 		use := redeem.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
-		first, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, use)
+		first, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, use)
 		require.NoError(t, err)
 		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired
-		again, err := s.Redemptions.RedeemCode(t.Context(), "client:other", use)
+		again, err := s.Redemptions.Redeem(t.Context(), "client:other", use)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
 		for member, other := range map[string]redeem.CodeUse{
 			"another user": {Code: "A", Units: 2, Reference: "order", User: "v"},
 			"already":      {Code: "A", Units: 3, Reference: "order", User: "u"},
 		} {
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, other)
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, other)
 			storetest.RequireError(t, err, store.Conflict, "reference", member)
 		}
 		clock.Set(storetest.Noon)
-		_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
+		_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may use several codes")
 		requireUsages(t, backend)
 	}
@@ -201,33 +201,33 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`),
 			storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 4, Reference: "order"})
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
 		}
-		_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "C", Units: 1, Reference: "other"})
+		_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "C", Units: 1, Reference: "other"})
 		require.NoError(t, err)
 		used := func(code string) int {
-			c, err := s.Codes.PromotionCode(t.Context(), code)
+			c, err := s.Codes.Get(t.Context(), code)
 			require.NoError(t, err)
 			return c.Used
 		}
-		_, err = s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "order", new("C"))
+		_, err = s.Redemptions.Release(t.Context(), storetest.Actor, "order", new("C"))
 		storetest.RequireError(t, err, store.NotFound, "code")
-		one, err := s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "order", new("A"))
+		one, err := s.Redemptions.Release(t.Context(), storetest.Actor, "order", new("A"))
 		require.NoError(t, err)
 		require.Len(t, one, 1)
 		require.Equal(t, storetest.Noon, one[0].ReleasedAt)
 		require.Equal(t, []int{0, 4, 1}, []int{used("A"), used("B"), used("C")})
 		clock.Advance(time.Hour)
 		for range 3 {
-			all, err := s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "order", nil)
+			all, err := s.Redemptions.Release(t.Context(), storetest.Actor, "order", nil)
 			require.NoError(t, err)
 			require.Equal(t, []time.Time{storetest.Noon, storetest.Noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
 			require.Equal(t, []int{0, 0, 1}, []int{used("A"), used("B"), used("C")})
 		}
-		_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order"})
+		_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order"})
 		storetest.RequireError(t, err, store.Unprocessable, "reference", "released", "another reference")
-		_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
+		_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
 		require.NoError(t, err)
 		requireUsages(t, backend)
 	}
@@ -240,7 +240,7 @@ func codeUsages(backend storetest.Backend) func(*testing.T) {
 		var want []*redeem.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
-			usage, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
+			usage, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
 			require.NoError(t, err)
 			want = append(want, usage)
 		}
@@ -324,7 +324,7 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 				reference := fmt.Sprint(name, rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(r, "reference"))
 				was, known := took[reference]
 				if rapid.IntRange(0, 3).Draw(r, "release") == 0 {
-					_, err := s.Redemptions.ReleaseCode(context.Background(), storetest.Actor, reference, nil)
+					_, err := s.Redemptions.Release(context.Background(), storetest.Actor, reference, nil)
 					require.Equal(r, known, err == nil)
 					if known && !was.released {
 						left, took[reference] = left+was.units, taken{was.requested, was.units, true}
@@ -332,7 +332,7 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 					continue
 				}
 				requested := rapid.IntRange(1, 4).Draw(r, "units")
-				usage, err := s.Redemptions.RedeemCode(context.Background(), storetest.Actor, redeem.CodeUse{Code: name, Units: requested, Reference: reference})
+				usage, err := s.Redemptions.Redeem(context.Background(), storetest.Actor, redeem.CodeUse{Code: name, Units: requested, Reference: reference})
 				switch {
 				case known && was.requested != requested:
 					require.True(r, store.HasCode(err, store.Conflict), "%v", err)
@@ -350,7 +350,7 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 					require.Equal(r, units, usage.Units)
 					left, took[reference] = left-units, taken{requested, units, false}
 				}
-				c, err := s.Codes.PromotionCode(context.Background(), name)
+				c, err := s.Codes.Get(context.Background(), name)
 				require.NoError(r, err)
 				require.Equal(r, most-left, c.Used)
 			}
@@ -369,7 +369,7 @@ func codeRace(backend storetest.Backend) func(*testing.T) {
 			var took atomic.Int64
 			redeemers(t, backend, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
-					usage, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor,
+					usage, err := s.Redemptions.Redeem(t.Context(), storetest.Actor,
 						redeem.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
@@ -402,12 +402,12 @@ func codeSameReference(backend storetest.Backend) func(*testing.T) {
 			storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
 			redeemers(t, backend, func(s *shop.Store, _ int) {
-				usage, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 4, Reference: "order"})
+				usage, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
 					t.Errorf("redeeming returned %v, %v", usage, err)
 				}
 			})
-			c, err := s.Codes.PromotionCode(t.Context(), name)
+			c, err := s.Codes.Get(t.Context(), name)
 			require.NoError(t, err)
 			require.Equal(t, units, c.Used)
 		}
@@ -423,13 +423,13 @@ func codeChurn(backend storetest.Backend) func(*testing.T) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)
 				for _, name := range []string{"A", "B"} {
-					_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 2, Reference: reference})
+					_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 2, Reference: reference})
 					if err != nil && !store.HasCode(err, store.Unprocessable) {
 						t.Errorf("redeeming returned %v", err)
 					}
 				}
 				for range 2 {
-					if _, err := s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, reference, nil); err != nil && !store.HasCode(err, store.NotFound) {
+					if _, err := s.Redemptions.Release(t.Context(), storetest.Actor, reference, nil); err != nil && !store.HasCode(err, store.NotFound) {
 						t.Errorf("releasing returned %v", err)
 					}
 				}
@@ -437,7 +437,7 @@ func codeChurn(backend storetest.Backend) func(*testing.T) {
 		})
 		requireUsages(t, backend)
 		for _, name := range []string{"A", "B"} {
-			c, err := s.Codes.PromotionCode(t.Context(), name)
+			c, err := s.Codes.Get(t.Context(), name)
 			require.NoError(t, err)
 			require.Zero(t, c.Used, "all uses were returned")
 		}

@@ -41,9 +41,9 @@ func requireForm(t *testing.T, s *shop.Store, id, text, form string, users []str
 	if form == "" {
 		form = "null"
 	}
-	c, err := s.Codes.PromotionCode(t.Context(), text)
+	c, err := s.Codes.Get(t.Context(), text)
 	require.NoError(t, err)
-	slice, err := s.Codes.PromotionCodes(t.Context(), id, code.Filter{Codes: []string{text}}, store.Sort{}, store.Page{})
+	slice, err := s.Codes.List(t.Context(), id, code.Filter{Codes: []string{text}}, store.Sort{}, store.Page{})
 	require.NoError(t, err)
 	for _, c := range append(slice.Items, c) {
 		require.JSONEq(t, form, string(c.User.AppendJSON(nil)), "%s", text)
@@ -58,7 +58,7 @@ func requireForm(t *testing.T, s *shop.Store, id, text, form string, users []str
 			good = good || u == user
 		}
 		require.Equal(t, good, check.Valid(), "%s for %q", text, user)
-		_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: text, User: user, Units: 1, Reference: "by " + user})
+		_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: text, User: user, Units: 1, Reference: "by " + user})
 		require.Equal(t, good, err == nil, "%s for %q: %v", text, user, err)
 	}
 }
@@ -78,7 +78,7 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 			if form.json != "" {
 				require.NoError(t, user.UnmarshalJSON([]byte(form.json)))
 			}
-			_, codes, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "created",
+			_, codes, err := s.Codes.Create(t.Context(), storetest.Actor, "created",
 				[]code.NewCode{{Code: "created-" + string(rune('a'+i)), User: user}}, "")
 			require.NoError(t, err, form.json)
 			require.Equal(t, form.users, codes[0].Users(), form.json)
@@ -96,7 +96,7 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 			}
 			require.Contains(t, text, `"user":`+form.json)
 			var file bytes.Buffer
-			_, err := s.Codes.ExportCodes(t.Context(), &file, "told", code.CodesNDJSON)
+			_, err := s.Codes.Export(t.Context(), &file, "told", code.CodesNDJSON)
 			require.NoError(t, err)
 			require.Contains(t, file.String(), `"user":`+form.json)
 		}
@@ -137,7 +137,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 			require.Len(t, codesOf(t, s, "p"), i+1)
 			var file bytes.Buffer
 			for _, format := range []code.CodeFormat{code.CodesCSV, code.CodesNDJSON} {
-				n, err := s.Codes.ExportCodes(t.Context(), &file, "p", format)
+				n, err := s.Codes.Export(t.Context(), &file, "p", format)
 				require.NoError(t, err)
 				require.Equal(t, i+1, n)
 			}
@@ -149,7 +149,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []code.CodeReason{code.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
 		for _, row := range rows {
-			n, err := s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{row.code})
+			n, err := s.Codes.Delete(t.Context(), storetest.Actor, "p", []string{row.code})
 			require.NoError(t, err, row.code)
 			require.Equal(t, 1, n)
 		}
@@ -160,14 +160,14 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
-		_, err := s.Promotions.CreatePromotion(t.Context(), storetest.Actor, strings.Repeat("x", 64),
+		_, err := s.Promotions.Create(t.Context(), storetest.Actor, strings.Repeat("x", 64),
 			promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(rule.PercentDiscount), Automatic: new(true),
 				Start: new("2020-01-01"), End: new("2100-01-01"), Schema: []byte(`{"percent":5}`)})
 		require.NoError(t, err)
 		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール",
 			strings.Repeat("𝟘", 64), "\U0001F389"} {
 			require.NoError(t, storetest.AddCodes(s, "p", good), good)
-			c, err := s.Codes.PromotionCode(t.Context(), good)
+			c, err := s.Codes.Get(t.Context(), good)
 			require.NoError(t, err, good)
 			require.Equal(t, good, c.Code)
 		}
@@ -197,7 +197,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 			{Alphabet: "ab/cdefghij"}, {Alphabet: "ab cdefghij"}, {Alphabet: "ab\u200fcdefghij"},
 		} {
 			g.PromotionID, g.Count = "p", 1
-			_, _, err := s.Codes.GenerateCodes(t.Context(), storetest.Actor, g)
+			_, _, err := s.Codes.Generate(t.Context(), storetest.Actor, g)
 			require.Error(t, err, "%q %q", g.Pattern, g.Alphabet)
 			require.Contains(t, []string{"pattern", "alphabet"}, store.AsErrors(err)[0].Path[0], "%v", err)
 		}
@@ -211,14 +211,14 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		const formula = "1+cmd|' /C calc'!A0"
 		for _, first := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
-			_, _, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p",
+			_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p",
 				[]code.NewCode{{Code: first + "1", User: code.CodeUsers([]string{first + formula, "u2"})},
 					{Code: "x" + first, User: code.OneCodeUser("\t" + first)},
 					{Code: "y" + first, User: code.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
 			require.NoError(t, err)
 		}
 		var file bytes.Buffer
-		_, err := s.Codes.ExportCodes(t.Context(), &file, "p", code.CodesCSV)
+		_, err := s.Codes.Export(t.Context(), &file, "p", code.CodesCSV)
 		require.NoError(t, err)
 		rows, err := csv.NewReader(&file).ReadAll()
 		require.NoError(t, err)
@@ -230,7 +230,7 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		}
 		require.Equal(t, []string{"'+1", "", "", "0", "per_cart", "'+" + formula + " u2"}, rows[1][:6])
 		file.Reset()
-		_, err = s.Codes.ExportCodes(t.Context(), &file, "p", code.CodesNDJSON)
+		_, err = s.Codes.Export(t.Context(), &file, "p", code.CodesNDJSON)
 		require.NoError(t, err)
 		require.Contains(t, file.String(), `"code":"=1"`, "JSON is not escaped for spreadsheets")
 	}
@@ -244,7 +244,7 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "q", "taken"))
 		before := storetest.Export(t, s)
-		_, _, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p",
+		_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p",
 			[]code.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: code.OneCodeUser("")}, {}, {Code: "good"},
 				{Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
 		requireErrors(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code",
@@ -257,22 +257,22 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		for i := range many {
 			many[i].Code = "taken"
 		}
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", many, "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "p", many, "")
 		require.Len(t, store.AsErrors(err), 21)
 		require.ErrorContains(t, err, "980 more errors")
 		require.Equal(t, before, storetest.Export(t, s), "nothing was written")
-		_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "q", []string{"none", "taken", "nor"})
+		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "q", []string{"none", "taken", "nor"})
 		requireErrors(t, err, "NOT_FOUND codes.0", "NOT_FOUND codes.2")
 
 		change := storetest.TenPercentOff(d.Clock.Now())
 		change.Automatic = new(true)
-		_, err = s.Promotions.CreatePromotion(t.Context(), storetest.Actor, "auto", change)
+		_, err = s.Promotions.Create(t.Context(), storetest.Actor, "auto", change)
 		require.NoError(t, err)
 		err = storetest.AddCodes(s, "auto", "any")
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.Codes.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "auto", Count: 1})
+		_, _, err = s.Codes.Generate(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "auto", Count: 1})
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.Codes.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "nowhere", Count: 1})
+		_, _, err = s.Codes.Generate(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "nowhere", Count: 1})
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", "does not exist")
 	}
 }

@@ -33,7 +33,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 			for _, id := range ids {
 				change := storetest.TenPercentOff(clock.Now())
 				change.Start, change.End = hours(-3, 2, "start"), hours(3, 6, "end")
-				_, err := s.Promotions.CreatePromotion(ctx, storetest.Actor, id, change)
+				_, err := s.Promotions.Create(ctx, storetest.Actor, id, change)
 				require.NoError(r, err)
 			}
 			for range rapid.IntRange(3, 12).Draw(r, "steps") {
@@ -51,7 +51,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 					if rapid.Bool().Draw(r, "named") {
 						n.User = code.OneCodeUser("u")
 					}
-					_, _, _ = s.Codes.CreatePromotionCodes(ctx, storetest.Actor, id, []code.NewCode{n}, "") // fails if the code is in use
+					_, _, _ = s.Codes.Create(ctx, storetest.Actor, id, []code.NewCode{n}, "") // fails if the code is in use
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
@@ -61,10 +61,10 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
-					_, _ = s.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: shared, User: "u", Units: 1,
+					_, _ = s.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: shared, User: "u", Units: 1,
 						Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
-				_, _ = s.Promotions.UpdatePromotion(ctx, storetest.Actor, id, change, false) // fails if the end is before the start
+				_, _ = s.Promotions.Update(ctx, storetest.Actor, id, change, false) // fails if the end is before the start
 				for _, id := range ids {
 					looks++
 					requireValidity(r, s, id, fmt.Sprint("look-", looks))
@@ -76,13 +76,13 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 
 func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 	ctx := context.Background()
-	slice, err := s.Codes.PromotionCodes(ctx, id, code.Filter{}, store.Sort{}, store.Page{First: new(100)})
+	slice, err := s.Codes.List(ctx, id, code.Filter{}, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(r, err)
 	for _, listed := range slice.Items {
-		byID, err := s.Codes.PromotionCodesByID(ctx, []string{listed.ID})
+		byID, err := s.Codes.ByID(ctx, []string{listed.ID})
 		require.NoError(r, err)
 		require.Equal(r, listed.Valid(), byID[listed.ID].Valid(), "%s by id", listed.Code)
-		found, err := s.Codes.PromotionCode(ctx, listed.Code)
+		found, err := s.Codes.Get(ctx, listed.Code)
 		require.NoError(r, err)
 		use := redeem.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
 		check, err := s.Redemptions.CheckCode(ctx, use)
@@ -93,10 +93,10 @@ func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 		} else {
 			require.False(r, listed.Valid(), "%s is the other promotion's", listed.Code)
 		}
-		_, err = s.Redemptions.RedeemCode(ctx, storetest.Actor, use)
+		_, err = s.Redemptions.Redeem(ctx, storetest.Actor, use)
 		require.Equal(r, check.Valid(), err == nil, "%s: %v", listed.Code, err)
 		if err == nil {
-			_, err = s.Redemptions.ReleaseCode(ctx, storetest.Actor, use.Reference, nil)
+			_, err = s.Redemptions.Release(ctx, storetest.Actor, use.Reference, nil)
 			require.NoError(r, err)
 		}
 	}

@@ -65,7 +65,7 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 		var writes []func(context.Context) error
 		add := func(use redeem.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
-				_, err := s.Redemptions.RedeemCode(ctx, storetest.Actor, use)
+				_, err := s.Redemptions.Redeem(ctx, storetest.Actor, use)
 				return err
 			})
 		}
@@ -78,7 +78,7 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			_ = ctx.Err() // reports to ObservedContext
 			cancel()
-			_, err := s.Redemptions.RedeemCode(gone, storetest.Actor, redeem.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
+			_, err := s.Redemptions.Redeem(gone, storetest.Actor, redeem.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
 		errs, statements := runBlocked(t, backend, "promotion_code", writes)
@@ -104,7 +104,7 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, errs[41], store.Conflict, "reference", "another user")
 		require.ErrorIs(t, errs[42], context.Canceled)
 		require.LessOrEqual(t, countContaining(statements, "UPDATE promotion_code"), 10, "for 13 redemptions")
-		c, err := s.Codes.PromotionCode(t.Context(), "MANY")
+		c, err := s.Codes.Get(t.Context(), "MANY")
 		require.NoError(t, err)
 		require.Equal(t, 10, c.Used)
 		requireUsages(t, backend)
@@ -122,7 +122,7 @@ func groupedCreates(backend storetest.Backend) func(*testing.T) {
 				for i, code := range codes {
 					list[i].Code = code
 				}
-				p, created, err := s.Codes.CreatePromotionCodes(ctx, storetest.Actor, id, list, code.PerCart)
+				p, created, err := s.Codes.Create(ctx, storetest.Actor, id, list, code.PerCart)
 				for i, c := range created {
 					if c.PromotionID != id || p.ID != id || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
 						t.Errorf("%v was created for %s", c, id)
@@ -184,12 +184,12 @@ func groupedOppositeOrders(backend storetest.Backend) func(*testing.T) {
 					c = 7 - c
 				}
 				name := fmt.Sprintf("C%d-%d", c, (c+n)%3)
-				_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
+				_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
 				if err == nil && n%4 == 3 {
-					_, err = s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, fmt.Sprint(n), nil)
+					_, err = s.Redemptions.Release(t.Context(), storetest.Actor, fmt.Sprint(n), nil)
 				}
 				if n%16 == 5 && c == 3 {
-					_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p0", []string{"C7-0", "C1-0"})
+					_, err = s.Codes.Delete(t.Context(), storetest.Actor, "p0", []string{"C7-0", "C1-0"})
 				}
 				if err != nil && !store.HasCode(err, store.NotFound) && !store.HasCode(err, store.Unprocessable) {
 					t.Errorf("%s: %v", name, err)

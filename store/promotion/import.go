@@ -17,7 +17,7 @@ var PromotionKind = authoring.Kind{
 	Referred: true,
 }
 
-// deletePromotions deletes promotions with their codes, as DeletePromotion does. Their usages stay.
+// deletePromotions deletes promotions with their codes, as Delete does. Their usages stay.
 func deletePromotions(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	if _, err := w.Sequence(ctx, 1); err != nil { // one writer of promotions at a time
 		return nil, err

@@ -97,9 +97,9 @@ func toAny[T ~string](values []T) []any {
 	return list
 }
 
-// Promotions lists the promotions that match a filter, by id unless the query sorts otherwise. It
+// List lists the promotions that match a filter, by id unless the query sorts otherwise. It
 // returns INVALID or UNPROCESSABLE for an invalid filter.
-func (s *Service) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
+func (s *Service) List(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
 	l := PromotionList(s.db.Now())
 	var err error
 	if l.Conditions, err = filter.conditions(store.Micros(s.db.Now())); err != nil {
@@ -108,13 +108,13 @@ func (s *Service) Promotions(ctx context.Context, filter PromotionFilter, query 
 	return db.List(ctx, s.db, l, query)
 }
 
-// Promotion returns a promotion, or NOT_FOUND.
-func (s *Service) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
+// Get returns a promotion, or NOT_FOUND.
+func (s *Service) Get(ctx context.Context, id string) (*rule.Promotion, error) {
 	return rule.FindPromotion(ctx, s.db, id)
 }
 
-// PromotionsByID returns promotions by id. It omits unknown ids.
-func (s *Service) PromotionsByID(ctx context.Context, ids []string) (map[string]*rule.Promotion, error) {
+// ByID returns promotions by id. It omits unknown ids.
+func (s *Service) ByID(ctx context.Context, ids []string) (map[string]*rule.Promotion, error) {
 	return rule.FindPromotions(ctx, s.db, ids)
 }
 

@@ -20,7 +20,7 @@ func redeemedOnce(t *testing.T, d *storetest.SharedStore) {
 	t.Helper()
 	storetest.CreatePromotion(t, d.Store, "p", d.Clock.Now())
 	require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B"))
-	_, err := d.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", User: "u", Units: 1, Reference: "order 1"})
+	_, err := d.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", User: "u", Units: 1, Reference: "order 1"})
 	require.NoError(t, err)
 }
 
@@ -42,11 +42,11 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, ctx := d.Store, t.Context()
 		redeemedOnce(t, d)
-		would, err := s.Promotions.DeletePromotion(ctx, storetest.Actor, "p", true)
+		would, err := s.Promotions.Delete(ctx, storetest.Actor, "p", true)
 		require.NoError(t, err)
 		require.Equal(t, promotion.PromotionDeletion{CodesDeleted: 2, UsagesKept: 1}, would)
 		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "a dry run deletes nothing")
-		done, err := s.Promotions.DeletePromotion(ctx, storetest.Actor, "p", false)
+		done, err := s.Promotions.Delete(ctx, storetest.Actor, "p", false)
 		require.NoError(t, err)
 		require.Equal(t, would, done, "the result equals the dry run")
 
@@ -55,12 +55,12 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 				require.NoError(t, s.Sweep(ctx))
 				require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_code"), "only next's code")
 			}
-			_, err = s.Promotions.Promotion(ctx, "p")
+			_, err = s.Promotions.Get(ctx, "p")
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion")
-			list, err := s.Promotions.Promotions(ctx, promotion.PromotionFilter{}, store.ListQuery{})
+			list, err := s.Promotions.List(ctx, promotion.PromotionFilter{}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, list.Items, storetest.CountRows(t, d.DB, "promotion"))
-			_, err = s.Codes.PromotionCode(ctx, "B")
+			_, err = s.Codes.Get(ctx, "B")
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion code")
 			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", nil))
 			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")))
@@ -71,18 +71,18 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 				require.NoError(t, storetest.AddCodes(s, "next", "A"), "its codes are free at once")
 			}
 		}
-		_, err = s.Promotions.CreatePromotion(ctx, storetest.Actor, "p", storetest.TenPercentOff(d.Clock.Now()))
+		_, err = s.Promotions.Create(ctx, storetest.Actor, "p", storetest.TenPercentOff(d.Clock.Now()))
 		storetest.RequireError(t, err, store.Unprocessable, "id", "deleted promotion")
 
-		usages, err := s.Redemptions.ReleaseCode(ctx, storetest.Actor, "order 1", nil)
+		usages, err := s.Redemptions.Release(ctx, storetest.Actor, "order 1", nil)
 		require.NoError(t, err)
 		require.Len(t, usages, 1)
 		require.True(t, usages[0].Released())
 		require.Equal(t, "p", usages[0].PromotionID)
-		code, err := s.Codes.PromotionCode(ctx, "A")
+		code, err := s.Codes.Get(ctx, "A")
 		require.NoError(t, err)
 		require.Equal(t, []any{"next", 0}, []any{code.PromotionID, code.Used}, "the other promotion's code does not get the use back")
-		_, err = s.Redemptions.ReleaseCode(ctx, storetest.Actor, "order 2", nil)
+		_, err = s.Redemptions.Release(ctx, storetest.Actor, "order 2", nil)
 		storetest.RequireError(t, err, store.NotFound, "reference")
 	}
 }
@@ -102,7 +102,7 @@ func archiveExpired(d *storetest.SharedStore) func(*testing.T) {
 		}
 		_, err := s.Redemptions.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p")}, store.ListQuery{})
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion")
-		_, err = s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, "order 1", nil)
+		_, err = s.Redemptions.Release(t.Context(), storetest.Actor, "order 1", nil)
 		storetest.RequireError(t, err, store.NotFound, "reference")
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 	}
@@ -133,21 +133,21 @@ func codeRecreated(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, ctx := d.Store, t.Context()
 		redeemedOnce(t, d)
-		_, err := s.Codes.DeletePromotionCodes(ctx, storetest.Actor, "p", []string{"A"})
+		_, err := s.Codes.Delete(ctx, storetest.Actor, "p", []string{"A"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")), "a deleted code keeps its usages")
 		d.Clock.Advance(storetest.Day / 2)
-		_, _, err = s.Codes.CreatePromotionCodes(ctx, storetest.Actor, "p", []code.NewCode{{Code: "A", MaxUses: new(1)}}, "")
+		_, _, err = s.Codes.Create(ctx, storetest.Actor, "p", []code.NewCode{{Code: "A", MaxUses: new(1)}}, "")
 		require.NoError(t, err)
-		_, err = s.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
+		_, err = s.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
 		require.NoError(t, err)
-		_, err = s.Redemptions.ReleaseCode(ctx, storetest.Actor, "order 1", nil)
+		_, err = s.Redemptions.Release(ctx, storetest.Actor, "order 1", nil)
 		require.NoError(t, err)
-		_, err = s.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
+		_, err = s.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
 		storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
-		_, err = s.Redemptions.ReleaseCode(ctx, storetest.Actor, "order 2", nil)
+		_, err = s.Redemptions.Release(ctx, storetest.Actor, "order 2", nil)
 		require.NoError(t, err)
-		_, err = s.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
+		_, err = s.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
 		require.NoError(t, err)
 	}
 }
@@ -158,16 +158,16 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		change := storetest.TenPercentOff(d.Clock.Now())
 		change.MinCartValue, change.MaxDiscountValue, change.MaxApplicationsPerCart = givenAmounts(five), givenAmounts(five), new(3)
 		change.Schema = json.RawMessage(`{"percent":10,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a"],"conditions":{"and":[]}}`)
-		_, err := d.Promotions.CreatePromotion(t.Context(), storetest.Actor, "p", change)
+		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		null := func(member string) error {
-			_, err := d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{member}}, false)
+			_, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{member}}, false)
 			return err
 		}
 		for _, member := range []string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"} {
 			storetest.RequireError(t, null(member), store.Unprocessable, member, "must not be null")
 		}
-		p, err := d.Promotions.Promotion(t.Context(), "p")
+		p, err := d.Promotions.Get(t.Context(), "p")
 		require.NoError(t, err)
 		require.NotEmpty(t, p.MinCartValue, "an absent member keeps its value")
 		for member, cleared := range map[string]func(*rule.Promotion) bool{
@@ -180,12 +180,12 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		} {
 			require.False(t, cleared(p), member)
 			require.NoError(t, null(member), member)
-			after, err := d.Promotions.Promotion(t.Context(), "p")
+			after, err := d.Promotions.Get(t.Context(), "p")
 			require.NoError(t, err)
 			require.True(t, cleared(after), member)
 		}
 		fixed := rule.FixedDiscount
-		_, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p",
+		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
 			promotion.PromotionChange{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
 		require.NoError(t, err)
 		storetest.RequireError(t, null("currencies"), store.Unprocessable, "currencies", "is required")
@@ -197,7 +197,7 @@ func promotionScope(d *storetest.SharedStore) func(*testing.T) {
 		const scope = `"target_catalogs":["a"],"conditions":{"and":[]}`
 		change := storetest.TenPercentOff(d.Clock.Now())
 		change.Schema = json.RawMessage(`{"percent":10,` + scope + `}`)
-		_, err := d.Promotions.CreatePromotion(t.Context(), storetest.Actor, "p", change)
+		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		for _, c := range []struct {
 			change promotion.PromotionChange
@@ -217,14 +217,14 @@ func promotionScope(d *storetest.SharedStore) func(*testing.T) {
 			{promotion.PromotionChange{TargetCatalogs: []string{}}, `{"percent":10,"target_catalogs":[],"conditions":{"and":[]}}`},
 			{promotion.PromotionChange{Enabled: new(false)}, `{"percent":10,` + scope + `}`},
 		} {
-			update, err := d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", c.change, true)
+			update, err := d.Promotions.Update(t.Context(), storetest.Actor, "p", c.change, true)
 			require.NoError(t, err)
 			require.JSONEq(t, c.want, string(update.Promotion.Schema), "%+v", c.change)
 		}
-		_, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p",
+		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
 			promotion.PromotionChange{Currencies: json.RawMessage(`[{"currency":"usd","percentage":5}]`)}, false)
 		storetest.RequireError(t, err, store.Invalid, "currencies.0.currency")
-		_, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p",
+		_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
 			promotion.PromotionChange{Schema: json.RawMessage(`{"currencies":[{"currency":"usd","percentage":5}]}`)}, false)
 		storetest.RequireError(t, err, store.Invalid, "schema.currencies.0.currency")
 	}

@@ -76,7 +76,7 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 					for _, code := range batch {
 						known = known && codes[id][code]
 					}
-					_, err := d.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, id, batch)
+					_, err := d.Codes.Delete(t.Context(), storetest.Actor, id, batch)
 					require.Equal(r, known, err == nil)
 					for _, code := range batch {
 						codes[id][code] = codes[id][code] && !known
@@ -88,7 +88,7 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 						codes[id] = map[string]bool{}
 					}
 					ends[id] = d.Clock.Now().Add(storetest.Day)
-					_, err := d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, id,
+					_, err := d.Promotions.Update(t.Context(), storetest.Actor, id,
 						promotion.PromotionChange{End: new(ends[id].Format(storetest.TimeFormat))}, false)
 					require.NoError(r, err)
 				case "sweep":
@@ -162,7 +162,7 @@ func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 					switch n {
 					case 0: // ends it and enables it again
 						for _, end := range []time.Time{storetest.Noon.Add(-time.Minute), storetest.Noon.Add(storetest.Day)} {
-							_, err := s.Promotions.UpdatePromotion(context.Background(), storetest.Actor, "p",
+							_, err := s.Promotions.Update(context.Background(), storetest.Actor, "p",
 								promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
 							if err != nil {
 								t.Error(err)

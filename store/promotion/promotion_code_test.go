@@ -20,7 +20,7 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		storetest.CreatePromotion(t, s, "p", now)
-		p, codes, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{
+		p, codes, err := s.Codes.Create(t.Context(), storetest.Actor, "p", []code.NewCode{
 			{Code: "b", MaxUses: new(5), ConsumeUnit: code.PerCart, User: code.CodeUsers([]string{"u1", "u2"})},
 			{Code: "B", User: code.OneCodeUser("u1")}, {}, {Code: "é", User: code.CodeUsers([]string{"u1"})}}, code.PerItem)
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			json  string
 		}{{"b", code.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", code.PerItem, []string{"u1"}, `"u1"`},
 			{codes[2].Code, code.PerItem, nil, `null`}, {"é", code.PerItem, []string{"u1"}, `["u1"]`}} {
-			c, err := s.Codes.PromotionCode(t.Context(), want.code)
+			c, err := s.Codes.Get(t.Context(), want.code)
 			require.NoError(t, err)
 			require.Equal(t, c, codes[i], "created and read codes are equal")
 			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now},
@@ -42,18 +42,18 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		}
 		require.Equal(t, []any{new(5), new(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
 		require.Nil(t, codes[1].Uses())
-		byID, err := s.Codes.PromotionCodesByID(t.Context(), []string{codes[0].ID, "none"})
+		byID, err := s.Codes.ByID(t.Context(), []string{codes[0].ID, "none"})
 		require.NoError(t, err)
 		require.Equal(t, map[string]*code.PromotionCode{codes[0].ID: codes[0]}, byID)
 
 		d.Clock.Advance(time.Minute)
 		require.NoError(t, storetest.AddCodes(s, "p", "a"))
 		for _, by := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}} {
-			all, err := s.Codes.PromotionCodes(t.Context(), "p", code.Filter{}, by, store.Page{})
+			all, err := s.Codes.List(t.Context(), "p", code.Filter{}, by, store.Page{})
 			require.NoError(t, err)
 			var paged []*code.PromotionCode
 			for after := (*string)(nil); ; {
-				page, err := s.Codes.PromotionCodes(t.Context(), "p", code.Filter{}, by, store.Page{First: new(2), After: after})
+				page, err := s.Codes.List(t.Context(), "p", code.Filter{}, by, store.Page{First: new(2), After: after})
 				require.NoError(t, err)
 				paged = append(paged, page.Items...)
 				if !page.HasNext {
@@ -80,24 +80,24 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 5, total)
 		}
-		some, err := s.Codes.PromotionCodes(t.Context(), "p", code.Filter{Codes: []string{"b", "a", "none", "\x00"}}, store.Sort{}, store.Page{})
+		some, err := s.Codes.List(t.Context(), "p", code.Filter{Codes: []string{"b", "a", "none", "\x00"}}, store.Sort{}, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, some.Items, 2)
-		_, err = s.Codes.PromotionCodes(t.Context(), "nowhere", code.Filter{}, store.Sort{}, store.Page{})
+		_, err = s.Codes.List(t.Context(), "nowhere", code.Filter{}, store.Sort{}, store.Page{})
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion")
 
-		_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{"a", "none", "b", "\x00"})
+		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "p", []string{"a", "none", "b", "\x00"})
 		require.Len(t, store.AsErrors(err), 2)
 		storetest.RequireError(t, err, store.NotFound, "codes.1", `"none"`)
 		require.Len(t, codesOf(t, s, "p"), 5, "all or none")
-		n, err := s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{"a", "b", "a"})
+		n, err := s.Codes.Delete(t.Context(), storetest.Actor, "p", []string{"a", "b", "a"})
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
-		_, err = s.Codes.PromotionCode(t.Context(), "a")
+		_, err = s.Codes.Get(t.Context(), "a")
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion code")
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "q", "a", "b"), "the codes are free at once")
-		_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "nowhere", []string{"a"})
+		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "nowhere", []string{"a"})
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", "does not exist")
 	}
 }
@@ -115,7 +115,7 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 		refused := store.AsErrors(storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y"))
 		require.Equal(t, []string{`Promotion code already in use: "taken"`, `Promotion code already in use: "own"`, `codes.4.code is in the request twice: "y" is codes.2 too. Send it once.`},
 			[]string{refused[0].Error(), refused[1].Error(), refused[2].Error()})
-		_, _, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{
+		_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p", []code.NewCode{
 			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: new(0)},
 			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: code.OneCodeUser("")}, {Code: "e", User: code.CodeUsers([]string{"u1", ""})},
 			{Code: "f", User: code.CodeUsers([]string{})}}, "")
@@ -126,11 +126,11 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code",
 			"UNPROCESSABLE codes.4.uses",
 			"INVALID codes.5.consume_unit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", nil, "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "p", nil, "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "is required")
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, code.MaxCodes+1), "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "p", make([]code.NewCode, code.MaxCodes+1), "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "at most 10000")
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "nowhere", nil, "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "nowhere", nil, "")
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", `"nowhere"`)
 		require.Equal(t, before, storetest.Export(t, s), "nothing was written")
 	}
@@ -143,7 +143,7 @@ func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		ctx, counter := store.CountStatements(t.Context())
-		_, codes, err := s.Codes.CreatePromotionCodes(ctx, storetest.Actor, "p", make([]code.NewCode, code.MaxCodes), "")
+		_, codes, err := s.Codes.Create(ctx, storetest.Actor, "p", make([]code.NewCode, code.MaxCodes), "")
 		require.NoError(t, err)
 		require.Len(t, codes, code.MaxCodes)
 		require.Less(t, counter.Count(), 120)
@@ -152,13 +152,13 @@ func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
 		again := make([]code.NewCode, code.MaxCodes)
 		again[7654].Code = codes[1234].Code
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "q", again, "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "q", again, "")
 		requireDuplicate(t, err, "codes.7654.code")
 		require.Equal(t, code.MaxCodes, storetest.CountRows(t, d.DB, "promotion_code"))
 		require.Equal(t, code.MaxCodes, storetest.CountRows(t, d.DB, "code_claim"))
 
 		d.Clock.Advance(2 * storetest.Day)
-		update, err := s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p",
+		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "p",
 			promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, code.MaxCodes, update.CodesDeleted)
@@ -172,25 +172,25 @@ func codesStatements(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
-		_, codes, err := s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, 100), "")
+		_, codes, err := s.Codes.Create(t.Context(), storetest.Actor, "p", make([]code.NewCode, 100), "")
 		require.NoError(t, err)
 		var ids []string
 		for _, c := range codes {
 			ids = append(ids, c.ID)
 		}
-		_, err = s.Settings.Settings(t.Context()) // cached from now on
+		_, err = s.Settings.Get(t.Context()) // cached from now on
 		require.NoError(t, err)
 		for _, size := range []int{1, 100} {
 			ctx, counter := store.CountStatements(t.Context())
-			_, err := s.Codes.PromotionCodes(ctx, "p", code.Filter{}, store.Sort{}, store.Page{First: &size})
+			_, err := s.Codes.List(ctx, "p", code.Filter{}, store.Sort{}, store.Page{First: &size})
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
 			ctx, counter = store.CountStatements(t.Context())
-			_, err = s.Codes.PromotionCodesByID(ctx, ids[:size])
+			_, err = s.Codes.ByID(ctx, ids[:size])
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
 			ctx, counter = store.CountStatements(t.Context())
-			_, err = s.Promotions.Promotions(ctx, promotion.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
+			_, err = s.Promotions.List(ctx, promotion.PromotionFilter{}, store.ListQuery{Page: store.Page{First: &size}})
 			require.NoError(t, err)
 			require.Equal(t, 1, counter.Count(), "%q", counter.Queries())
 		}

@@ -19,18 +19,18 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		change := storetest.TenPercentOff(now.Add(time.Hour)) // for a day
-		_, err := s.Promotions.CreatePromotion(t.Context(), storetest.Actor, "walk", change)
+		_, err := s.Promotions.Create(t.Context(), storetest.Actor, "walk", change)
 		require.NoError(t, err)
 		require.NoError(t, storetest.AddCodes(s, "walk", "WALK"))
 		stands := func(state rule.PromotionState, valid, held bool) {
 			t.Helper()
-			p, err := s.Promotions.Promotion(t.Context(), "walk")
+			p, err := s.Promotions.Get(t.Context(), "walk")
 			require.NoError(t, err)
 			require.Equal(t, state, p.State)
-			c, err := s.Codes.PromotionCode(t.Context(), "WALK")
+			c, err := s.Codes.Get(t.Context(), "WALK")
 			require.NoError(t, err)
 			require.Equal(t, []any{"walk", valid, held}, []any{c.PromotionID, c.Valid(), c.Held})
-			slice, err := s.Promotions.Promotions(t.Context(), promotion.PromotionFilter{States: []rule.PromotionState{state}}, store.ListQuery{})
+			slice, err := s.Promotions.List(t.Context(), promotion.PromotionFilter{States: []rule.PromotionState{state}}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 1, "the list filters by the same state")
 		}
@@ -40,30 +40,30 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Set(now.Add(time.Hour))
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other"))
 		stands(rule.PromotionActive, true, true)
-		_, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(false)}, false)
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(false)}, false)
 		require.NoError(t, err)
 		stands(rule.PromotionDisabled, false, true)
-		_, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(true)}, false)
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(true)}, false)
 		require.NoError(t, err)
 		stands(rule.PromotionActive, true, true)
 		d.Clock.Set(now.Add(25*time.Hour - time.Millisecond))
 		stands(rule.PromotionActive, true, true)
 		d.Clock.Set(now.Add(25 * time.Hour))
 		stands(rule.PromotionExpired, false, true)
-		_, _, err = s.Codes.CreatePromotionCodes(t.Context(), storetest.Actor, "walk", storetest.NewCodes("LATE"), "")
+		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "walk", storetest.NewCodes("LATE"), "")
 		storetest.RequireError(t, err, store.Unprocessable, "", "ended at", "future")
 
 		for _, change := range []promotion.PromotionChange{{Enabled: new(false)}, {Enabled: new(true)}, {Start: new("2024-01-01")}} {
-			update, err := s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "walk", change, false)
+			update, err := s.Promotions.Update(t.Context(), storetest.Actor, "walk", change, false)
 			require.NoError(t, err)
 			require.Zero(t, update.CodesDeleted, "its end is still past")
 			stands(rule.PromotionExpired, false, true)
 		}
-		update, err := s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "walk",
+		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "walk",
 			promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []any{1, rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
-		_, err = s.Codes.PromotionCode(t.Context(), "WALK")
+		_, err = s.Codes.Get(t.Context(), "WALK")
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion code")
 		require.Empty(t, codesOf(t, s, "walk"))
 		require.NoError(t, storetest.AddCodes(s, "walk", "WALK"), "the code is free again")
@@ -90,14 +90,14 @@ func promotionDryRun(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Advance(2 * storetest.Day)
 		before := storetest.Export(t, s)
 		change := promotion.PromotionChange{Name: new("Again"), End: new(now.Add(9 * storetest.Day).Format(storetest.TimeFormat))}
-		update, err := s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "dry", change, true)
+		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "dry", change, true)
 		require.NoError(t, err)
 		require.Equal(t, []any{3, "Again", rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
 		require.Equal(t, before, storetest.Export(t, s))
 		require.Len(t, codesOf(t, s, "dry"), 3)
-		_, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "dry", promotion.PromotionChange{End: new("never")}, true)
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "dry", promotion.PromotionChange{End: new("never")}, true)
 		storetest.RequireError(t, err, store.Invalid, "end", "must be a date")
-		update, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "dry", change, false)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "dry", change, false)
 		require.NoError(t, err)
 		require.Equal(t, 3, update.CodesDeleted, "as many as the dry run returned")
 		require.Empty(t, codesOf(t, s, "dry"))
@@ -109,25 +109,25 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		change := storetest.TenPercentOff(now)
 		change.Automatic = new(true)
-		_, err := s.Promotions.CreatePromotion(t.Context(), storetest.Actor, "auto", change)
+		_, err := s.Promotions.Create(t.Context(), storetest.Actor, "auto", change)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"))
 		err = storetest.AddCodes(s, "auto", "MINE")
 		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed",
 			Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
-		_, err = s.Codes.DeletePromotionCodes(t.Context(), storetest.Actor, "auto", []string{"auto_auto"})
+		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "auto", []string{"auto_auto"})
 		storetest.RequireError(t, err, store.Unprocessable, "codes.0", "must not be the code of an automatic promotion")
 
-		update, err := s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(false)}, false)
+		update, err := s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(false)}, false)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Empty(t, codesOf(t, s, "auto"))
 		require.NoError(t, storetest.AddCodes(s, "auto", "MINE"))
-		update, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, true)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, true)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted, "a dry run")
 		require.Equal(t, []string{"MINE"}, codesOf(t, s, "auto"))
-		update, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "it has no codes of its own")
@@ -135,11 +135,11 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "heir", "MINE"), "the code is free")
 
 		d.Clock.Advance(2 * storetest.Day)
-		_, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "auto",
+		_, err = s.Promotions.Update(t.Context(), storetest.Actor, "auto",
 			promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new code, without the others")
-		c, err := s.Codes.PromotionCode(t.Context(), "auto_auto")
+		c, err := s.Codes.Get(t.Context(), "auto_auto")
 		require.NoError(t, err)
 		require.True(t, c.Valid())
 
@@ -147,7 +147,7 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "taker", "auto_late"))
 		change = storetest.TenPercentOff(d.Clock.Now())
 		change.Automatic = new(true)
-		_, err = s.Promotions.CreatePromotion(t.Context(), storetest.Actor, "late", change)
+		_, err = s.Promotions.Create(t.Context(), storetest.Actor, "late", change)
 		storetest.RequireError(t, err, store.Unprocessable, "automatic", `"auto_late"`, "another promotion")
 	}
 }
@@ -165,7 +165,7 @@ func promotionRemoved(d *storetest.SharedStore) func(*testing.T) {
 			"promotion_archive": 0} {
 			require.Equal(t, want, storetest.CountRows(t, d.DB, table), table)
 		}
-		c, err := s.Codes.PromotionCode(t.Context(), "TEN-OFF")
+		c, err := s.Codes.Get(t.Context(), "TEN-OFF")
 		require.NoError(t, err)
 		require.Equal(t, []any{"next", true}, []any{c.PromotionID, c.Held}, "the sweep keeps the claim of the next promotion")
 	}

@@ -57,7 +57,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		now := d.Clock.Now()
-		p, err := s.Promotions.CreatePromotion(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
+		p, err := s.Promotions.Create(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
 			Name: new("Off"), Description: new("Something off."), Type: new(rule.FixedDiscount), Start: new("2024-06-01"),
 			End:                    new("2024-06-02 "[:10] + "T09:30"),
 			MinCartValue:           givenAmounts(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
@@ -75,30 +75,30 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.Clock.Advance(time.Minute)
-		update, err := s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, p.ID,
+		update, err := s.Promotions.Update(t.Context(), storetest.Actor, p.ID,
 			promotion.PromotionChange{Enabled: new(true), MinCartValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
 		require.Equal(t, []any{"Off", true, rule.PromotionScheduled, 0},
 			[]any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
 		require.Equal(t, []time.Time{now, later}, []time.Time{changed.CreatedAt, changed.UpdatedAt})
-		read, err := s.Promotions.Promotion(t.Context(), p.ID)
+		read, err := s.Promotions.Get(t.Context(), p.ID)
 		require.NoError(t, err)
 		require.Equal(t, changed, read)
 
 		d.Clock.Advance(time.Minute)
-		update, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true)}, false)
+		update, err = s.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, later, update.Promotion.UpdatedAt, "no member changed")
 
-		_, err = s.Promotions.CreatePromotion(t.Context(), storetest.Actor, p.ID, storetest.TenPercentOff(now))
+		_, err = s.Promotions.Create(t.Context(), storetest.Actor, p.ID, storetest.TenPercentOff(now))
 		storetest.RequireError(t, err, store.Unprocessable, "id", "is already in use")
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, p.ID))
 		for _, id := range []string{p.ID, "nowhere", "\x00"} {
-			_, err = s.Promotions.Promotion(t.Context(), id)
+			_, err = s.Promotions.Get(t.Context(), id)
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion")
 			storetest.RequireError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, id), store.NotFound, "id", "does not exist")
-			_, err = s.Promotions.UpdatePromotion(t.Context(), storetest.Actor, id, promotion.PromotionChange{}, false)
+			_, err = s.Promotions.Update(t.Context(), storetest.Actor, id, promotion.PromotionChange{}, false)
 			storetest.RequireError(t, err, store.NotFound, "id", "does not exist")
 		}
 	}
@@ -198,7 +198,7 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 		} {
 			change := storetest.TenPercentOff(storetest.Noon)
 			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
-			p, err := d.Promotions.CreatePromotion(t.Context(), storetest.Actor, "", change)
+			p, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 			if c.member == "" {
 				require.NoError(t, err, "%s %s", c.kind, c.schema)
 				require.Equal(t, c.schema, string(p.Schema), "as it was sent")
@@ -209,11 +209,11 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 		}
 		change := storetest.TenPercentOff(storetest.Noon)
 		change.Name, change.Start, change.End = new(""), new("soon"), new("2024-13-01")
-		_, err := d.Promotions.CreatePromotion(t.Context(), storetest.Actor, "", change)
+		_, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 		require.Len(t, store.AsErrors(err), 3, "all errors at once: %v", err)
 		change = storetest.TenPercentOff(storetest.Noon)
 		change.End = change.Start
-		_, err = d.Promotions.CreatePromotion(t.Context(), storetest.Actor, "", change)
+		_, err = d.Promotions.Create(t.Context(), storetest.Actor, "", change)
 		storetest.RequireError(t, err, store.Unprocessable, "end", "must be after start")
 	}
 }
@@ -222,20 +222,20 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		change := storetest.TenPercentOff(storetest.Noon)
 		change.TargetCatalogs, change.Conditions = []string{"main"}, json.RawMessage(`{}`)
-		p, err := d.Promotions.CreatePromotion(t.Context(), storetest.Actor, "p", change)
+		p, err := d.Promotions.Create(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
-		update, err := d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p",
+		update, err := d.Promotions.Update(t.Context(), storetest.Actor, "p",
 			promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Nulls: store.Nulls{"conditions"}}, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
-		update, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p",
+		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p",
 			promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "the schema's own member wins")
 
 		size := rule.Condition{Template: "shoes", Field: "size", Type: rule.ConditionInteger, Value: "42"}
-		update, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{ItemConditions: []rule.Condition{size}}, false)
+		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{ItemConditions: []rule.Condition{size}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []rule.Condition{size}, update.Promotion.ItemConditions())
 		require.True(t, update.Promotion.Exclusion().Excludes(rule.DecodeItemFields(json.RawMessage(`{"products(shoes)":{"size":42}}`))))
@@ -244,11 +244,11 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 			"item_conditions.0.value": {ItemConditions: []rule.Condition{size}},
 			"item_conditions.0.field": {ItemConditions: []rule.Condition{{Template: "t", Type: rule.ConditionString}}},
 		} {
-			_, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", change, false)
+			_, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", change, false)
 			require.Error(t, err, path)
 			require.Equal(t, path, strings.Join(store.AsErrors(err)[0].Path, "."))
 		}
-		update, err = d.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{"item_conditions"}}, false)
+		update, err = d.Promotions.Update(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{"item_conditions"}}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.ItemConditions())
 		require.NotContains(t, string(update.Promotion.Schema), "conditions")
@@ -263,7 +263,7 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			if i == 4 {
 				change.Start = new(d.Clock.Now().Add(time.Hour).Format(storetest.TimeFormat))
 			}
-			_, err := d.Promotions.CreatePromotion(t.Context(), storetest.Actor, fmt.Sprintf("p%d", i), change)
+			_, err := d.Promotions.Create(t.Context(), storetest.Actor, fmt.Sprintf("p%d", i), change)
 			require.NoError(t, err)
 			d.Clock.Advance(time.Minute)
 		}
@@ -306,7 +306,7 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			var ids []string
 			var after *string
 			for { // one row per page
-				slice, err := d.Promotions.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort, Page: store.Page{First: new(1), After: after}})
+				slice, err := d.Promotions.List(t.Context(), c.filter, store.ListQuery{Sort: c.sort, Page: store.Page{First: new(1), After: after}})
 				require.NoError(t, err)
 				for _, p := range slice.Items {
 					ids = append(ids, p.ID)
@@ -318,16 +318,16 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 				d.Clock.Advance(time.Millisecond)
 			}
 			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
-			slice, err := d.Promotions.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort})
+			slice, err := d.Promotions.List(t.Context(), c.filter, store.ListQuery{Sort: c.sort})
 			require.NoError(t, err)
 			total, err := slice.Total(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, len(ids), total)
 		}
-		_, err := d.Promotions.Promotions(t.Context(), promotion.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
+		_, err := d.Promotions.List(t.Context(), promotion.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
 		storetest.RequireError(t, err, store.Invalid, "filter", "UTF-8")
 		for _, bad := range []string{"a*b", "***", "\x00*"} {
-			_, err := d.Promotions.Promotions(t.Context(), promotion.PromotionFilter{NameLike: &bad}, store.ListQuery{})
+			_, err := d.Promotions.List(t.Context(), promotion.PromotionFilter{NameLike: &bad}, store.ListQuery{})
 			storetest.RequireError(t, err, store.Invalid, "filter", "compares name")
 		}
 	}

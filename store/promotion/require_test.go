@@ -39,7 +39,7 @@ func requireDuplicate(t require.TestingT, err error, members ...string) {
 // codesOf returns a promotion's codes from the list.
 func codesOf(t testing.TB, s *shop.Store, promotion string) (codes []string) {
 	t.Helper()
-	slice, err := s.Codes.PromotionCodes(t.Context(), promotion, code.Filter{}, store.Sort{}, store.Page{First: new(100)})
+	slice, err := s.Codes.List(t.Context(), promotion, code.Filter{}, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(t, err)
 	for _, c := range slice.Items {
 		codes = append(codes, c.Code)

@@ -16,9 +16,9 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CreatePromotion creates a promotion; an empty id means a new one. INVALID and UNPROCESSABLE
+// Create creates a promotion; an empty id means a new one. INVALID and UNPROCESSABLE
 // name each wrong member.
-func (s *Service) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
+func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
 	if err := change.check(); err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ type PromotionUpdate struct {
 	CodesDeleted int             // codes that the update deletes
 }
 
-// UpdatePromotion changes a promotion. A promotion that has ended loses all its codes if its new
+// Update changes a promotion. A promotion that has ended loses all its codes if its new
 // end is in the future, and any that becomes automatic loses them. One that stops being automatic loses
 // its automatic code. dryRun changes
 // nothing and returns what would happen. It returns NOT_FOUND if there is none, and INVALID and
-// UNPROCESSABLE as CreatePromotion does.
-func (s *Service) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+// UNPROCESSABLE as Create does.
+func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
@@ -115,11 +115,11 @@ type PromotionDeletion struct {
 	UsagesKept   int // usages that can still be listed and released
 }
 
-// DeletePromotion deletes a promotion and its codes, which other promotions may
+// Delete deletes a promotion and its codes, which other promotions may
 // claim from then on. Its usages stay for their retention: they can be listed by
 // its id, and redemptions can be released. dryRun changes nothing and returns
 // what would happen. NOT_FOUND when there is none.
-func (s *Service) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
+func (s *Service) Delete(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
 		w, _, err := s.startWrite(ctx, t)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -39,7 +38,7 @@ func (p *publicationPlan) findParent(ctx context.Context, s *Service, locale str
 	if deleted, err := p.anyDeleted(ctx, "file", changes["file"]); err != nil || deleted {
 		return err
 	}
-	d.view = release.ViewOf(s.releases, d.parent).Ahead()
+	d.view = s.releases.ViewOf(d.parent).Ahead()
 	p.delta = d
 	return nil
 }

@@ -255,7 +255,7 @@ func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
 					require.Zero(t, other.Added+other.Changed+other.Removed, "equal releases have no differences: %v", c.done)
-					shopper := []release.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
+					shopper := []release.ShopperContext{{}, {Languages: storetest.Languages("fr"), Currency: "EUR"}}[round%2]
 					shopper.ReleaseID = other.UUID()
 					want := viewText(t, storetest.View(t, plain, shopper), c)
 					shopper.ReleaseID = newest.UUID()
@@ -739,7 +739,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 		}
 		kept := func() (ids []string) {
 			require.NoError(t, s.Sweep(t.Context()))
-			releases, err := s.Releases.Releases(t.Context(), "main")
+			releases, err := s.Releases.List(t.Context(), "main")
 			require.NoError(t, err)
 			for _, release := range releases {
 				ids = append(ids, release.UUID())
@@ -753,7 +753,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 			v := storetest.View(t, s, release.ShopperContext{ReleaseID: id})
 			require.Equal(t, want[id], []string{storetest.FindProduct(t, v, "anvil").Name()})
 		}
-		_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, first.UUID())
+		_, err := s.Releases.Serve(t.Context(), storetest.Actor, first.UUID())
 		require.NoError(t, err, "the base can be served again")
 		require.Equal(t, "Anvil", storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)

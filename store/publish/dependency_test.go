@@ -261,7 +261,7 @@ func TestDependenciesOfViews(t *testing.T) {
 				before := view()
 				_ = reads["a slug"](before)
 				made := before.Dependencies()
-				_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, fmt.Sprint(before.Release.ID-1))
+				_, err := s.Releases.Serve(t.Context(), storetest.Actor, fmt.Sprint(before.Release.ID-1))
 				require.NoError(t, err)
 				require.True(t, made.HoldIn(view().State()), "a rollback of another change")
 			})

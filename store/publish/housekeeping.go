@@ -12,7 +12,7 @@ import (
 const SweepOfReleases = "releases"
 
 // SweepReleases returns the sweep that deletes releases that nobody reads any more.
-func SweepReleases(s *Service, actor store.Actor, every time.Duration) db.Sweep {
+func (s *Service) SweepReleases(actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: SweepOfReleases, Every: every,
 		Run: func(ctx context.Context) error {

@@ -84,14 +84,14 @@ func (s *Service) RequestPublication(ctx context.Context, actor store.Actor, cat
 	} else if request.Serve && hold.Holds() {
 		input.Ends = hold.Below
 	}
-	return job.Schedule(ctx, s.jobs, actor, kind, input, 0, request.At, func(ctx context.Context, t *db.Tx) error {
+	return s.jobs.Schedule(ctx, actor, kind, input, 0, request.At, func(ctx context.Context, t *db.Tx) error {
 		return catalog.CatalogExists(ctx, t.Session, catalogID)
 	})
 }
 
-// PublishJob runs a job of the kind JobPublish. A job that runs again after its worker died makes
+// RunPublication runs a job of the kind JobPublish. A job that runs again after its worker died makes
 // another release; the sweep deletes the unfinished one.
-func PublishJob(ctx context.Context, s *Service, task *job.Job, progress func(done, total int)) (any, error) {
+func (s *Service) RunPublication(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 	var input publishInput
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func PublishJob(ctx context.Context, s *Service, task *job.Job, progress func(do
 	return publishResult{release.ID}, nil
 }
 
-// DryRunJob runs a job of the kind JobPublishDryRun.
-func DryRunJob(ctx context.Context, s *Service, task *job.Job, progress func(done, total int)) (any, error) {
+// RunDryRun runs a job of the kind JobPublishDryRun.
+func (s *Service) RunDryRun(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 	var input publishInput
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/publish/compare"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -76,7 +75,7 @@ func (s *Service) pendingResources(ctx context.Context, changes []*authoring.Pen
 	}
 	shown := map[string]segment.Place{}
 	if served != nil {
-		if shown, err = release.ViewOf(s.releases, served).PlacesByID(ctx, ids, nil); err != nil {
+		if shown, err = s.releases.ViewOf(served).PlacesByID(ctx, ids, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Service) PublishUnlessHeld(ctx context.Context, actor store.Actor, cata
 }
 
 // Preview makes a release without serving it. View shows it to shoppers who
-// request its number, and ServeRelease serves it.
+// request its number, and Releases.Serve serves it.
 func (s *Service) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{}, progress)
 }

@@ -118,7 +118,7 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 		ids, skus := storetest.ShopDrafts()
 		words := append(append(ids, skus...), "Unannounced", "secret-")
 		for _, locale := range []string{"", "fr", "zh-Hant"} {
-			v := storetest.View(t, s, release.ShopperContext{Locale: locale})
+			v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(locale)})
 			for _, id := range append(storetest.ProductIDs(t, v, release.ProductQuery{}), "easel-oak", "frame") {
 				text := string(storetest.FindProduct(t, v, id).AppendJSON(nil))
 				for _, word := range words {

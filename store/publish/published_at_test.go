@@ -48,7 +48,7 @@ func TestPublishedAt(t *testing.T) {
 				change(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For paint."`), "brush")
 
 				clock.Advance(time.Hour)
-				_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, "1")
+				_, err := s.Releases.Serve(t.Context(), storetest.Actor, "1")
 				require.NoError(t, err)
 				require.Equal(t, first, publishedAt(t, s), "a release does not change")
 			})

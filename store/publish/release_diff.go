@@ -6,7 +6,6 @@ import (
 
 	"portico/store"
 	"portico/store/publish/compare"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -25,7 +24,7 @@ func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostP
 		if r.Format != segment.ReleaseFormat {
 			return nil, store.Unprocessablef([]string{member}, "must be a release of this version's format; release %d has another one. Publish the catalog %q again.", r.ID, r.CatalogID)
 		}
-		sides[i] = compare.NewStoredSide(s.db, release.ViewOf(s.releases, r))
+		sides[i] = compare.NewStoredSide(s.db, s.releases.ViewOf(r))
 	}
 	before, now := sides[0].Release(), sides[1].Release()
 	if before.CatalogID != now.CatalogID {

@@ -19,7 +19,7 @@ import (
 // differences with a star at the current one.
 func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text string) {
 	t.Helper()
-	list, err := s.Releases.Releases(t.Context(), catalog)
+	list, err := s.Releases.List(t.Context(), catalog)
 	require.NoError(t, err)
 	for _, r := range list {
 		served, err := s.Releases.Served(t.Context(), r)
@@ -40,7 +40,7 @@ func releasesListed(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		_, text := releasesOf(t, s, "main")
 		require.Empty(t, text)
-		_, err := s.Releases.Releases(t.Context(), "none")
+		_, err := s.Releases.List(t.Context(), "none")
 		storetest.RequireError(t, err, store.NotFound, "catalog_id", `"none"`)
 		storetest.Publish(t, s, "main")
 		_, text = releasesOf(t, s, "main")
@@ -106,7 +106,7 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		for i, want := range []string{"Three Anvil", "Two Anvil", "One Anvil"} {
-			release, err := here.Releases.ServeRelease(t.Context(), storetest.Actor, ids[i])
+			release, err := here.Releases.Serve(t.Context(), storetest.Actor, ids[i])
 			require.NoError(t, err)
 			require.Equal(t, ids[i], release.UUID())
 			require.Equal(t, want, seen(here), "immediately")
@@ -117,12 +117,12 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 				}
 			}
 		}
-		_, err = here.Releases.ServeRelease(t.Context(), storetest.Actor, ids[1])
+		_, err = here.Releases.Serve(t.Context(), storetest.Actor, ids[1])
 		require.NoError(t, err)
 		requireCursors(here, ids[1], true, "served again")
 		requireCursors(here, ids[2], true, "earlier")
 		requireCursors(here, ids[0], false, "still rolled back")
-		_, err = here.Releases.ServeRelease(t.Context(), storetest.Actor, ids[2])
+		_, err = here.Releases.Serve(t.Context(), storetest.Actor, ids[2])
 		require.NoError(t, err)
 		// The oldest is served: it stays, however many come after it that are not.
 		clock.Advance(2 * time.Hour)
@@ -134,10 +134,10 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, "One Anvil", seen(here))
 		kept, _ := releasesOf(t, here, "main")
 		require.Len(t, kept, 4, "the newest three and the current one")
-		_, err = here.Releases.ServeRelease(t.Context(), storetest.Actor, ids[1])
+		_, err = here.Releases.Serve(t.Context(), storetest.Actor, ids[1])
 		storetest.RequireError(t, err, store.NotFound, "release_id", "catalogReleases")
 		for _, id := range []string{"", "none", "0", "99999999999999999999", "-1"} {
-			_, err := here.Releases.ServeRelease(t.Context(), storetest.Actor, id)
+			_, err := here.Releases.Serve(t.Context(), storetest.Actor, id)
 			storetest.RequireError(t, err, store.NotFound, "release_id")
 		}
 		storetest.Publish(t, here, "main")
@@ -165,7 +165,7 @@ func releasePreviewed(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, "Anvil", storetest.FindProduct(t, ahead, "anvil").Name())
 		_, err = storetest.NextPage(storetest.View(t, s, release.ShopperContext{}), cursor)
 		storetest.RequireError(t, err, store.CursorExpired, "after") // a cursor does not grant access
-		_, err = s.Releases.ServeRelease(t.Context(), storetest.Actor, newest.UUID())
+		_, err = s.Releases.Serve(t.Context(), storetest.Actor, newest.UUID())
 		require.NoError(t, err)
 		v := storetest.View(t, s, release.ShopperContext{})
 		require.Equal(t, "Anvil", storetest.FindProduct(t, v, "anvil").Name())
@@ -195,7 +195,7 @@ func releaseSweptAndServed(backend storetest.Backend) func(*testing.T) {
 			oldest := ids[len(ids)-1]
 			var served, swept error
 			var both sync.WaitGroup
-			both.Go(func() { _, served = s.Releases.ServeRelease(t.Context(), storetest.Actor, oldest) })
+			both.Go(func() { _, served = s.Releases.Serve(t.Context(), storetest.Actor, oldest) })
 			both.Go(func() { swept = other.Sweep(t.Context()) })
 			both.Wait()
 			require.NoError(t, swept)

@@ -23,7 +23,7 @@ func TestReleaseNotes(t *testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		made, err := s.Publisher.PublishWithNotes(t.Context(), "client:a", "main", publish.ReleaseNotes{Label: "winter", Note: "new prices\nfor all"}, nil)
 		require.NoError(t, err)
-		stored, err := s.Releases.ReleaseByID(t.Context(), made.UUID())
+		stored, err := s.Releases.Get(t.Context(), made.UUID())
 		require.NoError(t, err)
 		require.Equal(t, []any{"winter", "new prices\nfor all", store.Actor("client:a"), storetest.Noon, false},
 			[]any{stored.Label, stored.Note, stored.Actor, stored.ServedAt.UTC(), stored.Retained})
@@ -41,12 +41,12 @@ func TestReleaseNotes(t *testing.T) {
 		storetest.Publish(t, s, "main")
 		clock.Advance(time.Hour)
 		serveRelease(t, s, made.UUID())
-		back, err := s.Releases.ReleaseByID(t.Context(), made.UUID())
+		back, err := s.Releases.Get(t.Context(), made.UUID())
 		require.NoError(t, err)
 		require.Equal(t, storetest.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "when it was served again")
 		clock.Advance(time.Hour)
 		serveRelease(t, s, made.UUID())
-		back, _ = s.Releases.ReleaseByID(t.Context(), made.UUID())
+		back, _ = s.Releases.Get(t.Context(), made.UUID())
 		require.Equal(t, storetest.Noon.Add(2*time.Hour), back.ServedAt.UTC(), "it was served already")
 
 		changed, err := s.Publisher.UpdateRelease(t.Context(), storetest.Actor, made.UUID(), publish.ReleaseUpdate{Label: new("summer")})

@@ -31,7 +31,7 @@ func rollBackToFirst(t *testing.T, s *shop.Store) (ids []string) {
 
 func serveRelease(t *testing.T, s *shop.Store, id string) {
 	t.Helper()
-	_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, id)
+	_, err := s.Releases.Serve(t.Context(), storetest.Actor, id)
 	require.NoError(t, err)
 }
 
@@ -45,7 +45,7 @@ func heldRelease(t *testing.T, s *shop.Store) int64 {
 	t.Helper()
 	holds, err := s.Releases.HeldCatalogs(t.Context())
 	require.NoError(t, err)
-	main, err := s.Catalogs.Catalog(t.Context(), "main")
+	main, err := s.Catalogs.Get(t.Context(), "main")
 	require.NoError(t, err)
 	explained, err := s.Releases.CatalogResolution(t.Context(), release.ShopperContext{}, nil)
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 				require.NoError(t, err)
 				storetest.RunWorker(t, s)
 				storetest.Eventually(t, job.JobSucceeded, func() job.JobState {
-					task, err = s.Jobs.Job(t.Context(), task.ID)
+					task, err = s.Jobs.Get(t.Context(), task.ID)
 					require.NoError(t, err)
 					return task.State
 				})
@@ -177,7 +177,7 @@ func releaseHeldEarlierPublish(backend storetest.Backend) func(*testing.T) {
 		storetest.RunWorker(t, s)
 		reached := func(task *job.Job) func() job.JobState {
 			return func() job.JobState {
-				now, err := s.Jobs.Job(t.Context(), task.ID)
+				now, err := s.Jobs.Get(t.Context(), task.ID)
 				require.NoError(t, err)
 				return now.State
 			}

@@ -43,7 +43,7 @@ func comesDue(t *testing.T, backend storetest.Backend) {
 
 func scheduledIDs(t *testing.T, s *shop.Store) (ids []string) {
 	t.Helper()
-	tasks, err := s.Jobs.ScheduledJobs(t.Context(), job.JobPublish)
+	tasks, err := s.Jobs.Scheduled(t.Context(), job.JobPublish)
 	require.NoError(t, err)
 	for _, task := range tasks {
 		ids = append(ids, task.ID)
@@ -70,13 +70,13 @@ func scheduledWaits(backend storetest.Backend) func(*testing.T) {
 		require.NotEqual(t, task.ID, at.ID)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, at.ID).State)
 		require.Equal(t, []string{task.ID, other.ID}, scheduledIDs(t, s))
-		canceled, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, task.ID)
+		canceled, err := s.Jobs.Cancel(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.Equal(t, []string{other.ID}, scheduledIDs(t, s))
 		comesDue(t, backend)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, s, other.ID).State)
-		canceled, err = s.Jobs.Job(t.Context(), task.ID)
+		canceled, err = s.Jobs.Get(t.Context(), task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.Zero(t, canceled.StartedAt)
@@ -117,7 +117,7 @@ func scheduledHeld(backend storetest.Backend) func(*testing.T) {
 		serveRelease(t, s, ids[1])
 		after := schedule(t, s, "after")
 		storetest.RunWorker(t, s)
-		_, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, "none")
+		_, err := s.Jobs.Cancel(t.Context(), storetest.Actor, "none")
 		storetest.RequireError(t, err, store.NotFound, "id")
 		due := func(id string) {
 			_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = beat_at - 3600000000 WHERE id = '`+id+`'`)

@@ -52,7 +52,7 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 				return err
 			}
 		}
-		w.served = release.ViewOf(w.service.releases, served)
+		w.served = w.service.releases.ViewOf(served)
 	}
 	if d != nil {
 		w.served = w.served.Ahead()

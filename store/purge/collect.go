@@ -43,10 +43,10 @@ func (s served) endedSince(was served) (ids []int64) {
 // topics are the topics whose changes are purged.
 var topics = []string{string(db.TopicCatalog), string(db.TopicSettings)}
 
-// CollectPurges queues a call for each catalog that serves another release than at the last time. It
+// Collect queues a call for each catalog that serves another release than at the last time. It
 // queues one for all catalogs at the first time, and if rules, settings or the set of published catalogs
 // changed, which decide the catalog of a shopper. Any server may call it after any change.
-func (s *Service) CollectPurges(ctx context.Context) error {
+func (s *Service) Collect(ctx context.Context) error {
 	before, _, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT seen FROM purge_seen WHERE id = 1`)
 	if err != nil {
 		return err

@@ -23,9 +23,9 @@ const everything = "all"
 // collected collects the changes and returns the catalogs of the calls that wait. It deletes the calls.
 func collected(t *testing.T, s *shop.Store, db *sql.DB) (catalogs []string) {
 	t.Helper()
-	require.NoError(t, s.Purges.CollectPurges(t.Context()))
+	require.NoError(t, s.Purges.Collect(t.Context()))
 	for {
-		call, err := s.Purges.ClaimPurge(t.Context())
+		call, err := s.Purges.Claim(t.Context())
 		require.NoError(t, err)
 		if call == nil {
 			_, err := db.Exec(`DELETE FROM purge_call`)
@@ -72,7 +72,7 @@ func TestCollectedChanges(t *testing.T) {
 			return made.UUID()
 		}
 		serve := func(id string) {
-			_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, id)
+			_, err := s.Releases.Serve(t.Context(), storetest.Actor, id)
 			require.NoError(t, err)
 		}
 		var first, second, preview string
@@ -110,7 +110,7 @@ func TestCollectedChanges(t *testing.T) {
 				storetest.Import(t, s, storetest.ChangedShopLine("catalog", "main", `"name":"Main"`, `"name":"Main","currency":"EUR"`))
 			}, []string{everything}},
 			{"settings", func() {
-				_, err := s.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &pageLength})
+				_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &pageLength})
 				require.NoError(t, err)
 			}, []string{everything}},
 			{"a third catalog", func() {
@@ -118,7 +118,7 @@ func TestCollectedChanges(t *testing.T) {
 			}, nil},
 			{"its first publication, which makes its rules apply", func() { storetest.Publish(t, s, "third") }, []string{everything}},
 			{"its end", func() {
-				require.NoError(t, s.Catalogs.DeleteCatalog(t.Context(), storetest.Actor, "third"))
+				require.NoError(t, s.Catalogs.Delete(t.Context(), storetest.Actor, "third"))
 			}, []string{everything}},
 		} {
 			step.change()
@@ -141,12 +141,12 @@ func TestCallsNameWhatChanged(t *testing.T) {
 			return made.UUID()
 		}
 		serve := func(id string) {
-			_, err := s.Releases.ServeRelease(t.Context(), storetest.Actor, id)
+			_, err := s.Releases.Serve(t.Context(), storetest.Actor, id)
 			require.NoError(t, err)
 		}
-		collect := func() { require.NoError(t, s.Purges.CollectPurges(t.Context())) }
+		collect := func() { require.NoError(t, s.Purges.Collect(t.Context())) }
 		claim := func() *purge.Call {
-			call, err := s.Purges.ClaimPurge(t.Context())
+			call, err := s.Purges.Claim(t.Context())
 			require.NoError(t, err)
 			_, err = db.Exec(`DELETE FROM purge_call`)
 			require.NoError(t, err)
@@ -200,12 +200,12 @@ func TestCallIsMadeTwice(t *testing.T) {
 		other := backend.Open(t)
 		db := backend.SQL(t)
 		claim := func(s *shop.Store) *purge.Call {
-			call, err := s.Purges.ClaimPurge(t.Context())
+			call, err := s.Purges.Claim(t.Context())
 			require.NoError(t, err)
 			return call
 		}
 		next := func(waits bool) time.Duration {
-			wait, found, err := other.Purges.NextPurge(t.Context())
+			wait, found, err := other.Purges.Next(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, waits, found)
 			return wait
@@ -215,13 +215,13 @@ func TestCallIsMadeTwice(t *testing.T) {
 			require.NoError(t, err)
 		}
 		pending := func() (calls int, old bool) {
-			calls, oldest, err := s.Purges.PendingPurges(t.Context())
+			calls, oldest, err := s.Purges.Pending(t.Context())
 			require.NoError(t, err)
 			return calls, oldest > 0
 		}
 		next(false)
 		require.Nil(t, claim(s))
-		require.NoError(t, s.Purges.CollectPurges(t.Context()))
+		require.NoError(t, s.Purges.Collect(t.Context()))
 		require.Zero(t, next(true))
 
 		call := claim(s)
@@ -231,7 +231,7 @@ func TestCallIsMadeTwice(t *testing.T) {
 		later("leased_until")
 		again := claim(other)
 		require.Equal(t, call, again, "the server died")
-		require.NoError(t, other.Purges.RetryPurge(t.Context(), again, time.Minute))
+		require.NoError(t, other.Purges.Retry(t.Context(), again, time.Minute))
 		require.Nil(t, claim(s))
 		require.Greater(t, next(true), time.Minute/2)
 		calls, old := pending()
@@ -239,7 +239,7 @@ func TestCallIsMadeTwice(t *testing.T) {
 		later("due_at")
 		call = claim(s)
 		require.Equal(t, 1, call.Attempt)
-		require.NoError(t, s.Purges.FinishPurge(t.Context(), call))
+		require.NoError(t, s.Purges.Finish(t.Context(), call))
 		calls, old = pending()
 		require.Equal(t, []any{1, false}, []any{calls, old}, "the CDN knows")
 		require.Nil(t, claim(s))
@@ -247,31 +247,31 @@ func TestCallIsMadeTwice(t *testing.T) {
 		later("due_at")
 		call = claim(other)
 		require.Equal(t, []any{"", true, 0}, []any{call.CatalogID, call.Repeat, call.Attempt})
-		require.NoError(t, other.Purges.FinishPurge(t.Context(), call))
+		require.NoError(t, other.Purges.Finish(t.Context(), call))
 		next(false)
-		require.NoError(t, other.Purges.FinishPurge(t.Context(), call), "it is gone")
+		require.NoError(t, other.Purges.Finish(t.Context(), call), "it is gone")
 
 		publish := func(version string) {
 			storetest.RenameProducts(t, s, version)
 			storetest.Publish(t, s, "main")
-			require.NoError(t, s.Purges.CollectPurges(t.Context()))
+			require.NoError(t, s.Purges.Collect(t.Context()))
 		}
 		publish("One")
 		call = claim(s)
 		publish("Two")
 		require.Nil(t, claim(other), "one call for a catalog at a time")
-		require.NoError(t, s.Purges.FinishPurge(t.Context(), call))
+		require.NoError(t, s.Purges.Finish(t.Context(), call))
 		call = claim(s)
 		require.Equal(t, []any{servedBy(t, db, "main"), false}, []any{call.ReleaseID, call.Repeat}, "the change during the call is called at once")
-		require.NoError(t, s.Purges.FinishPurge(t.Context(), call))
+		require.NoError(t, s.Purges.Finish(t.Context(), call))
 		later("due_at")
 		call = claim(s)
 		require.True(t, call.Repeat)
 		publish("Three")
-		require.NoError(t, s.Purges.FinishPurge(t.Context(), call))
+		require.NoError(t, s.Purges.Finish(t.Context(), call))
 		call = claim(s)
 		require.False(t, call.Repeat, "a change during the repeat too")
-		require.NoError(t, s.Purges.RetryPurge(t.Context(), call, time.Minute))
+		require.NoError(t, s.Purges.Retry(t.Context(), call, time.Minute))
 		publish("Four")
 		require.Nil(t, claim(s), "a change does not shorten the wait of a call that failed")
 	})
@@ -288,10 +288,10 @@ func TestOneServerClaims(t *testing.T) {
 		for i := range 12 {
 			all.Go(func() {
 				server := servers[i%len(servers)]
-				if err := server.Purges.CollectPurges(t.Context()); err != nil {
+				if err := server.Purges.Collect(t.Context()); err != nil {
 					t.Error(err)
 				}
-				call, err := server.Purges.ClaimPurge(t.Context())
+				call, err := server.Purges.Claim(t.Context())
 				if err != nil {
 					t.Error(err)
 				}

@@ -65,15 +65,15 @@ func scanCall(rows *sql.Rows) (*Call, error) {
 	return c, err
 }
 
-// NextPurge returns how long to wait for the next call that may be due; found is false without any.
-func (s *Service) NextPurge(ctx context.Context) (wait time.Duration, found bool, err error) {
+// Next returns how long to wait for the next call that may be due; found is false without any.
+func (s *Service) Next(ctx context.Context) (wait time.Duration, found bool, err error) {
 	left, _, err := db.One(ctx, s.db.Reader, db.Scalar[sql.NullInt64], `
 		SELECT MIN(CASE WHEN due_at > leased_until THEN due_at ELSE leased_until END) - `+s.db.ClockSQL()+` FROM purge_call`)
 	return max(0, time.Duration(left.Int64)*time.Microsecond), left.Valid, err
 }
 
-// ClaimPurge returns a call that is due, for this server to make within Lease; nil if there is none.
-func (s *Service) ClaimPurge(ctx context.Context) (call *Call, err error) {
+// Claim returns a call that is due, for this server to make within Lease; nil if there is none.
+func (s *Service) Claim(ctx context.Context) (call *Call, err error) {
 	now := s.db.ClockSQL()
 	err = s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		call, _, err = db.One(ctx, t.Session, scanCall, `
@@ -86,8 +86,8 @@ func (s *Service) ClaimPurge(ctx context.Context) (call *Call, err error) {
 	return call, err
 }
 
-// FinishPurge records that a call succeeded. If more changed meanwhile, the next call is due at once.
-func (s *Service) FinishPurge(ctx context.Context, call *Call) error {
+// Finish records that a call succeeded. If more changed meanwhile, the next call is due at once.
+func (s *Service) Finish(ctx context.Context, call *Call) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		if call.Repeat {
 			n, err := t.Exec(ctx, `DELETE FROM purge_call WHERE catalog_id = $1 AND revision = $2`, call.CatalogID, call.revision)
@@ -104,8 +104,8 @@ func (s *Service) FinishPurge(ctx context.Context, call *Call) error {
 	})
 }
 
-// RetryPurge records that a call failed. Any server makes it again after a time. With 0 it was not made.
-func (s *Service) RetryPurge(ctx context.Context, call *Call, after time.Duration) error {
+// Retry records that a call failed. Any server makes it again after a time. With 0 it was not made.
+func (s *Service) Retry(ctx context.Context, call *Call, after time.Duration) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		_, err := t.Exec(ctx, `UPDATE purge_call SET attempts = attempts + $3, leased_until = 0, due_at = `+s.db.ClockSQL()+` + $2 WHERE catalog_id = $1`,
 			call.CatalogID, after.Microseconds(), min(after.Microseconds(), 1))
@@ -113,8 +113,8 @@ func (s *Service) RetryPurge(ctx context.Context, call *Call, after time.Duratio
 	})
 }
 
-// PendingPurges returns how many calls wait, and the age of the oldest change that none has succeeded for.
-func (s *Service) PendingPurges(ctx context.Context) (calls int, oldest time.Duration, err error) {
+// Pending returns how many calls wait, and the age of the oldest change that none has succeeded for.
+func (s *Service) Pending(ctx context.Context) (calls int, oldest time.Duration, err error) {
 	row, _, err := db.One(ctx, s.db.Reader, db.ScanPair[int, int64], `
 		SELECT COUNT(*), COALESCE(MAX(CASE WHEN calls = $1 THEN `+s.db.ClockSQL()+` - created_at ELSE 0 END), 0) FROM purge_call`, callsPerChange)
 	return row.Key, time.Duration(row.Value) * time.Microsecond, err

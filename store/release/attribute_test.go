@@ -39,7 +39,7 @@ func TestAttributes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := storetest.OpenPublished(t, backend)
-		v := storetest.View(t, s, release.ShopperContext{Locale: "fr"})
+		v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("fr")})
 		t.Run("definitions", func(t *testing.T) {
 			list, err := v.AttributeDefinitions(t.Context())
 			require.NoError(t, err)

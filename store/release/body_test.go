@@ -51,7 +51,7 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 // readBodies reads every product of a shop both ways.
 func readBodies(t *testing.T, s *shop.Store) (count int) {
 	t.Helper()
-	v, err := s.Releases.View(t.Context(), release.ShopperContext{Locale: "fr"})
+	v, err := s.Releases.View(t.Context(), release.ShopperContext{Languages: storetest.Languages("fr")})
 	require.NoError(t, err)
 	first := store.MaxPageLength
 	for page := (store.Page{First: &first}); ; {

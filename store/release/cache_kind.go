@@ -3,7 +3,7 @@ package release
 // The kinds of values that views cache by Release.CacheIdentity. Segment's
 // cache_kind.go lists the others.
 const (
-	cachedLanguages  = 'a' // *acceptedLanguages, by Accept-Language
+	cachedLanguages  = 'a' // *acceptedLanguages, by the shopper's languages
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
 	cachedBest       = 'Q' // *firstByRelevance of a filtered list
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal

@@ -61,7 +61,7 @@ func TestSEO(t *testing.T) {
 			"de":    {Title: "Amboss kaufen", Description: "Schwer."},
 			"nl,de": {Title: "Amboss kaufen", Description: "Schwer."},
 		} {
-			v := storetest.View(t, s, release.ShopperContext{Locale: locale})
+			v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(locale)})
 			p, err := v.Product(t.Context(), release.ProductKey{ID: "anvil"})
 			require.NoError(t, err)
 			require.Equal(t, want, p.SEO(), locale)

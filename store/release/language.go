@@ -11,7 +11,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// acceptedLanguages is an Accept-Language value applied to a release.
+// acceptedLanguages is a shopper's languages applied to a release.
 type acceptedLanguages struct {
 	languages []string     // to look for in a product's languages, best first
 	locale    language.Tag // in which amounts are written
@@ -20,42 +20,26 @@ type acceptedLanguages struct {
 
 func (t *acceptedLanguages) Size() int { return 128 + 2*t.name.Size() + 16*len(t.languages) }
 
-func (s *Service) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
-	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: cachekey.New(value)}
+func (s *Service) acceptedLanguages(release *segment.Release, preferred []language.Tag) *acceptedLanguages {
+	tags := make([]string, len(preferred))
+	for i, tag := range preferred {
+		tags[i] = tag.String()
+	}
+	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: cachekey.New(tags...)}
 	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
 	}
-	preferred := s.preferredLanguages(value)
 	t := &acceptedLanguages{languages: lookup(preferred, release), locale: amountLocale(preferred, release.Locale)}
 	t.name = cachekey.Join(cachekey.New(t.languages...), cachekey.New(t.locale.String()))
 	s.db.Cache.Set(key, t)
 	return t
 }
 
-// languageTags is an Accept-Language value, parsed.
-type languageTags []language.Tag
-
-func (t languageTags) Size() int { return 24 + 64*len(t) }
-
-// preferredLanguages parses an Accept-Language value once for all releases.
-func (s *Service) preferredLanguages(value string) []language.Tag {
-	if value == "" {
-		return nil
-	}
-	key := db.CacheKey{Kind: cachedLanguages, Name: cachekey.New(value)}
-	tags, ok := db.Cached[languageTags](s.db.Cache, key)
-	if !ok {
-		tags = acceptLanguage(value)
-		s.db.Cache.Set(key, tags)
-	}
-	return tags
-}
-
 // amountLocale returns the locale in which amounts are written: language, script and region of the first preferred tag,
 // else of the base. Nothing else of a tag changes how an amount is written, so nothing else becomes part of a key.
 func amountLocale(preferred []language.Tag, base string) language.Tag {
 	locale := language.Make(base)
-	if len(preferred) > 0 && preferred[0] != language.Make("mul") { // * parses as mul
+	if len(preferred) > 0 && preferred[0] != language.Make("mul") { // any
 		locale = preferred[0]
 	}
 	written, script, region := locale.Raw()
@@ -63,28 +47,6 @@ func amountLocale(preferred []language.Tag, base string) language.Tag {
 		return plain
 	}
 	return locale
-}
-
-// maxLanguages is how many languages of an Accept-Language value count. Further ones are ignored.
-const maxLanguages = 32
-
-// acceptLanguage parses an Accept-Language value, the preferred tag first. It skips entries that do not parse, and stops
-// after maxLanguages others.
-func acceptLanguage(value string) []language.Tag {
-	var good []string
-	for entry := range strings.SplitSeq(value, ",") {
-		if len(good) == maxLanguages {
-			break
-		}
-		if _, _, err := language.ParseAcceptLanguage(entry); err == nil {
-			good = append(good, entry)
-		}
-	}
-	tags, _, err := language.ParseAcceptLanguage(strings.Join(good, ","))
-	if err != nil {
-		return nil
-	}
-	return tags
 }
 
 // lookup returns the languages of a release that match the preferred tags, best first. Each tag adds its fallbacks, then
@@ -98,7 +60,7 @@ func lookup(preferred []language.Tag, release *segment.Release) (languages []str
 	}
 	for _, tag := range preferred {
 		for _, text := range fallbacks(tag) {
-			if strings.EqualFold(text, release.Locale) || text == "mul" { // * parses as mul
+			if strings.EqualFold(text, release.Locale) || text == "mul" { // any
 				return languages
 			}
 			for _, have := range release.Locales {

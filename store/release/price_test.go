@@ -38,9 +38,9 @@ func TestPrices(t *testing.T) {
 				&wantPrice{"500", "USD", true, "standard"}, us + "5.00", ""},
 			{formatted, "a currency without minor units", release.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
 				&wantPrice{"150000", "JPY", false, "standard"}, "", "¥150,000"},
-			{formatted, "the shopper's way to write it", release.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
+			{formatted, "the shopper's way to write it", release.ShopperContext{Currency: "EUR", Languages: storetest.Languages("de-DE")}, "anvil", "EUR",
 				&wantPrice{"119900", "EUR", true, "standard"}, "1.199,00" + apart + "€", ""},
-			{formatted, "that of the catalog's language, when the shopper's is none", release.ShopperContext{Locale: "?"}, "anvil", "USD",
+			{formatted, "that of the catalog's language, when the shopper's is none", release.ShopperContext{Languages: storetest.Languages("mul")}, "anvil", "USD",
 				&wantPrice{"99900", "USD", false, "vip"}, "", us + "999.00"},
 			{none, "no price at all", release.ShopperContext{}, "glue", "USD", nil, "", ""},
 			{none, "no price in the currency", release.ShopperContext{Currency: "CHF"}, "anvil", store.NoCurrency, nil, "", ""},
@@ -54,7 +54,7 @@ func TestPrices(t *testing.T) {
 			price := &wantPrice{"119900", "EUR", true, "standard"}
 			requirePrice(t, storetest.OutletView(t, s, release.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
 			price = &wantPrice{"129900", "USD", false, "standard"}
-			requirePrice(t, storetest.OutletView(t, s, release.ShopperContext{Currency: "USD", Locale: "en-US"}), "anvil", "USD", price, "", us+"1,299.00")
+			requirePrice(t, storetest.OutletView(t, s, release.ShopperContext{Currency: "USD", Languages: storetest.Languages("en-US")}), "anvil", "USD", price, "", us+"1,299.00")
 		})
 	})
 }

@@ -91,7 +91,7 @@ func productCursors(h *modelShop) func(*testing.T) {
 			}
 			_, err := v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{Before: &cursor}})
 			storetest.RequireError(t, err, store.CursorMismatch, "before", "another list, sort or filter")
-			_, err = h.Stock.Stocks(t.Context(), store.ListQuery{Page: store.Page{After: &cursor}})
+			_, err = h.Stock.List(t.Context(), store.ListQuery{Page: store.Page{After: &cursor}})
 			storetest.RequireError(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		}
 		t.Run("of the stock list", func(t *testing.T) {

@@ -48,7 +48,7 @@ func rulesImported(backend storetest.Backend) func(*testing.T) {
 		} {
 			require.Equal(t, c.want, storetest.ShopperCatalog(t, s, c.shopper), c.name)
 		}
-		require.NoError(t, s.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, "everyone"))
+		require.NoError(t, s.Catalogs.DeleteRule(t.Context(), storetest.Actor, "everyone"))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}), "the oldest catalog without a rule")
 	}
 }
@@ -111,15 +111,15 @@ func rulesApplyAtOnce(backend storetest.Backend) func(*testing.T) {
 		kiosk := release.ShopperContext{Channel: "kiosk"}
 		require.Equal(t, "main", storetest.ShopperCatalog(t, there, kiosk))
 		outlet, name := "outlet", "kiosk"
-		made, err := here.Catalogs.CreateCatalogRule(t.Context(), storetest.Actor, "", catalog.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
+		made, err := here.Catalogs.CreateRule(t.Context(), storetest.Actor, "", catalog.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, here, kiosk))
 		storetest.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, there, kiosk) })
-		_, err = there.Catalogs.UpdateCatalogRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Channels: []string{"stall"}})
+		_, err = there.Catalogs.UpdateRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Channels: []string{"stall"}})
 		require.NoError(t, err)
 		require.Equal(t, "main", storetest.ShopperCatalog(t, there, kiosk))
 		storetest.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}) })
-		require.NoError(t, here.Catalogs.DeleteCatalogRule(t.Context(), storetest.Actor, made.ID))
+		require.NoError(t, here.Catalogs.DeleteRule(t.Context(), storetest.Actor, made.ID))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}))
 	}
 }
@@ -167,7 +167,7 @@ func rulesExplained(backend storetest.Backend) func(*testing.T) {
 		club, everyone := x.Candidates[0], x.Candidates[1]
 		require.Equal(t, []any{4, 1, routing.CriterionMatched, routing.CriterionMissed, routing.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
 		require.Equal(t, []any{0, 0, true, routing.CriterionNotAsked, routing.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
-		_, err := s.Catalogs.UpdateCatalogRule(t.Context(), storetest.Actor, "club", catalog.RuleChange{CatalogID: new("nowhere")})
+		_, err := s.Catalogs.UpdateRule(t.Context(), storetest.Actor, "club", catalog.RuleChange{CatalogID: new("nowhere")})
 		storetest.RequireError(t, err, store.Unprocessable, "catalog_id", `catalog: "nowhere"`)
 	}
 }

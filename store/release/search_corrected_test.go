@@ -111,7 +111,7 @@ func TestCategoriesLift(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(lines...))
 		storetest.Publish(t, s, "main")
 		search := func(language, text string) []string {
-			return storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{Locale: language}),
+			return storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(language)}),
 				release.ProductQuery{Filter: searchFilter(t, text), Sort: store.Sort{By: store.SortRelevance}})
 		}
 		for _, text := range []string{"laptop", "LAPTOPS", "the laptop", "latpop"} {

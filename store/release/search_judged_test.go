@@ -192,7 +192,7 @@ const (
 
 // judgedSearch returns the SKUs that a query finds, the best first.
 func judgedSearch(t *testing.T, s *shop.Store, query judgedQuery) (skus []string) {
-	v := storetest.View(t, s, release.ShopperContext{Locale: query.language})
+	v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(query.language)})
 	search, err := index.NewSearch(query.text)
 	require.NoError(t, err)
 	slice, err := v.Products(t.Context(), release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortRelevance}})

@@ -79,7 +79,7 @@ func (m *model) withLanguages(languages ...string) *model {
 }
 
 func (m *model) shopper() release.ShopperContext {
-	return release.ShopperContext{Locale: strings.Join(m.languages, ",")}
+	return release.ShopperContext{Languages: storetest.Languages(strings.Join(m.languages, ","))}
 }
 
 // finds reports whether a product, or one of its family, matches each search of a filter. Which products of the release a

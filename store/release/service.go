@@ -8,6 +8,8 @@ import (
 	"context"
 	"strconv"
 
+	"golang.org/x/text/language"
+
 	"portico/internal/cachekey"
 	"portico/store"
 	"portico/store/catalog"
@@ -38,18 +40,18 @@ func NewService(d *db.DB, stock StockLevels) *Service {
 	return &Service{routing.NewRouter(d), d, stock}
 }
 
-// Releases lists the releases of a catalog that are kept, newest first: the
+// List lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),
 // and the bases of all these. NOT_FOUND for an unknown catalog.
-func (s *Service) Releases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
+func (s *Service) List(ctx context.Context, catalogID string) ([]*segment.Release, error) {
 	if err := catalog.CatalogExists(ctx, s.db.Reader, catalogID); err != nil {
 		return nil, err
 	}
 	return segment.KeptReleases(ctx, s.db.Reader, catalogID)
 }
 
-// ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
-func (s *Service) ReleaseByID(ctx context.Context, id string) (*segment.Release, error) {
+// Get returns a release that is kept; NOT_FOUND when it is not.
+func (s *Service) Get(ctx context.Context, id string) (*segment.Release, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, store.NotFoundf(nil, "There is no release %q. The number of a release looks like 12.", store.Abbreviate(id))
@@ -57,14 +59,14 @@ func (s *Service) ReleaseByID(ctx context.Context, id string) (*segment.Release,
 	return segment.KeptRelease(ctx, s.db.Reader, number)
 }
 
-// Monies writes amounts for people, in their order, in the locale that an
-// Accept-Language value prefers, else in that of the settings.
-func (s *Service) Monies(ctx context.Context, amounts []store.CurrencyAmount, accepted string) ([]*store.Money, error) {
+// Monies writes amounts for people, in their order, in the first of languages, else
+// in the locale of the settings.
+func (s *Service) Monies(ctx context.Context, amounts []store.CurrencyAmount, languages []language.Tag) ([]*store.Money, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	locale, list := amountLocale(s.preferredLanguages(accepted), settings.Locale), make([]*store.Money, len(amounts))
+	locale, list := amountLocale(languages, settings.Locale), make([]*store.Money, len(amounts))
 	for i, a := range amounts {
 		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, cachekey.New(locale.String(), a.Currency)).Money(a.Minor)
 	}

@@ -104,7 +104,7 @@ func orderByName(backend storetest.Backend) func(*testing.T) {
 				s := backend.Open(t)
 				storetest.Import(t, s, storetest.JoinLines(append(lines, `{"type":"catalog","id":"main","attributes":{"name":"M","hierarchies":["h"],"locale":"`+locale+`","created_at":"2024-01-01T00:00:00Z"}}`)...))
 				storetest.Publish(t, s, "main")
-				v := storetest.View(t, s, release.ShopperContext{Locale: "en"})
+				v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("en")})
 				require.Equal(t, strings.Fields(want), storetest.ProductIDs(t, v, release.ProductQuery{NodeID: "n", Sort: store.Sort{By: store.SortName}}))
 			})
 		}

@@ -30,7 +30,7 @@ func TestReleasesAreReadFromStandby(t *testing.T) {
 	reads := func(result string) int64 { return s.StandbyStats().Reads[result] }
 	requireSame := func(id string) {
 		t.Helper()
-		shopper := release.ShopperContext{ReleaseID: cmp.Or(id, storetest.View(t, s, release.ShopperContext{}).Release.UUID()), Locale: "fr"}
+		shopper := release.ShopperContext{ReleaseID: cmp.Or(id, storetest.View(t, s, release.ShopperContext{}).Release.UUID()), Languages: storetest.Languages("fr")}
 		ours, theirs := storetest.View(t, s, shopper), storetest.View(t, direct, shopper)
 		ids := storetest.ProductIDs(t, theirs, release.ProductQuery{})
 		require.Equal(t, ids, storetest.ProductIDs(t, ours, release.ProductQuery{}))

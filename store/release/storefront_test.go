@@ -177,7 +177,7 @@ func currenciesListed(s *shop.Store) func(*testing.T) {
 			{"de-CH", "EUR .'2 €\u00a0{price}; JPY .'0 ¥\u00a0{price}; USD* .'2 $\u00a0{price}; "},
 		} {
 			t.Run("formatted for "+c.locale, func(t *testing.T) {
-				list, err := storetest.View(t, s, release.ShopperContext{Locale: c.locale, Currency: "EUR"}).Currencies(t.Context())
+				list, err := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(c.locale), Currency: "EUR"}).Currencies(t.Context())
 				require.NoError(t, err)
 				got := ""
 				for _, currency := range list {

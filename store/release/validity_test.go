@@ -82,7 +82,7 @@ func TestValidity(t *testing.T) {
 			plain := key(release.ShopperContext{})
 			require.Equal(t, plain, key(release.ShopperContext{AccountID: "acme", CustomerID: "c", Channel: "web", Tags: []string{"x"}, Currency: "USD"}))
 			seen := map[string]bool{plain: true}
-			for _, other := range []release.ShopperContext{{Currency: "EUR"}, {Locale: "de"}, {Locale: "fr-CA"}} {
+			for _, other := range []release.ShopperContext{{Currency: "EUR"}, {Languages: storetest.Languages("de")}, {Languages: storetest.Languages("fr-CA")}} {
 				require.False(t, seen[key(other)], "%v", other)
 				seen[key(other)] = true
 			}
@@ -92,7 +92,7 @@ func TestValidity(t *testing.T) {
 			}
 			require.Nil(t, storetest.View(t, s, release.ShopperContext{Currency: "QQQ"}).Choice())
 			for _, same := range []string{"fr-CA-x-one", "fr-CA-x-two", "fr-CA-u-nu-deva", "fr-CA-fonipa"} {
-				require.Equal(t, key(release.ShopperContext{Locale: "fr-CA"}), key(release.ShopperContext{Locale: same}), "amounts are written alike in %s", same)
+				require.Equal(t, key(release.ShopperContext{Languages: storetest.Languages("fr-CA")}), key(release.ShopperContext{Languages: storetest.Languages(same)}), "amounts are written alike in %s", same)
 			}
 			renameTea(t, s, "White Tea")
 			require.Equal(t, plain, key(release.ShopperContext{}), "another state of the same catalog")

@@ -62,7 +62,7 @@ func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, erro
 	release := table.Choose(shopper, now)
 	var state dependency.State
 	if shopper.ReleaseID != "" {
-		if release, err = s.ReleaseByID(ctx, shopper.ReleaseID); err != nil {
+		if release, err = s.Get(ctx, shopper.ReleaseID); err != nil {
 			return nil, err
 		}
 	} else if release != nil {
@@ -77,7 +77,7 @@ func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, erro
 		validity
 		dependency.Recorder
 	}{}
-	accepted := s.acceptedLanguages(release, shopper.Locale)
+	accepted := s.acceptedLanguages(release, shopper.Languages)
 	v := &made.View
 	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
@@ -103,7 +103,7 @@ func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, erro
 
 // ViewOf returns a view of a release for internal use, without a shopper: it
 // has no language, currency or page length, and is read from the primary.
-func ViewOf(s *Service, release *segment.Release) *View {
+func (s *Service) ViewOf(release *segment.Release) *View {
 	own := &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, settings: &store.Settings{},
 		now: s.db.Now()}
 	own.Primary = true

@@ -25,19 +25,19 @@ type SettingsChange struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// Settings returns the shop's settings.
-func (s *Service) Settings(ctx context.Context) (*store.Settings, error) {
+// Get returns the shop's settings.
+func (s *Service) Get(ctx context.Context) (*store.Settings, error) {
 	return s.db.Settings(ctx)
 }
 
-// CachedSettings returns the settings if Settings would not read them from the database.
-func (s *Service) CachedSettings() (settings *store.Settings, ok bool) {
+// Cached returns the settings if Get would not read them from the database.
+func (s *Service) Cached() (settings *store.Settings, ok bool) {
 	return s.db.CachedSettings()
 }
 
-// UpdateSettings changes settings and returns all of them, or UNPROCESSABLE for each member
+// Update changes settings and returns all of them, or UNPROCESSABLE for each member
 // that is out of range, and for CodesIgnoreCase if two codes differ in case alone (code.CheckCase).
-func (s *Service) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
+func (s *Service) Update(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
 	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold", "codes_ignore_case"}, nil); err != nil {
 		return nil, err
 	}

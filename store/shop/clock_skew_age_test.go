@@ -63,9 +63,9 @@ func writeAgedRows(t *testing.T, s *shop.Store, name string) {
 	_, err := storetest.IncrementWithKey(t, s, "client:a", name)
 	require.NoError(t, err)
 	require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-	_, err = s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
+	_, err = s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
 	require.NoError(t, err)
-	task, err := s.Jobs.CancelJob(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1}).ID)
+	task, err := s.Jobs.Cancel(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1}).ID)
 	require.NoError(t, err)
 	require.Equal(t, job.JobCanceled, task.State)
 	client, _, err := s.Access.CreateClient(t.Context(), storetest.Actor, name, access.Scopes())
@@ -250,14 +250,14 @@ func skewPromotions(backend storetest.Backend) func(*testing.T) {
 		requireTaken(storetest.AddCodes(ahead, "other", "HELD"))
 
 		change := promotion.PromotionChange{End: new(time.Now().Add(2 * oneYear).Format(storetest.TimeFormat))}
-		tried, err := ahead.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", change, true)
+		tried, err := ahead.Promotions.Update(t.Context(), storetest.Actor, "p", change, true)
 		require.NoError(t, err)
 		require.Zero(t, tried.CodesDeleted)
-		_, err = ahead.Promotions.UpdatePromotion(t.Context(), storetest.Actor, "p", change, false)
+		_, err = ahead.Promotions.Update(t.Context(), storetest.Actor, "p", change, false)
 		require.NoError(t, err)
 		require.NoError(t, ahead.Sweep(t.Context()))
 		for _, code := range []string{"HELD", "TOO"} {
-			c, err := right.Codes.PromotionCode(t.Context(), code)
+			c, err := right.Codes.Get(t.Context(), code)
 			require.NoError(t, err)
 			require.Equal(t, []any{"p", true}, []any{c.PromotionID, c.Held})
 		}
@@ -266,7 +266,7 @@ func skewPromotions(backend storetest.Backend) func(*testing.T) {
 		text := storetest.Export(t, right)
 		there := backend.OtherURL(t)
 		storetest.Import(t, backend.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(offsetClock(3*oneYear))), text)
-		c, err := backend.Open(t, func(c *shop.Config) { c.URL = there }).Codes.PromotionCode(t.Context(), "HELD")
+		c, err := backend.Open(t, func(c *shop.Config) { c.URL = there }).Codes.Get(t.Context(), "HELD")
 		require.NoError(t, err)
 		require.True(t, c.Held)
 	}

@@ -120,7 +120,7 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 		}
 		require.Len(t, storetest.ExportedCodes(t, stores[0], "p"), len(jobs)*count)
 		for _, task := range jobs {
-			_, err := stores[1].Jobs.Job(t.Context(), task.ID)
+			_, err := stores[1].Jobs.Get(t.Context(), task.ID)
 			require.NoError(t, err, "the job can be read")
 		}
 	}
@@ -201,7 +201,7 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			storetest.PromotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+storetest.CodeLine("p", "HOLDS", ``)+"\n"+storetest.CodeLine("p", "USED", `,"uses":2`))
-		_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
+		_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		for range 2 {
 			for _, step := range clockSteps {
@@ -215,10 +215,10 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 				storetest.Publish(t, s, "main", "outlet")
 			}
 		}
-		c, err := s.Codes.PromotionCode(t.Context(), "USED")
+		c, err := s.Codes.Get(t.Context(), "USED")
 		require.NoError(t, err)
 		require.Equal(t, []any{true, 1}, []any{c.Held, c.Used})
-		_, err = s.Codes.PromotionCode(t.Context(), "HOLDS")
+		_, err = s.Codes.Get(t.Context(), "HOLDS")
 		require.NoError(t, err)
 	}
 }

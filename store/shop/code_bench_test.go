@@ -46,7 +46,7 @@ func BenchmarkCodes(b *testing.B) {
 			b.Run(fmt.Sprint("request of ", size), func(b *testing.B) {
 				s, n := open(b), 0
 				for b.Loop() {
-					_, _, err := s.Codes.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, size), code.PerCart)
+					_, _, err := s.Codes.Create(b.Context(), actor, "p", make([]code.NewCode, size), code.PerCart)
 					require.NoError(b, err)
 					n += size
 				}
@@ -60,10 +60,10 @@ func BenchmarkCodes(b *testing.B) {
 			done := make(chan struct{})
 			go func() { defer close(done); s.Jobs.Work(working) }()
 			for b.Loop() {
-				task, _, err := s.Codes.GenerateCodes(b.Context(), actor, code.CodeGeneration{PromotionID: "p", Count: size})
+				task, _, err := s.Codes.Generate(b.Context(), actor, code.CodeGeneration{PromotionID: "p", Count: size})
 				require.NoError(b, err)
 				for task.FinishedAt.IsZero() {
-					task, err = s.Jobs.Job(b.Context(), task.ID)
+					task, err = s.Jobs.Get(b.Context(), task.ID)
 					require.NoError(b, err)
 				}
 				require.Equal(b, job.JobSucceeded, task.State)

@@ -33,12 +33,12 @@ func BenchmarkCodesTogether(b *testing.B) {
 		redeem := func(codes int64) func() error {
 			return func() error {
 				n := reference.Add(1)
-				_, err := s.Redemptions.RedeemCode(b.Context(), actor, redeem.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
+				_, err := s.Redemptions.Redeem(b.Context(), actor, redeem.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
 				return err
 			}
 		}
 		create := func() error {
-			_, _, err := s.Codes.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, 5), code.PerCart)
+			_, _, err := s.Codes.Create(b.Context(), actor, "p", make([]code.NewCode, 5), code.PerCart)
 			return err
 		}
 		for _, c := range []struct {

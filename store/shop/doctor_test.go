@@ -46,7 +46,7 @@ func TestDoctor(t *testing.T) {
 				`{"type":"catalog","id":"main","attributes":{"name":"M","hierarchies":["h"]}}`,
 				`{"type":"catalog_rule","id":"r","attributes":{"name":"R","catalog_id":"main"}}`,
 				storetest.PromotionLine("promo", ``), storetest.CodeLine("promo", "A", ``)))
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "mug", 3)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, "mug", 3)
 			require.NoError(t, err)
 			storetest.Publish(t, s, "main")
 			require.Empty(t, broken())

@@ -44,16 +44,16 @@ func TestGateways(t *testing.T) {
 func gatewaysListed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		list, err := s.Gateways.Gateways(t.Context())
+		list, err := s.Gateways.List(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []*gateway.Gateway{
 			{Slug: gateway.GatewayCardProcessor, Name: "Card Processor"}, {Slug: gateway.GatewayManual, Name: "Manual"},
 		}, list)
 		require.False(t, list[0].Configured())
 		for _, slug := range []string{"", "stripe", "CARD_PROCESSOR"} {
-			_, err := s.Gateways.Gateway(t.Context(), slug)
+			_, err := s.Gateways.Get(t.Context(), slug)
 			storetest.RequireError(t, err, store.NotFound, "slug", "card_processor and manual")
-			_, err = s.Gateways.UpdateGateway(t.Context(), storetest.Actor, slug, cardProcessor())
+			_, err = s.Gateways.Update(t.Context(), storetest.Actor, slug, cardProcessor())
 			storetest.RequireError(t, err, store.NotFound, "slug")
 		}
 	}
@@ -63,7 +63,7 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
-		g, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
+		g, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
 			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: storetest.Noon, ChangedBy: storetest.Actor}, g)
@@ -86,23 +86,23 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 			want := *g
 			c.want(&want)
 			want.ChangedAt = clock.Advance(time.Minute)
-			g, err = s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", c.change)
+			g, err = s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", c.change)
 			require.NoError(t, err, c.name)
 			require.Equal(t, &want, g, c.name)
-			read, err := s.Gateways.Gateway(t.Context(), "card_processor")
+			read, err := s.Gateways.Get(t.Context(), "card_processor")
 			require.NoError(t, err)
 			require.Equal(t, g, read, c.name)
 		}
-		again, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret(password)})
+		again, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret(password)})
 		require.NoError(t, err)
 		require.Equal(t, g.Fingerprint, again.Fingerprint, "the password did not change")
-		other, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret("another")})
+		other, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret("another")})
 		require.NoError(t, err)
 		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
-		manual, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Enabled: new(true)})
+		manual, err := s.Gateways.Update(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Enabled: new(true)})
 		require.NoError(t, err, "manual needs no credentials")
 		require.True(t, manual.Enabled)
-		manual, err = s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
+		manual, err = s.Gateways.Update(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
 		require.NoError(t, err, "sending back all that was read")
 		require.False(t, manual.Enabled)
 		require.Empty(t, s.Gateways.SecretFingerprint(secret(gateway.SecretMask)), "the mask has no mark")
@@ -136,7 +136,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 			{"a long name", "card_processor", change(func(c *gateway.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
 			{"credentials of the manual gateway", "manual", cardProcessor(), store.Unprocessable, []string{"merchant_id", "username", "password"}},
 		} {
-			_, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, c.slug, c.change)
+			_, err := s.Gateways.Update(t.Context(), storetest.Actor, c.slug, c.change)
 			require.Error(t, err, c.name)
 			var members []string
 			for _, e := range store.AsErrors(err) {
@@ -147,7 +147,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 			require.NotContains(t, fmt.Sprintf("%v %+v", err, err), password, c.name)
 			require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), "gateway"), c.name)
 		}
-		_, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
+		_, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateways.Update(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.ErrorContains(t, err, "because it has the sealing key")
 	}
 }
@@ -155,7 +155,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 func gatewaySealed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		g, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
+		g, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		require.NotContains(t, fmt.Sprintf("%+v %#v", g, *g), password)
 		require.NotContains(t, storetest.Export(t, s), password)
@@ -168,12 +168,12 @@ func gatewaySealed(backend storetest.Backend) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = backend.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
+		_, err = backend.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).Gateways.Update(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
-		read, err := s.Gateways.Gateway(t.Context(), "card_processor")
+		read, err := s.Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, g, read)
-		bare, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateways.Gateway(t.Context(), "card_processor")
+		bare, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err, "a server without the key still sees that there is a password")
 		require.True(t, bare.PasswordSet)
 		require.Empty(t, bare.Fingerprint)
@@ -194,14 +194,14 @@ func gatewayConcurrent(backend storetest.Backend) func(*testing.T) {
 				change.Test = new(true)
 			}
 			group.Go(func() {
-				_, failures[i] = on.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", change)
+				_, failures[i] = on.Gateways.Update(t.Context(), storetest.Actor, "card_processor", change)
 			})
 		}
 		group.Wait()
 		for _, failure := range failures {
 			require.NoError(t, failure)
 		}
-		g, err := s.Gateways.Gateway(t.Context(), "card_processor")
+		g, err := s.Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, "Cards", g.Name)
 		require.True(t, g.Test)
@@ -211,10 +211,10 @@ func gatewayConcurrent(backend storetest.Backend) func(*testing.T) {
 func gatewayImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		g, err := s.Gateways.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
+		g, err := s.Gateways.Update(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		storetest.Import(t, s, storetest.ShopFile)
-		after, err := s.Gateways.Gateway(t.Context(), "card_processor")
+		after, err := s.Gateways.Get(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, g.Fingerprint, after.Fingerprint)
 		require.Equal(t, "Cards", after.Name)

@@ -56,7 +56,7 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
 				change := stock.StockChange{ProductID: products[draw.IntN(len(products)-1)], Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
-				if _, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change}); err != nil {
+				if _, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change}); err != nil {
 					require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 				}
 			}
@@ -75,7 +75,7 @@ func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireStockConsistent(t, db)
 		require.Equal(t, len(products), storetest.CountRows(t, db, "stock_transaction"))
 		for _, product := range products {
-			ledger, err := s.Stock.StockTransactions(t.Context(), product, store.ListQuery{})
+			ledger, err := s.Stock.Transactions(t.Context(), product, store.ListQuery{})
 			require.NoError(t, err)
 			line, now := ledger.Items[0], storetest.ReadStock(t, s, product)
 			require.Equal(t, []any{stock.StockSet, now.Available, now.Available, now.Allocated, "carried over"},
@@ -94,7 +94,7 @@ func ledgerSummedImported(backend storetest.Backend) func(*testing.T) {
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
-			_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
 				{ProductID: "a", Action: stock.StockAllocate, Quantity: 1}, {ProductID: "b", Action: stock.StockIncrement, Quantity: 2}})
 			require.NoError(t, err)
 		}
@@ -115,7 +115,7 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		use := func(code, reference string) {
-			_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
+			_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
 			require.NoError(t, err)
 		}
 		for i := range 20 {
@@ -167,7 +167,7 @@ func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 		storetest.OpenWithStock(t, backend, 5, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
-		_, err := s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
+		_, err := s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		var replayed atomic.Int64
 		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))

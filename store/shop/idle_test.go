@@ -33,7 +33,7 @@ func TestPollIsOneStatement(t *testing.T) {
 					return false
 				}
 			}
-			return s.Stock.StockCacheStats().Loads > 0
+			return s.Stock.CacheStats().Loads > 0
 		})
 		polls := func() (polls, others []string) {
 			for _, query := range counter.Queries() {

@@ -17,7 +17,7 @@ import (
 //	PORTICO_TEST_BENCH_PRODUCTS=100000 go test ./store/shop -run - -bench Listings -benchmem
 func BenchmarkListings(b *testing.B) {
 	s := openShop(b, shop.Config{StockBytes: 64 << 20})
-	require.NoError(b, s.Stock.WarmStock(b.Context()))
+	require.NoError(b, s.Stock.Warm(b.Context()))
 	view := func() *release.View {
 		v, err := s.Releases.View(b.Context(), release.ShopperContext{})
 		require.NoError(b, err)

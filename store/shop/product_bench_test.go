@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 
 	"portico/internal/datagen"
 	"portico/store"
@@ -264,7 +265,7 @@ func BenchmarkColdPage(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	first := 25
 	view := func(b *testing.B) *release.View {
-		v, err := s.Releases.View(b.Context(), release.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
+		v, err := s.Releases.View(b.Context(), release.ShopperContext{Languages: [][]language.Tag{{language.English}, {language.French}, {language.German}}[random.IntN(3)]})
 		require.NoError(b, err)
 		return v
 	}

@@ -11,12 +11,12 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSettings tests Store.Settings and settings.Service.UpdateSettings.
+// TestSettings tests settings.Service.Get and settings.Service.Update.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
-			settings, err := backend.Open(t).Settings.Settings(t.Context())
+			settings, err := backend.Open(t).Settings.Get(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en", LowStockThreshold: 5}, settings)
 		})
@@ -43,10 +43,10 @@ func settingsReadYourWrites(backend storetest.Backend) func(*testing.T) {
 			{settings.SettingsChange{CodesIgnoreCase: new(true)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
 			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
 		} {
-			answered, err := s.Settings.UpdateSettings(t.Context(), storetest.Actor, c.change)
+			answered, err := s.Settings.Update(t.Context(), storetest.Actor, c.change)
 			require.NoError(t, err)
 			require.Equal(t, &c.want, answered)
-			read, err := s.Settings.Settings(t.Context())
+			read, err := s.Settings.Get(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, &c.want, read)
 		}
@@ -79,15 +79,15 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 			{"locale that is not valid UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				before, err := s.Settings.Settings(t.Context())
+				before, err := s.Settings.Get(t.Context())
 				require.NoError(t, err)
-				_, err = s.Settings.UpdateSettings(t.Context(), storetest.Actor, c.change)
+				_, err = s.Settings.Update(t.Context(), storetest.Actor, c.change)
 				if c.member == "" {
 					require.NoError(t, err)
 					return
 				}
 				storetest.RequireError(t, err, store.Unprocessable, c.member, c.words...)
-				after, err := s.Settings.Settings(t.Context())
+				after, err := s.Settings.Get(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, before, after)
 			})
@@ -98,14 +98,14 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 func settingsErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		_, err := s.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
 		var members [][]string
 		for _, e := range store.AsErrors(err) {
 			require.Equal(t, store.Unprocessable, e.Code)
 			members = append(members, e.Path)
 		}
 		require.Equal(t, [][]string{{"page_length"}, {"currency"}}, members)
-		settings, err := s.Settings.Settings(t.Context())
+		settings, err := s.Settings.Get(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, "en", settings.Locale)
 	}
@@ -115,9 +115,9 @@ func settingsOtherServer(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := backend.Open(t), backend.Open(t)
 		for _, length := range []int{3, 4, 5} {
-			_, err := there.Settings.Settings(t.Context()) // cached from now on
+			_, err := there.Settings.Get(t.Context()) // cached from now on
 			require.NoError(t, err)
-			_, err = here.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			_, err = here.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
 			storetest.Eventually(t, length, pageLengthOf(t, there))
 		}
@@ -129,7 +129,7 @@ func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
 		one, other := backend.Open(t), backend.Open(t)
 		for i := range 60 {
 			length := i%100 + 1
-			_, err := one.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			_, err := one.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
 			require.Equal(t, length, pageLengthOf(t, one)(), "its own write")
 			one, other = other, one
@@ -143,10 +143,10 @@ func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
 func settingsPageLength(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
-		_, err := s.Settings.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})
+		_, err := s.Settings.Update(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})
 		require.NoError(t, err)
 		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: new(0)}} {
-			slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{Page: page})
+			slice, err := s.Stock.List(t.Context(), store.ListQuery{Page: page})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 2, name)
 			require.Equal(t, 2, slice.Limit, name)
@@ -156,7 +156,7 @@ func settingsPageLength(backend storetest.Backend) func(*testing.T) {
 
 func pageLengthOf(t *testing.T, s *shop.Store) func() int {
 	return func() int {
-		settings, err := s.Settings.Settings(t.Context())
+		settings, err := s.Settings.Get(t.Context())
 		require.NoError(t, err)
 		return settings.PageLength
 	}

@@ -32,8 +32,8 @@ func TestStockCacheAllocations(t *testing.T) {
 		s, ids := cachedStock(t, backend, 200)
 		ctx, limit := context.Background(), 100
 		storetest.Eventually(t, true, func() bool {
-			column := testing.AllocsPerRun(10, func() { _, _ = s.Stock.StockColumn(ctx, ids[:100]) })
-			page := testing.AllocsPerRun(10, func() { _, _ = s.Stock.StockPage(ctx, store.ListQuery{Page: store.Page{First: &limit}}) })
+			column := testing.AllocsPerRun(10, func() { _, _ = s.Stock.Column(ctx, ids[:100]) })
+			page := testing.AllocsPerRun(10, func() { _, _ = s.Stock.Page(ctx, store.ListQuery{Page: store.Page{First: &limit}}) })
 			return column <= 3 && page <= 6
 		}, "allocations of a column and of a page of 100")
 	})
@@ -48,7 +48,7 @@ func BenchmarkStockCache(b *testing.B) {
 				b.ReportAllocs()
 				for i := range b.N {
 					from := i * 97 % (len(ids) - n)
-					_, err := s.Stock.StockColumn(ctx, ids[from:from+n])
+					_, err := s.Stock.Column(ctx, ids[from:from+n])
 					require.NoError(b, err)
 				}
 			})
@@ -56,7 +56,7 @@ func BenchmarkStockCache(b *testing.B) {
 				b.ReportAllocs()
 				for i := range b.N {
 					offset := i * 97 % (len(ids) - n)
-					_, err := s.Stock.StockPage(ctx, store.ListQuery{Page: store.Page{First: &n, Offset: &offset}})
+					_, err := s.Stock.Page(ctx, store.ListQuery{Page: store.Page{First: &n, Offset: &offset}})
 					require.NoError(b, err)
 				}
 			})

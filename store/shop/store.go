@@ -103,7 +103,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		db: d, Access: access.NewService(d), Audit: audit.NewService(d), Catalogs: catalog.NewService(d), Gateways: gateway.NewService(d, config.Sealer),
 		Releases: release.NewService(d, stocks), Settings: settings.NewService(d), Stock: stocks,
 	}
-	s.Jobs = job.NewService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
+	s.Jobs = job.NewService(d, config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
 	s.Promotions = promotion.NewService(d)
 	s.Codes = code.NewService(d, s.Jobs)
 	s.Redemptions = redeem.NewService(d)
@@ -114,24 +114,27 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	})
 	s.Purges = purge.NewService(d)
 	s.Exchange = exchange.NewService(d, s.Stock)
+	s.Jobs.SetWork(job.JobPublish, s.Publisher.RunPublication)
+	s.Jobs.SetWork(job.JobPublishDryRun, s.Publisher.RunDryRun)
+	s.Jobs.SetWork(job.JobGenerateCodes, s.Codes.RunGeneration)
 	s.janitor = job.NewJanitor(d, s.sweeps(kept))
 	if err := s.db.Follow(ctx, db.Hooks{
 		WorkSQL: job.WaitingSQL(d),
 		Watched: func() bool {
-			return s.catalogWatch.watched() || stock.Watched(s.Stock) || job.Watched(s.Jobs)
+			return s.catalogWatch.watched() || s.Stock.Watched() || s.Jobs.Watched()
 		},
 		Polled: func(ctx context.Context, found db.Poll) error {
-			return errors.Join(stock.Follow(ctx, s.Stock, found), job.Follow(ctx, s.Jobs, found.Work))
+			return errors.Join(s.Stock.Follow(ctx, found), s.Jobs.Follow(ctx, found.Work))
 		},
 		Changed: func(name db.Topic) {
 			if name == db.TopicCatalog || name == db.TopicSettings {
 				s.catalogWatch.notify()
 			}
 		},
-		FileReplaced:  func() { stock.DropCache(s.Stock) },
-		Suspended:     func() { stock.SuspectCache(s.Stock) },
+		FileReplaced:  func() { s.Stock.DropCache() },
+		Suspended:     func() { s.Stock.SuspectCache() },
 		CheckComplete: countRows,
-		Replaced:      func() { stock.ResetAfterRestore(s.Stock) },
+		Replaced:      func() { s.Stock.ResetAfterRestore() },
 	}); err != nil {
 		s.db.Close()
 		return nil, err
@@ -143,7 +146,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 // called more than once.
 func (s *Store) Close() error {
 	err := s.db.Close()
-	stock.DropCache(s.Stock) // the cache must not answer after Close
+	s.Stock.DropCache() // the cache must not answer after Close
 	return err
 }
 

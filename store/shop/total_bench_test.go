@@ -32,7 +32,7 @@ func BenchmarkTotals(b *testing.B) {
 			}
 			b.Run(fmt.Sprint(codes, " codes"), func(b *testing.B) {
 				for b.Loop() {
-					page, err := s.Codes.PromotionCodes(b.Context(), "p", code.Filter{}, store.Sort{}, store.Page{})
+					page, err := s.Codes.List(b.Context(), "p", code.Filter{}, store.Sort{}, store.Page{})
 					require.NoError(b, err)
 					n, err := page.Total(b.Context())
 					require.NoError(b, err)

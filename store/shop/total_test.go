@@ -62,7 +62,7 @@ func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 2, storetest.CodesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
 		require.Equal(t, 3, storetest.CodesTotal(t, t.Context(), d.Store, "p"))
 		for _, code := range []string{"A", "A", "B"} {
-			_, err := d.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
+			_, err := d.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
 			require.NoError(t, err)
 		}
 		require.Equal(t, 2, storetest.UsagesTotal(t, t.Context(), d.Store, "p", new("A")))
@@ -73,7 +73,7 @@ func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 1, storetest.LedgerTotal(t, t.Context(), d.Store, "a", store.Range{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon}))
 		require.Equal(t, 2, storetest.LedgerTotal(t, t.Context(), d.Store, "a"))
 		for id, units := range map[string]int{"none": 0, "one": 1, "many": 9} {
-			_, err := d.Stock.CreateStock(t.Context(), storetest.Actor, id, units)
+			_, err := d.Stock.Create(t.Context(), storetest.Actor, id, units)
 			require.NoError(t, err)
 			require.Equal(t, min(units, 1), storetest.LedgerTotal(t, t.Context(), d.Store, id), "an entry unless the stock is zero")
 		}
@@ -129,7 +129,7 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireTotals(t, backend.SQL(t))
 		require.Greater(t, randomWriter.made.Load(), int64(storetest.QuickOrFull(50, 1000)), "most writes succeed")
 		for _, id := range randomWriter.promotions() {
-			_, err := stores[0].Promotions.Promotion(t.Context(), id)
+			_, err := stores[0].Promotions.Get(t.Context(), id)
 			if !store.HasCode(err, store.NotFound) {
 				require.NoError(t, err)
 				require.Equal(t, len(exportedLines(t, stores[0], id)), storetest.CodesTotal(t, t.Context(), stores[0], id))
@@ -150,7 +150,7 @@ func totalsCorrected(backend storetest.Backend) func(*testing.T) {
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
 		storetest.CreatePromotion(t, d.Store, "q", storetest.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B", "C"))
-		_, err := d.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order"})
+		_, err := d.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		storetest.Transact(t, d.DB, func(run func(query string, args ...any)) {
@@ -183,7 +183,7 @@ func twoDayRetention(config *shop.Config) {
 }
 
 func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
-	require.NoError(t, s.Codes.EachPromotionCode(t.Context(), id, func(c *code.PromotionCode) error {
+	require.NoError(t, s.Codes.Each(t.Context(), id, func(c *code.PromotionCode) error {
 		codes = append(codes, c.Code)
 		return nil
 	}))
@@ -236,12 +236,12 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 	case 3, 4:
 		return createCodes(ctx, s, id, make([]string, 1+draw.IntN(200)))
 	case 5, 6:
-		_, err := s.Codes.DeletePromotionCodes(ctx, storetest.Actor, id, codes[:1])
+		_, err := s.Codes.Delete(ctx, storetest.Actor, id, codes[:1])
 		return err
 	case 7:
-		task, _, err := s.Codes.GenerateCodes(ctx, storetest.Actor, code.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
+		task, _, err := s.Codes.Generate(ctx, storetest.Actor, code.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
 		if err == nil && draw.IntN(3) == 0 {
-			_, _ = s.Jobs.CancelJob(ctx, storetest.Actor, task.ID)
+			_, _ = s.Jobs.Cancel(ctx, storetest.Actor, task.ID)
 		}
 		return err
 	case 8: // moves the end, or toggles automatic
@@ -249,13 +249,13 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 		if draw.IntN(2) == 0 {
 			change = promotion.PromotionChange{Automatic: new(draw.IntN(2) == 0)}
 		}
-		_, err := s.Promotions.UpdatePromotion(ctx, storetest.Actor, id, change, draw.IntN(5) == 0)
+		_, err := s.Promotions.Update(ctx, storetest.Actor, id, change, draw.IntN(5) == 0)
 		return err
 	case 9:
 		if draw.IntN(4) == 0 {
 			return storetest.DeletePromotion(ctx, s, storetest.Actor, id)
 		}
-		_, err := s.Promotions.CreatePromotion(ctx, storetest.Actor, id, storetest.TenPercentOff(now))
+		_, err := s.Promotions.Create(ctx, storetest.Actor, id, storetest.TenPercentOff(now))
 		return err
 	case 10:
 		return w.importCodes(ctx, s, draw, id, codes)
@@ -267,7 +267,7 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 	case 13:
 		return w.stock(ctx, s, draw)
 	default:
-		_, err := s.Redemptions.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
+		_, err := s.Redemptions.Redeem(ctx, storetest.Actor, redeem.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
 		return err
 	}
 }
@@ -300,7 +300,7 @@ func (w *randomWriter) stock(ctx context.Context, s *shop.Store, draw *rand.Rand
 	product := func() string { return fmt.Sprint("product-", draw.IntN(5)) }
 	switch draw.IntN(6) {
 	case 0:
-		_, err := s.Stock.CreateStock(ctx, storetest.Actor, product(), draw.IntN(2)*draw.IntN(50))
+		_, err := s.Stock.Create(ctx, storetest.Actor, product(), draw.IntN(2)*draw.IntN(50))
 		return err
 	case 1:
 		line := fmt.Sprintf(`{"type":"stock","id":%q,"available":%[2]d,"allocated":0,"total":%[2]d}`, product(), draw.IntN(50))
@@ -319,11 +319,11 @@ func (w *randomWriter) stock(ctx context.Context, s *shop.Store, draw *rand.Rand
 	for range 1 + draw.IntN(6) {
 		changes = append(changes, stock.StockChange{ProductID: product(), Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(9)})
 	}
-	_, err := s.Stock.TransactStock(ctx, storetest.Actor, changes)
+	_, err := s.Stock.Transact(ctx, storetest.Actor, changes)
 	return err
 }
 
 func createCodes(ctx context.Context, s *shop.Store, id string, codes []string) error {
-	_, _, err := s.Codes.CreatePromotionCodes(ctx, storetest.Actor, id, storetest.NewCodes(codes...), "")
+	_, _, err := s.Codes.Create(ctx, storetest.Actor, id, storetest.NewCodes(codes...), "")
 	return err
 }

@@ -120,7 +120,7 @@ func (y *yearTest) month(t *testing.T, month int) {
 	name := fmt.Sprint("month-", month)
 	change := storetest.TenPercentOff(now)
 	change.End = new(now.Add(60 * storetest.Day).Format(storetest.TimeFormat))
-	_, err := y.s.Promotions.CreatePromotion(ctx, storetest.Actor, name, change)
+	_, err := y.s.Promotions.Create(ctx, storetest.Actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
 	task := storetest.GenerateCodes(t, y.s, code.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
@@ -156,15 +156,15 @@ func (y *yearTest) order(t *testing.T, code string) {
 	ctx := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: order, Operation: "order", Input: order})
 	product := y.ids[y.draw.IntN(len(y.ids))]
 	transact := func(ctx context.Context, action stock.StockAction, quantity int) {
-		_, err := y.s.Stock.TransactStock(ctx, storetest.Actor, []stock.StockChange{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
+		_, err := y.s.Stock.Transact(ctx, storetest.Actor, []stock.StockChange{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
 		require.NoError(t, err)
 	}
 	transact(t.Context(), stock.StockIncrement, 2)
 	transact(ctx, stock.StockAllocate, 2)
-	_, err := y.s.Redemptions.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
+	_, err := y.s.Redemptions.Redeem(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
 	require.NoError(t, err)
 	if y.draw.IntN(10) == 0 {
-		_, err := y.s.Redemptions.ReleaseCode(t.Context(), storetest.Actor, order, nil)
+		_, err := y.s.Redemptions.Release(t.Context(), storetest.Actor, order, nil)
 		require.NoError(t, err)
 		transact(t.Context(), stock.StockDeallocate, 2)
 		transact(t.Context(), stock.StockDecrement, 2)

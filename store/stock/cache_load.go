@@ -21,8 +21,8 @@ type StockCacheStats struct {
 	OverBudget bool          // the records exceed the budget
 }
 
-// StockCacheStats returns the state of the cache.
-func (s *Service) StockCacheStats() (stats StockCacheStats) {
+// CacheStats returns the state of the cache.
+func (s *Service) CacheStats() (stats StockCacheStats) {
 	l := s.cache
 	if l == nil {
 		return stats
@@ -36,8 +36,8 @@ func (s *Service) StockCacheStats() (stats StockCacheStats) {
 	return stats
 }
 
-// WarmStock loads all stock into the cache now. Servers load it in the background.
-func (s *Service) WarmStock(ctx context.Context) error {
+// Warm loads all stock into the cache now. Servers load it in the background.
+func (s *Service) Warm(ctx context.Context) error {
 	l := s.cache
 	if l == nil {
 		return nil

@@ -74,7 +74,7 @@ func (s *Service) publishChange(ctx context.Context, t *db.Tx, products []string
 
 // PublishImport publishes the products that an import changed. Call it last in the
 // import's transaction.
-func PublishImport(ctx context.Context, s *Service, t *db.Tx, products []string) error {
+func (s *Service) PublishImport(ctx context.Context, t *db.Tx, products []string) error {
 	if len(products) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func PublishImport(ctx context.Context, s *Service, t *db.Tx, products []string)
 
 // Follow applies the writes of other processes, up to the lanes' versions that a poll found. It removes
 // other topics from them.
-func Follow(ctx context.Context, s *Service, found db.Poll) error {
+func (s *Service) Follow(ctx context.Context, found db.Poll) error {
 	lanes := found.Versions
 	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
 	l := s.cache

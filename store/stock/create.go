@@ -7,13 +7,13 @@ import (
 	"portico/store/db"
 )
 
-// CreateStock creates the stock record of a product, which need not exist yet, and adds
+// Create creates the stock record of a product, which need not exist yet, and adds
 // the available units to its ledger.
 //
 // It returns INVALID for a malformed id, UNPROCESSABLE for a quantity out of range or an
 // id that is the name of a resource, and CONFLICT if there is a record: only transactions
 // change one, so that concurrent changes are not lost.
-func (s *Service) CreateStock(ctx context.Context, actor store.Actor, productID string, available int) (*Stock, error) {
+func (s *Service) Create(ctx context.Context, actor store.Actor, productID string, available int) (*Stock, error) {
 	opening := StockChange{ProductID: productID, Action: StockSet, Quantity: available}
 	if faults := opening.check(); len(faults) > 0 {
 		return nil, faults

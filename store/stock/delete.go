@@ -10,12 +10,12 @@ import (
 	"portico/store/db"
 )
 
-// DeleteStock deletes the stock record of a product and adds an entry to its ledger. The
+// Delete deletes the stock record of a product and adds an entry to its ledger. The
 // ledger stays readable by product id, and a new record continues it.
 //
 // It returns NOT_FOUND for a product without a record, and UNPROCESSABLE while units are
 // allocated to orders.
-func (s *Service) DeleteStock(ctx context.Context, actor store.Actor, productID string) error {
+func (s *Service) Delete(ctx context.Context, actor store.Actor, productID string) error {
 	missing := store.NotFoundf([]string{"product_id"}, "has no stock record: %q", store.Abbreviate(productID))
 	if !store.IsID(productID) {
 		return missing

@@ -7,11 +7,11 @@ import (
 	"portico/store/db"
 )
 
-// StockTransactions lists the ledger of a product, newest first by default. Entries never
+// Transactions lists the ledger of a product, newest first by default. Entries never
 // change and have unordered ids, so sorting by updated_at or id, and ranges of updated_at,
 // are INVALID. Ledgers of deleted records stay. It returns NOT_FOUND for a product that
 // never had a record.
-func (s *Service) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
+func (s *Service) Transactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
 			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which stock transactions do not have; use id or created_at")
@@ -33,7 +33,7 @@ func (s *Service) StockTransactions(ctx context.Context, productID string, query
 }
 
 func (s *Service) hasLedger(ctx context.Context, productID string) error {
-	_, missing := s.Stock(ctx, productID)
+	_, missing := s.Get(ctx, productID)
 	if !store.HasCode(missing, store.NotFound) || !store.IsID(productID) {
 		return missing
 	}
@@ -44,8 +44,8 @@ func (s *Service) hasLedger(ctx context.Context, productID string) error {
 	return err
 }
 
-// StockTransaction returns an entry of a product's ledger, or NOT_FOUND.
-func (s *Service) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
+// Transaction returns an entry of a product's ledger, or NOT_FOUND.
+func (s *Service) Transaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
 	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Abbreviate(id), store.Abbreviate(productID))
 	if !store.IsID(productID) || !store.IsID(id) {
 		return nil, unknown
@@ -64,9 +64,9 @@ var stockTransactionList = db.Listing[*StockTransaction]{
 	Key:      func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
 }
 
-// StockTransactionsByProduct returns the newest entries of several ledgers, newest first,
+// TransactionsByProduct returns the newest entries of several ledgers, newest first,
 // at most limit each.
-func (s *Service) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+func (s *Service) TransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
 	lines, err := db.CollectIn(ctx, s.db.Reader, scanStockTransaction, store.ValidIDs(productIDs), `
 		SELECT `+stockTransactionColumns+` FROM (
 		    SELECT `+stockTransactionColumns+`,

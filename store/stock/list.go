@@ -10,9 +10,9 @@ import (
 	"portico/store/db"
 )
 
-// Stocks lists all stock, of unpublished products too, by default in the order of product
+// List lists all stock, of unpublished products too, by default in the order of product
 // ids. With a range of available units, the order is that of units, then product ids, and another one is INVALID.
-func (s *Service) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
+func (s *Service) List(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
 	query, err := byAvailable(query)
 	if err != nil {
 		return nil, err
@@ -60,9 +60,9 @@ var StockList = db.Listing[*Stock]{
 	},
 }
 
-// StockTimes returns the earliest creation and the latest change of all stock; zero times
+// Times returns the earliest creation and the latest change of all stock; zero times
 // if there is none.
-func (s *Service) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
+func (s *Service) Times(ctx context.Context) (created, updated time.Time, err error) {
 	if s.cache.viewRecorded(ctx, func(cells *stockCells, reads *Reads) {
 		reads.recordTimes(cells.created, cells.updated)
 		created, updated = cells.times()
@@ -96,8 +96,8 @@ type StockPage struct {
 	list    store.ListID // in cursors; zero until needed
 }
 
-// StockPage is Stocks for callers that need all of it, but few cursors.
-func (s *Service) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
+// Page is List for callers that need all of it, but few cursors.
+func (s *Service) Page(ctx context.Context, query store.ListQuery) (*StockPage, error) {
 	query, err := byAvailable(query)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (s *Service) StockPage(ctx context.Context, query store.ListQuery) (*StockP
 	if page.Total, err = slice.Total(ctx); err != nil {
 		return nil, err
 	}
-	page.Created, page.Updated, err = s.StockTimes(ctx)
+	page.Created, page.Updated, err = s.Times(ctx)
 	return page, err
 }
 

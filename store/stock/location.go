@@ -14,8 +14,8 @@ type StockLocation struct {
 	Address     []string // always empty
 }
 
-// StockLocations lists the locations.
-func (s *Service) StockLocations() []*StockLocation {
+// Locations lists the locations.
+func (s *Service) Locations() []*StockLocation {
 	return []*StockLocation{{ID: DefaultLocation, Name: "Default", Description: "All stock.", Address: []string{}}}
 }
 

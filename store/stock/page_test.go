@@ -53,9 +53,9 @@ func TestLowStock(t *testing.T) {
 			var got []string
 			for after := (*string)(nil); ; {
 				query := store.ListQuery{Ranges: c.ranges, Page: store.Page{First: new(2), After: after}}
-				slice, err := s.Stock.Stocks(t.Context(), query)
+				slice, err := s.Stock.List(t.Context(), query)
 				require.NoError(t, err)
-				page, err := s.Stock.StockPage(t.Context(), query)
+				page, err := s.Stock.Page(t.Context(), query)
 				require.NoError(t, err)
 				require.Equal(t, len(slice.Items), page.Len())
 				for i, record := range slice.Items {
@@ -71,7 +71,7 @@ func TestLowStock(t *testing.T) {
 			}
 			require.Equal(t, c.want, strings.Join(got, " "), "%v", c.ranges)
 		}
-		_, err := s.Stock.Stocks(t.Context(), store.ListQuery{Sort: store.Sort{By: store.SortID}, Ranges: []store.Range{at("le", 5)}})
+		_, err := s.Stock.List(t.Context(), store.ListQuery{Sort: store.Sort{By: store.SortID}, Ranges: []store.Range{at("le", 5)}})
 		storetest.RequireError(t, err, store.Invalid, "order_by", "left out")
 	})
 }
@@ -112,7 +112,7 @@ func pageBounds(backend storetest.Backend) func(*testing.T) {
 			{"last after a cursor", store.Page{Last: new(1), After: &cursor}, "", "", nil},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.Stock.Stocks(t.Context(), store.ListQuery{Page: c.page})
+				_, err := s.Stock.List(t.Context(), store.ListQuery{Page: c.page})
 				if c.code == "" {
 					require.NoError(t, err)
 					return
@@ -129,7 +129,7 @@ func pageCursors(backend storetest.Backend) func(*testing.T) {
 		for _, own := range allSorts() {
 			cursor := storetest.StockCursor(t, s, own)
 			for _, requested := range allSorts() {
-				_, err := s.Stock.Stocks(t.Context(), store.ListQuery{Sort: requested, Page: store.Page{After: &cursor}})
+				_, err := s.Stock.List(t.Context(), store.ListQuery{Sort: requested, Page: store.Page{After: &cursor}})
 				if own == requested {
 					require.NoError(t, err)
 					continue
@@ -140,7 +140,7 @@ func pageCursors(backend storetest.Backend) func(*testing.T) {
 		cursor := storetest.StockCursor(t, s, store.Sort{})
 		beyondA, err := store.NewRange("id", "gt", "a")
 		require.NoError(t, err)
-		_, err = s.Stock.Stocks(t.Context(), store.ListQuery{Ranges: []store.Range{beyondA}, Page: store.Page{Before: &cursor}})
+		_, err = s.Stock.List(t.Context(), store.ListQuery{Ranges: []store.Range{beyondA}, Page: store.Page{Before: &cursor}})
 		storetest.RequireError(t, err, store.CursorMismatch, "before", "another list, sort or filter")
 	}
 }
@@ -167,7 +167,7 @@ func pageCursorValues(backend storetest.Backend) func(*testing.T) {
 		} {
 			for member, page := range map[string]store.Page{"after": {After: &c.cursor}, "before": {Before: &c.cursor}} {
 				t.Run(fmt.Sprintf("%s as %s", c.name, member), func(t *testing.T) {
-					_, err := s.Stock.Stocks(t.Context(), store.ListQuery{Sort: c.sort, Page: page})
+					_, err := s.Stock.List(t.Context(), store.ListQuery{Sort: c.sort, Page: page})
 					storetest.RequireError(t, err, store.Invalid, member, "is not a cursor")
 				})
 			}

@@ -7,9 +7,9 @@ import (
 	"portico/store"
 )
 
-// Stock returns the stock of a product, or NOT_FOUND if it has no record.
-func (s *Service) Stock(ctx context.Context, productID string) (*Stock, error) {
-	column, err := s.StockColumn(ctx, []string{productID})
+// Get returns the stock of a product, or NOT_FOUND if it has no record.
+func (s *Service) Get(ctx context.Context, productID string) (*Stock, error) {
+	column, err := s.Column(ctx, []string{productID})
 	if err == nil && column[0] == nil {
 		return nil, store.NotFoundf(nil, "There is no stock record for the product %q.", store.Abbreviate(productID))
 	}
@@ -19,9 +19,9 @@ func (s *Service) Stock(ctx context.Context, productID string) (*Stock, error) {
 	return column[0], nil
 }
 
-// StocksByID returns the stock of products by id; those without a record are missing.
-func (s *Service) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
-	column, err := s.StockColumn(ctx, productIDs)
+// ByID returns the stock of products by id; those without a record are missing.
+func (s *Service) ByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
+	column, err := s.Column(ctx, productIDs)
 	byID := make(map[string]*Stock, len(column))
 	for i, stock := range column {
 		if stock != nil {
@@ -31,10 +31,10 @@ func (s *Service) StocksByID(ctx context.Context, productIDs []string) (map[stri
 	return byID, err
 }
 
-// StockColumn returns the stock of products in the order of their ids, nil for those
+// Column returns the stock of products in the order of their ids, nil for those
 // without a record. From the cache it takes two allocations and about 100 ns a product,
 // else one statement for every 512.
-func (s *Service) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
+func (s *Service) Column(ctx context.Context, productIDs []string) ([]*Stock, error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, err
 	}

@@ -22,26 +22,26 @@ func TestReads(t *testing.T) {
 		type reader = func(context.Context, *shop.Store) error
 		byID := store.ListQuery{}
 		readers := map[string]reader{
-			"one": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stock(ctx, "b"); return err },
+			"one": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Get(ctx, "b"); return err },
 			"none": func(ctx context.Context, s *shop.Store) error {
-				_, err := s.Stock.StocksByID(ctx, []string{"n"})
+				_, err := s.Stock.ByID(ctx, []string{"n"})
 				return err
 			},
-			"a list": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Stocks(ctx, byID); return err },
-			"a page": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.StockPage(ctx, byID); return err },
+			"a list": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.List(ctx, byID); return err },
+			"a page": func(ctx context.Context, s *shop.Store) error { _, err := s.Stock.Page(ctx, byID); return err },
 			"another page": func(ctx context.Context, s *shop.Store) error {
 				one := 1
-				_, err := s.Stock.StockPage(ctx, store.ListQuery{Page: store.Page{First: &one}})
+				_, err := s.Stock.Page(ctx, store.ListQuery{Page: store.Page{First: &one}})
 				return err
 			},
-			"all times": func(ctx context.Context, s *shop.Store) error { _, _, err := s.Stock.StockTimes(ctx); return err },
+			"all times": func(ctx context.Context, s *shop.Store) error { _, _, err := s.Stock.Times(ctx); return err },
 			"only others": func(ctx context.Context, s *shop.Store) error {
-				_, err := s.Stock.StocksByID(ctx, []string{"a", "c"})
+				_, err := s.Stock.ByID(ctx, []string{"a", "c"})
 				return err
 			},
 		}
 		create := func(t *testing.T, s *shop.Store) {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "n", 1)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, "n", 1)
 			require.NoError(t, err)
 		}
 		for _, change := range []struct {
@@ -56,7 +56,7 @@ func TestReads(t *testing.T) {
 				[]string{"none", "only others"}, []string{"another page", "all times"}},
 			{"a new record", create, nil, nil},
 			{"a deletion", func(t *testing.T, s *shop.Store) {
-				require.NoError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"))
+				require.NoError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"))
 			}, nil, nil},
 		} {
 			t.Run(change.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestReads(t *testing.T) {
 					recorded[name] = reads
 				}
 				change.change(t, s)
-				_, updated, err := s.Stock.StockTimes(t.Context())
+				_, updated, err := s.Stock.Times(t.Context())
 				require.NoError(t, err)
 				for name, reads := range recorded {
 					require.Equal(t, slices.Contains(change.keeps, name), s.Stock.Unchanged(reads), name)
@@ -98,7 +98,7 @@ func TestReads(t *testing.T) {
 			s := storetest.OpenWithStock(t, backend.WithStockCache(), 5, "a", "b", "c")
 			storetest.RefreshStock(t, s)
 			ctx, reads := stock.RecordReads(t.Context())
-			_, err := s.Stock.Stocks(ctx, store.ListQuery{Sort: store.Sort{By: store.SortUpdatedAt}})
+			_, err := s.Stock.List(ctx, store.ListQuery{Sort: store.Sort{By: store.SortUpdatedAt}})
 			require.NoError(t, err)
 			require.False(t, s.Stock.Unchanged(reads))
 		})
@@ -106,7 +106,7 @@ func TestReads(t *testing.T) {
 			s := storetest.OpenWithStock(t, backend.WithStockCache(), 5, "a")
 			storetest.RefreshStock(t, s)
 			ctx, reads := stock.RecordReads(t.Context())
-			_, err := s.Stock.Stock(ctx, "a")
+			_, err := s.Stock.Get(ctx, "a")
 			require.NoError(t, err)
 			storetest.RefreshStock(t, s) // the records are read anew
 			require.False(t, s.Stock.Unchanged(reads))

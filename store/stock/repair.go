@@ -14,7 +14,7 @@ const lengthError = `(SELECT COUNT(*) FROM stock_transaction WHERE stock_transac
 
 // RepairLedgerLengths compares the stored lengths of all ledgers with the entries once a day, and
 // corrects them.
-func RepairLedgerLengths(s *Service, actor store.Actor) db.Sweep {
+func (s *Service) RepairLedgerLengths(actor store.Actor) db.Sweep {
 	type counted struct {
 		product string
 		off     int

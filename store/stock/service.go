@@ -17,15 +17,15 @@ type Service struct {
 }
 
 // DropCache empties the cache, because the database file may have been replaced.
-func DropCache(s *Service) { s.cache.drop() }
+func (s *Service) DropCache() { s.cache.drop() }
 
 // SuspectCache empties the cache and requires two equal reads before its next use, because the
 // database may be a different one.
-func SuspectCache(s *Service) { s.cache.requireConfirmation() }
+func (s *Service) SuspectCache() { s.cache.requireConfirmation() }
 
 // ResetAfterRestore makes watchers accept the states of a restored database, whose revisions may be
 // lower. Only the poll loop may call it.
-func ResetAfterRestore(s *Service) {
+func (s *Service) ResetAfterRestore() {
 	s.stockWatch.Reset()
 	s.stockWatch.lanes, s.stockWatch.cacheBehind = nil, true
 	s.cache.requireConfirmation() // a load may have run meanwhile

@@ -42,15 +42,15 @@ func stockCacheStatements(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		for name, read := range map[string]func(context.Context) error{
-			"one":     func(ctx context.Context) error { _, err := s.Stock.Stock(ctx, "b"); return err },
-			"several": func(ctx context.Context) error { _, err := s.Stock.StocksByID(ctx, []string{"b", "c"}); return err },
+			"one":     func(ctx context.Context) error { _, err := s.Stock.Get(ctx, "b"); return err },
+			"several": func(ctx context.Context) error { _, err := s.Stock.ByID(ctx, []string{"b", "c"}); return err },
 			"a page": func(ctx context.Context) error {
-				slice, err := s.Stock.Stocks(ctx, store.ListQuery{})
+				slice, err := s.Stock.List(ctx, store.ListQuery{})
 				require.NoError(t, err)
 				_, err = slice.Total(ctx)
 				return err
 			},
-			"times": func(ctx context.Context) error { _, _, err := s.Stock.StockTimes(ctx); return err },
+			"times": func(ctx context.Context) error { _, _, err := s.Stock.Times(ctx); return err },
 		} {
 			storetest.Eventually(t, true, func() bool { return storetest.CountStatements(t, read) == 0 }, name)
 		}
@@ -63,10 +63,10 @@ func stockCacheOwnWrites(backend storetest.Backend) func(*testing.T) {
 		for i := range 50 {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			require.Equal(t, i+1, storetest.Available(t, s, "a"))
-			made, err := s.Stock.CreateStock(t.Context(), storetest.Actor, fmt.Sprintf("n%d", i), i)
+			made, err := s.Stock.Create(t.Context(), storetest.Actor, fmt.Sprintf("n%d", i), i)
 			require.NoError(t, err)
 			require.Equal(t, made, storetest.ReadStock(t, s, made.ProductID))
-			slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+			slice, err := s.Stock.List(t.Context(), store.ListQuery{})
 			require.NoError(t, err)
 			total, err := slice.Total(t.Context())
 			require.NoError(t, err)
@@ -86,10 +86,10 @@ func stockCacheOtherServers(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, want, storetest.Available(t, s, "a"), "the last writer sees all earlier writes")
 			storetest.Eventually(t, want, func() int { return storetest.Available(t, other, "a") })
 		}
-		_, err := other.Stock.CreateStock(t.Context(), storetest.Actor, "b", 7)
+		_, err := other.Stock.Create(t.Context(), storetest.Actor, "b", 7)
 		require.NoError(t, err)
 		storetest.Eventually(t, 7, func() int {
-			if stock, err := s.Stock.Stock(t.Context(), "b"); err == nil {
+			if stock, err := s.Stock.Get(t.Context(), "b"); err == nil {
 				return stock.Available
 			}
 			return -1
@@ -136,7 +136,7 @@ func stockCacheRecovery(backend storetest.Backend) func(*testing.T) {
 				}
 			})
 			storetest.Eventually(t, 10+i, func() int {
-				stock, err := s.Stock.Stock(t.Context(), "a")
+				stock, err := s.Stock.Get(t.Context(), "a")
 				if err != nil { // until the cache is valid again
 					storetest.RequireError(t, err, store.Unavailable, "", "being replaced or restored")
 					return -1
@@ -152,7 +152,7 @@ func stockCacheOverBudget(backend storetest.Backend) func(*testing.T) {
 		storetest.OpenWithStock(t, backend, 3, "a", "b")
 		s := backend.Open(t, func(config *shop.Config) { config.StockBytes = 1 })
 		storetest.RefreshStock(t, s)
-		one := func(ctx context.Context) error { _, err := s.Stock.Stock(ctx, "b"); return err }
+		one := func(ctx context.Context) error { _, err := s.Stock.Get(ctx, "b"); return err }
 		require.Equal(t, 1, storetest.CountStatements(t, one))
 		require.NoError(t, storetest.Increment(t.Context(), s, "b"))
 		require.Equal(t, 4, storetest.Available(t, s, "b"))
@@ -169,21 +169,21 @@ func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 		})
 		told := func(text string) int { return strings.Count(log.String(), text) }
 		for i := range 20 {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("p", i), 1)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, fmt.Sprint("p", i), 1)
 			require.NoError(t, err)
 		}
-		storetest.Eventually(t, true, func() bool { return s.Stock.StockCacheStats().OverBudget })
+		storetest.Eventually(t, true, func() bool { return s.Stock.CacheStats().OverBudget })
 		storetest.RefreshStock(t, s)
 		storetest.RefreshStock(t, s)
 		require.Equal(t, 1, told("exceeds --stock-cache-bytes"), "once: %s", log.String())
-		require.Zero(t, s.Stock.StockCacheStats().Records)
+		require.Zero(t, s.Stock.CacheStats().Records)
 		storetest.ClearStock(t, backend.SQL(t))
 		storetest.RefreshStock(t, s)
-		require.False(t, s.Stock.StockCacheStats().OverBudget)
+		require.False(t, s.Stock.CacheStats().OverBudget)
 		require.Equal(t, 1, told("fits --stock-cache-bytes again"))
-		_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "q", 1)
+		_, err := s.Stock.Create(t.Context(), storetest.Actor, "q", 1)
 		require.NoError(t, err)
-		require.Equal(t, 1, s.Stock.StockCacheStats().Records, "the cache holds all stock again")
+		require.Equal(t, 1, s.Stock.CacheStats().Records, "the cache holds all stock again")
 	}
 }
 
@@ -198,7 +198,7 @@ func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 			_, err := db.Exec(query)
 			require.NoError(t, err)
 		}
-		watcher, err := s.Stock.WatchStock(t.Context(), []string{"a"})
+		watcher, err := s.Stock.Watch(t.Context(), []string{"a"})
 		require.NoError(t, err)
 		t.Cleanup(watcher.Close)
 		_, took := watcher.Newest()
@@ -208,13 +208,13 @@ func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 			run(query)
 		}
 		in503 := func() bool {
-			_, err := s.Stock.Stock(t.Context(), "a")
+			_, err := s.Stock.Get(t.Context(), "a")
 			return store.HasCode(err, store.Unavailable)
 		}
 		storetest.Eventually(t, true, in503)
 		storetest.RequireError(t, s.Ping(t.Context()), store.Unavailable, "", "being replaced or restored")
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "being replaced or restored")
-		_, err = s.Settings.Settings(t.Context())
+		_, err = s.Settings.Get(t.Context())
 		storetest.RequireError(t, err, store.Unavailable, "", "being replaced or restored")
 		run(`INSERT INTO change SELECT * FROM kept_change`)
 		for range 20 { // longer than the polling interval
@@ -223,7 +223,7 @@ func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 		}
 		run(`INSERT INTO stock SELECT * FROM kept`)
 		storetest.Eventually(t, 5, func() int {
-			stock, err := s.Stock.Stock(t.Context(), "a")
+			stock, err := s.Stock.Get(t.Context(), "a")
 			if err != nil {
 				storetest.RequireError(t, err, store.Unavailable, "")
 				return -1

@@ -18,19 +18,19 @@ func stockCreate(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
-		made, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "a", 10)
+		made, err := s.Stock.Create(t.Context(), storetest.Actor, "a", 10)
 		require.NoError(t, err)
 		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
 		require.Equal(t, made, storetest.ReadStock(t, s, "a"))
-		none, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "b", 0)
+		none, err := s.Stock.Create(t.Context(), storetest.Actor, "b", 0)
 		require.NoError(t, err)
 		require.Zero(t, none.Total())
-		slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+		slice, err := s.Stock.List(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
 		total, err := slice.Total(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, total, "the list's total")
-		lines, err := s.Stock.StockTransactionsByProduct(t.Context(), []string{"a", "b"}, 5)
+		lines, err := s.Stock.TransactionsByProduct(t.Context(), []string{"a", "b"}, 5)
 		require.NoError(t, err)
 		require.Empty(t, lines["b"], "zero units make no ledger entry")
 		require.Len(t, lines["a"], 1)
@@ -49,12 +49,12 @@ func stockCreate(backend storetest.Backend) func(*testing.T) {
 			{"c", -1, store.Unprocessable, "quantity"},
 			{"c", store.MaxStock + 1, store.Unprocessable, "quantity"},
 		} {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, c.product, c.units)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, c.product, c.units)
 			storetest.RequireError(t, err, c.code, c.member)
 		}
-		_, err = s.Stock.Stock(t.Context(), "c")
+		_, err = s.Stock.Get(t.Context(), "c")
 		storetest.RequireError(t, err, store.NotFound, "")
-		full, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "full", store.MaxStock)
+		full, err := s.Stock.Create(t.Context(), storetest.Actor, "full", store.MaxStock)
 		require.NoError(t, err)
 		require.Equal(t, store.MaxStock, full.Total())
 	}
@@ -64,7 +64,7 @@ func stockCreateRace(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var made atomic.Int64
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, "a", 1+writer)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, "a", 1+writer)
 			switch {
 			case err == nil:
 				made.Add(1)
@@ -82,12 +82,12 @@ func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		var ids []string
 		for n := range 23 {
-			made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},
+			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},
 				{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 			ids = append(ids, made[0].ID)
 		}
-		newest, err := s.Stock.StockTransactionsByProduct(t.Context(), []string{"a"}, 100)
+		newest, err := s.Stock.TransactionsByProduct(t.Context(), []string{"a"}, 100)
 		require.NoError(t, err)
 		want := []string{}
 		for _, line := range newest["a"] {
@@ -102,7 +102,7 @@ func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 			}
 			got := []string{}
 			for {
-				slice, err := s.Stock.StockTransactions(t.Context(), "a", query)
+				slice, err := s.Stock.Transactions(t.Context(), "a", query)
 				require.NoError(t, err)
 				total, err := slice.Total(t.Context())
 				require.NoError(t, err)
@@ -118,34 +118,34 @@ func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 			}
 			require.Equal(t, want, got)
 		}
-		line, err := s.Stock.StockTransaction(t.Context(), "a", ids[3])
+		line, err := s.Stock.Transaction(t.Context(), "a", ids[3])
 		require.NoError(t, err)
 		require.Equal(t, 4, line.Quantity)
 		for _, of := range [][2]string{{"b", ids[3]}, {"a", "none"}, {"a b", ids[3]}, {"a", "\x00"}, {"ghost", ids[3]}} {
-			_, err := s.Stock.StockTransaction(t.Context(), of[0], of[1])
+			_, err := s.Stock.Transaction(t.Context(), of[0], of[1])
 			storetest.RequireError(t, err, store.NotFound, "")
 		}
-		_, err = s.Stock.StockTransactions(t.Context(), "ghost", store.ListQuery{})
+		_, err = s.Stock.Transactions(t.Context(), "ghost", store.ListQuery{})
 		storetest.RequireError(t, err, store.NotFound, "", "ghost")
 		for _, by := range []store.SortBy{store.SortID, store.SortUpdatedAt} {
-			_, err = s.Stock.StockTransactions(t.Context(), "a", store.ListQuery{Sort: store.Sort{By: by}})
+			_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Sort: store.Sort{By: by}})
 			storetest.RequireError(t, err, store.Invalid, "sort", "created_at")
 		}
-		_, err = s.Stock.StockTransactions(t.Context(), "a", store.ListQuery{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon}}})
+		_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon}}})
 		storetest.RequireError(t, err, store.Invalid, "filter", "updated_at")
 		later := store.ListQuery{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon.Add(100 * 365 * 24 * time.Hour)}}}
-		slice, err := s.Stock.StockTransactions(t.Context(), "a", later)
+		slice, err := s.Stock.Transactions(t.Context(), "a", later)
 		require.NoError(t, err)
 		require.Empty(t, slice.Items)
-		_, err = s.Stock.StockTransactions(t.Context(), "a", store.ListQuery{Page: store.Page{Offset: new(10_001)}})
+		_, err = s.Stock.Transactions(t.Context(), "a", store.ListQuery{Page: store.Page{Offset: new(10_001)}})
 		storetest.RequireError(t, err, store.Unprocessable, "offset")
-		_, err = s.Stock.StockTransactions(t.Context(), "b", store.ListQuery{Page: store.Page{After: new(cursorOfLedger(t, s, "a"))}})
+		_, err = s.Stock.Transactions(t.Context(), "b", store.ListQuery{Page: store.Page{After: new(cursorOfLedger(t, s, "a"))}})
 		storetest.RequireError(t, err, store.CursorMismatch, "after")
 	}
 }
 
 func cursorOfLedger(t *testing.T, s *shop.Store, product string) string {
-	slice, err := s.Stock.StockTransactions(t.Context(), product, store.ListQuery{})
+	slice, err := s.Stock.Transactions(t.Context(), product, store.ListQuery{})
 	require.NoError(t, err)
 	return slice.Cursors()[0]
 }

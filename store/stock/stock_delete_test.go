@@ -31,7 +31,7 @@ func TestDeleteStock(t *testing.T) {
 
 func ledgerLines(t *testing.T, s *shop.Store, product string) (lines []string) {
 	t.Helper()
-	slice, err := s.Stock.StockTransactions(t.Context(), product, store.ListQuery{})
+	slice, err := s.Stock.Transactions(t.Context(), product, store.ListQuery{})
 	require.NoError(t, err)
 	for _, line := range slices.Backward(slice.Items) {
 		lines = append(lines, fmt.Sprintf("%s %d %s", line.Action, line.AvailableDelta, line.Reason))
@@ -43,7 +43,7 @@ func ledgerLines(t *testing.T, s *shop.Store, product string) (lines []string) {
 // listedStock returns the products of the list. Its total and its order by ID must agree.
 func listedStock(t *testing.T, s *shop.Store) string {
 	t.Helper()
-	slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+	slice, err := s.Stock.List(t.Context(), store.ListQuery{})
 	require.NoError(t, err)
 	ids := []string{}
 	for _, item := range slice.Items {
@@ -61,30 +61,30 @@ func stockDeleted(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		storetest.RefreshStock(t, s)
 		for _, product := range []string{"a", "b", "c"} {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, product, 5)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
 		}
 		for _, unknown := range []string{"none", "no id", ""} {
-			storetest.RequireError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, unknown), store.NotFound, "product_id", "no stock record")
+			storetest.RequireError(t, s.Stock.Delete(t.Context(), storetest.Actor, unknown), store.NotFound, "product_id", "no stock record")
 		}
 		storetest.TransactStock(t, s, stock.StockChange{ProductID: "b", Action: stock.StockAllocate, Quantity: 2})
-		storetest.RequireError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"), store.Unprocessable, "product_id", "2 allocated units")
+		storetest.RequireError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"), store.Unprocessable, "product_id", "2 allocated units")
 		storetest.TransactStock(t, s, stock.StockChange{ProductID: "b", Action: stock.StockDeallocate, Quantity: 2})
-		require.NoError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"))
+		require.NoError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"))
 		require.Equal(t, "a c", listedStock(t, s))
-		_, err := s.Stock.Stock(t.Context(), "b")
+		_, err := s.Stock.Get(t.Context(), "b")
 		storetest.RequireError(t, err, store.NotFound, "")
-		storetest.RequireError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"), store.NotFound, "product_id")
-		_, err = s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
+		storetest.RequireError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"), store.NotFound, "product_id")
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
 		storetest.RequireError(t, err, store.NotFound, "changes.0.product_id")
 		history := []string{"increment 5 ", "allocate -2 ", "deallocate 2 ", "set -5 deleted"}
 		require.Equal(t, history, ledgerLines(t, s, "b"))
-		_, err = s.Stock.StockTransactions(t.Context(), "none", store.ListQuery{})
+		_, err = s.Stock.Transactions(t.Context(), "none", store.ListQuery{})
 		storetest.RequireError(t, err, store.NotFound, "")
 		storetest.RequireStockConsistent(t, backend.SQL(t))
 		storetest.RequireTotals(t, backend.SQL(t))
 
-		_, err = s.Stock.CreateStock(t.Context(), storetest.Actor, "b", 3)
+		_, err = s.Stock.Create(t.Context(), storetest.Actor, "b", 3)
 		require.NoError(t, err)
 		require.Equal(t, "a b c", listedStock(t, s))
 		require.Equal(t, 3, storetest.Available(t, s, "b"))
@@ -92,21 +92,21 @@ func stockDeleted(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 4, storetest.Available(t, s, "b"))
 		require.Equal(t, append(history, "increment 3 ", "increment 1 "), ledgerLines(t, s, "b"))
 		for _, product := range []string{"a", "b", "c"} {
-			require.NoError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, product))
+			require.NoError(t, s.Stock.Delete(t.Context(), storetest.Actor, product))
 		}
 		require.Empty(t, listedStock(t, s))
-		created, updated, err := s.Stock.StockTimes(t.Context())
+		created, updated, err := s.Stock.Times(t.Context())
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero())
 		storetest.RequireStockConsistent(t, backend.SQL(t))
 		storetest.RequireTotals(t, backend.SQL(t))
 
 		// Under one key it is done once.
-		_, err = s.Stock.CreateStock(t.Context(), storetest.Actor, "once", 1)
+		_, err = s.Stock.Create(t.Context(), storetest.Actor, "once", 1)
 		require.NoError(t, err)
 		keyed := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Operation: "stockDelete", Key: "key"})
-		require.NoError(t, s.Stock.DeleteStock(keyed, storetest.Actor, "once"))
-		require.NoError(t, s.Stock.DeleteStock(keyed, storetest.Actor, "once"))
+		require.NoError(t, s.Stock.Delete(keyed, storetest.Actor, "once"))
+		require.NoError(t, s.Stock.Delete(keyed, storetest.Actor, "once"))
 	}
 }
 
@@ -116,11 +116,11 @@ func stockDeletedOtherServers(backend storetest.Backend) func(*testing.T) {
 		storetest.RefreshStock(t, here)
 		storetest.RefreshStock(t, there)
 		for _, product := range []string{"a", "b"} {
-			_, err := here.Stock.CreateStock(t.Context(), storetest.Actor, product, 5)
+			_, err := here.Stock.Create(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
 		}
 		storetest.Eventually(t, "a b", func() string { return listedStock(t, there) })
-		watcher, err := there.Stock.WatchStock(t.Context(), []string{"a"})
+		watcher, err := there.Stock.Watch(t.Context(), []string{"a"})
 		require.NoError(t, err)
 		defer watcher.Close()
 		units := func() int {
@@ -133,13 +133,13 @@ func stockDeletedOtherServers(backend storetest.Backend) func(*testing.T) {
 		}
 		storetest.Eventually(t, 5, units)
 		for round := range 3 {
-			require.NoError(t, here.Stock.DeleteStock(t.Context(), storetest.Actor, "a"))
+			require.NoError(t, here.Stock.Delete(t.Context(), storetest.Actor, "a"))
 			require.Equal(t, "b", listedStock(t, here))
 			storetest.Eventually(t, "b", func() string { return listedStock(t, there) })
 			storetest.Eventually(t, 0, units)
 			here, there = there, here
 			storetest.RefreshStock(t, here)
-			_, err := here.Stock.CreateStock(t.Context(), storetest.Actor, "a", 6+round)
+			_, err := here.Stock.Create(t.Context(), storetest.Actor, "a", 6+round)
 			require.NoError(t, err)
 			storetest.Eventually(t, "a b", func() string { return listedStock(t, there) })
 			storetest.Eventually(t, 6+round, func() int { return storetest.Available(t, there, "a") })
@@ -161,11 +161,11 @@ func stockDeletedRaced(backend storetest.Backend) func(*testing.T) {
 					s, product := stores[random.IntN(2)], products[random.IntN(3)]
 					switch random.IntN(4) {
 					case 0:
-						_ = s.Stock.DeleteStock(context.Background(), storetest.Actor, product)
+						_ = s.Stock.Delete(context.Background(), storetest.Actor, product)
 					case 1:
-						_, _ = s.Stock.CreateStock(context.Background(), storetest.Actor, product, random.IntN(9))
+						_, _ = s.Stock.Create(context.Background(), storetest.Actor, product, random.IntN(9))
 					default:
-						_, _ = s.Stock.TransactStock(context.Background(), storetest.Actor, []stock.StockChange{{ProductID: product, Action: stock.StockActions()[random.IntN(5)], Quantity: 1 + random.IntN(3)}})
+						_, _ = s.Stock.Transact(context.Background(), storetest.Actor, []stock.StockChange{{ProductID: product, Action: stock.StockActions()[random.IntN(5)], Quantity: 1 + random.IntN(3)}})
 					}
 				}
 			})
@@ -189,11 +189,11 @@ func stockDeletedImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		for _, product := range []string{"a", "b"} {
-			_, err := s.Stock.CreateStock(t.Context(), storetest.Actor, product, 5)
+			_, err := s.Stock.Create(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
 		}
 		before := storetest.Export(t, s)
-		require.NoError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"))
+		require.NoError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"))
 		require.NotContains(t, storetest.Export(t, s), `"b"`)
 		storetest.RequireSameAfterImport(t, backend, s)
 		report := storetest.ImportWithOptions(t, s, before)
@@ -203,7 +203,7 @@ func stockDeletedImported(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireStockConsistent(t, backend.SQL(t))
 		storetest.RequireTotals(t, backend.SQL(t))
 		require.NoError(t, storetest.Increment(t.Context(), s, "b"))
-		require.NoError(t, s.Stock.DeleteStock(t.Context(), storetest.Actor, "b"))
+		require.NoError(t, s.Stock.Delete(t.Context(), storetest.Actor, "b"))
 		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStockList tests Service.Stocks: any way of paging returns each row once, in order.
+// TestStockList tests Service.List: any way of paging returns each row once, in order.
 func TestStockList(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, testStockList)
@@ -80,7 +80,7 @@ func stocksEmpty(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		for _, page := range []store.Page{{}, {First: new(5)}, {Last: new(5)}, {Offset: new(0)}, {Offset: new(7)}} {
-			slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{Page: page})
+			slice, err := s.Stock.List(t.Context(), store.ListQuery{Page: page})
 			require.NoError(t, err)
 			require.Empty(t, slice.Items)
 			require.Empty(t, slice.Cursors())
@@ -121,7 +121,7 @@ type pager struct {
 func (w pager) page(t require.TestingT, page store.Page) *store.Slice[*stock.Stock] {
 	query := w.query
 	query.Page = page
-	slice, err := w.s.Stock.Stocks(context.Background(), query)
+	slice, err := w.s.Stock.List(context.Background(), query)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(slice.Items), w.size)
 	require.Len(t, slice.Cursors(), len(slice.Items))
@@ -261,14 +261,14 @@ func satisfies(order int, operator string) bool {
 func stocksTimes(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		created, updated, err := s.Stock.StockTimes(t.Context())
+		created, updated, err := s.Stock.Times(t.Context())
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero(), "an empty list")
 		storetest.SeedStock(t, backend.SQL(t),
 			stock.Stock{ProductID: "a", CreatedAt: storetest.Noon.Add(time.Hour), UpdatedAt: storetest.Noon.Add(9 * time.Hour)},
 			stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon.Add(2 * time.Hour)})
 		storetest.RefreshStock(t, s)
-		created, updated, err = s.Stock.StockTimes(t.Context())
+		created, updated, err = s.Stock.Times(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, storetest.Noon, created)
 		require.Equal(t, storetest.Noon.Add(9*time.Hour), updated)
@@ -278,20 +278,20 @@ func stocksTimes(backend storetest.Backend) func(*testing.T) {
 func stocksByID(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 3, "a", "b", "c")
-		stocks, err := s.Stock.StocksByID(t.Context(), []string{"c", "ghost", "a", "c"})
+		stocks, err := s.Stock.ByID(t.Context(), []string{"c", "ghost", "a", "c"})
 		require.NoError(t, err)
 		row := func(id string) *stock.Stock {
 			return &stock.Stock{ProductID: id, Available: 3, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}
 		}
 		require.Equal(t, map[string]*stock.Stock{"a": row("a"), "c": row("c")}, stocks)
-		stocks, err = s.Stock.StocksByID(t.Context(), nil)
+		stocks, err = s.Stock.ByID(t.Context(), nil)
 		require.NoError(t, err)
 		require.Empty(t, stocks)
 		many := make([]string, 1300)
 		for i := range many {
 			many[i] = "ghost"
 		}
-		stocks, err = s.Stock.StocksByID(t.Context(), append(many, "b"))
+		stocks, err = s.Stock.ByID(t.Context(), append(many, "b"))
 		require.NoError(t, err)
 		require.Equal(t, map[string]*stock.Stock{"b": row("b")}, stocks)
 	}

@@ -18,7 +18,7 @@ import (
 // balances is a model of the stock: the available and allocated units of each product.
 type balances map[string][2]int
 
-// transact applies a batch as TransactStock does for a single writer. It returns the new
+// transact applies a batch as Transact does for a single writer. It returns the new
 // balances, or the code of the error.
 func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 	for _, c := range batch {
@@ -88,7 +88,7 @@ func stockModel(backend storetest.Backend) func(*testing.T) {
 			for range rapid.IntRange(1, 12).Draw(t, "batches") {
 				batch := rapid.SliceOfN(rapid.Custom(drawChange), 1, 5).Draw(t, "batch")
 				after, code := model.transact(batch)
-				made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, batch)
+				made, err := s.Stock.Transact(t.Context(), storetest.Actor, batch)
 				if code == "" {
 					require.NoError(t, err)
 					require.Len(t, made, len(batch))

@@ -23,7 +23,7 @@ func stockOversell(backend storetest.Backend) func(*testing.T) {
 				var sold atomic.Int64
 				storetest.RunWriters(t, backend, func(s *shop.Store, _ int) {
 					for {
-						made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
+						made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
 						if err != nil {
 							if !store.HasCode(err, store.Unprocessable) {
 								t.Errorf("a buyer got %v", err)
@@ -56,7 +56,7 @@ func stockContention(backend storetest.Backend) func(*testing.T) {
 				action, counter = stock.StockIncrement, &given
 			}
 			for range 20 {
-				_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
 				if err == nil {
 					counter.Add(1)
 				} else if want := "must be at most the 0 available units of a, got 1"; !strings.Contains(err.Error(), want) {
@@ -74,7 +74,7 @@ func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1000, "a")
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for {
-				seen, err := s.Stock.Stock(t.Context(), "a")
+				seen, err := s.Stock.Get(t.Context(), "a")
 				if err != nil {
 					t.Errorf("reading: %v", err)
 					return
@@ -83,7 +83,7 @@ func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 				if writer%2 == 0 { // half of the writers use a set
 					change.Action, change.Quantity = stock.StockSet, seen.Available-1
 				}
-				_, err = s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
 				if err == nil {
 					return
 				}
@@ -108,7 +108,7 @@ func stockConcurrentSets(backend storetest.Backend) func(*testing.T) {
 				change.Quantity = 1
 			}
 			for range 5 {
-				_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
 				if err != nil && !store.HasCode(err, store.Unprocessable) {
 					t.Errorf("setting: %v", err)
 				}
@@ -135,7 +135,7 @@ func stockLockOrder(backend storetest.Backend) func(*testing.T) {
 				batch = append(batch, stock.StockChange{ProductID: products[i], Action: stock.StockDecrement, Quantity: 1})
 			}
 			for range 5 {
-				if _, err := s.Stock.TransactStock(t.Context(), storetest.Actor, batch); err != nil {
+				if _, err := s.Stock.Transact(t.Context(), storetest.Actor, batch); err != nil {
 					t.Errorf("a batch: %v", err)
 				}
 			}

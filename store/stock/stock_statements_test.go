@@ -21,28 +21,28 @@ func TestStockStatements(t *testing.T) {
 			products = append(products, fmt.Sprintf("p%02d", i))
 		}
 		s := storetest.OpenWithStock(t, backend, 1, products...)
-		_, err := s.Settings.Settings(t.Context()) // cached from now on
+		_, err := s.Settings.Get(t.Context()) // cached from now on
 		require.NoError(t, err)
 		cursor := storetest.StockCursor(t, s, store.Sort{})
 		page := func(page store.Page) func(context.Context) error {
 			return func(ctx context.Context) error {
-				_, err := s.Stock.Stocks(ctx, store.ListQuery{Page: page})
+				_, err := s.Stock.List(ctx, store.ListQuery{Page: page})
 				return err
 			}
 		}
 		total := func(first int) func(context.Context) error {
 			return func(ctx context.Context) error {
-				slice, err := s.Stock.Stocks(ctx, store.ListQuery{Page: store.Page{First: &first}})
+				slice, err := s.Stock.List(ctx, store.ListQuery{Page: store.Page{First: &first}})
 				require.NoError(t, err)
 				_, err = slice.Total(ctx)
 				return err
 			}
 		}
 		byID := func(ids []string) func(context.Context) error {
-			return func(ctx context.Context) error { _, err := s.Stock.StocksByID(ctx, ids); return err }
+			return func(ctx context.Context) error { _, err := s.Stock.ByID(ctx, ids); return err }
 		}
 		ledgers := func(ids []string) func(context.Context) error {
-			return func(ctx context.Context) error { _, err := s.Stock.StockTransactionsByProduct(ctx, ids, 5); return err }
+			return func(ctx context.Context) error { _, err := s.Stock.TransactionsByProduct(ctx, ids, 5); return err }
 		}
 		for _, c := range []struct {
 			name        string

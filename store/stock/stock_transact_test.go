@@ -12,7 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestTransactStock tests Service.TransactStock: bounds, atomic batches, the ledger and
+// TestTransactStock tests Service.Transact: bounds, atomic batches, the ledger and
 // concurrent writers.
 func TestTransactStock(t *testing.T) {
 	t.Parallel()
@@ -62,9 +62,9 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 			{stock.StockDecrement, store.MaxStock, 0, 0},
 			{stock.StockIncrement, store.MaxStock, store.MaxStock, 0},
 		} {
-			before, err := s.Stock.Stock(t.Context(), "a")
+			before, err := s.Stock.Get(t.Context(), "a")
 			require.NoError(t, err)
-			made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+			made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
 				{ProductID: "a", Action: c.action, Quantity: c.quantity, Reason: "stocktaking", Reference: "order-1"}})
 			require.NoError(t, err, "%s %d", c.action, c.quantity)
 			require.Len(t, made, 1)
@@ -118,7 +118,7 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before := []*stock.Stock{storetest.ReadStock(t, s, "a"), storetest.ReadStock(t, s, "full")}
-				_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{c.change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{c.change})
 				storetest.RequireError(t, err, c.code, "changes.0."+c.member, c.words...)
 				require.Equal(t, before, []*stock.Stock{storetest.ReadStock(t, s, "a"), storetest.ReadStock(t, s, "full")})
 			})
@@ -129,12 +129,12 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 				for i := range batch {
 					batch[i] = change("a", stock.StockIncrement, 1)
 				}
-				_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, batch)
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, batch)
 				storetest.RequireError(t, err, store.Unprocessable, "changes", "between 1 and 1000")
 			})
 		}
 		t.Run("reading an unknown product", func(t *testing.T) {
-			_, err := s.Stock.Stock(t.Context(), "ghost")
+			_, err := s.Stock.Get(t.Context(), "ghost")
 			storetest.RequireError(t, err, store.NotFound, "", "ghost")
 		})
 		storetest.RequireLedger(t, backend.SQL(t))
@@ -144,7 +144,7 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 func stockErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a")
-		_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+		_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1},
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
 			{ProductID: "a", Action: "steal", Quantity: -1},
@@ -175,13 +175,13 @@ func stockBatch(backend storetest.Backend) func(*testing.T) {
 			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: new(9)},
 				store.Conflict, "changes.2.expected_available"},
 		} {
-			_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
+			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
 			storetest.RequireError(t, err, c.code, c.member)
 			for _, product := range []string{"a", "b", "c"} {
 				require.Equal(t, 10, storetest.Available(t, s, product), "%s: %s", c.name, product)
 			}
 		}
-		made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
+		made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
 		require.NoError(t, err)
 		for i, product := range []string{"c", "a", "b"} {
 			require.Equal(t, product, made[i].ProductID, "results are in the order of the changes")
@@ -194,7 +194,7 @@ func stockBatch(backend storetest.Backend) func(*testing.T) {
 func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a", "b")
-		made, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+		made, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
 			{ProductID: "b", Action: stock.StockAllocate, Quantity: 10},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 10},
 			{ProductID: "b", Action: stock.StockDeallocate, Quantity: 4},
@@ -207,7 +207,7 @@ func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 			after = append(after, [2]int{line.Stock.Available, line.Stock.Allocated})
 		}
 		require.Equal(t, [][2]int{{0, 10}, {0, 0}, {4, 6}, {1, 0}, {20, 6}}, after)
-		_, err = s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+		_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 		})
@@ -226,12 +226,12 @@ func stockExpectedAvailable(backend storetest.Backend) func(*testing.T) {
 				change := stock.StockChange{ProductID: "a", Action: action, Quantity: 3}
 				for _, wrong := range []int{9, 11, -1, 0} {
 					change.ExpectedAvailable = &wrong
-					_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
+					_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
 					storetest.RequireError(t, err, store.Conflict, "changes.0.expected_available", "10 are available")
 					require.Equal(t, 10, storetest.Available(t, s, "a"))
 				}
 				change.ExpectedAvailable = new(10)
-				_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
 				require.NoError(t, err)
 				require.NotEqual(t, 10, storetest.Available(t, s, "a"))
 				storetest.RequireLedger(t, backend.SQL(t))
@@ -250,13 +250,13 @@ func stockLedger(backend storetest.Backend) func(*testing.T) {
 			if i%2 == 0 {
 				clock.Advance(time.Second) // two entries share each time
 			}
-			lines, err := s.Stock.TransactStock(t.Context(), store.Actor("client:other"), []stock.StockChange{
+			lines, err := s.Stock.Transact(t.Context(), store.Actor("client:other"), []stock.StockChange{
 				{ProductID: "a", Action: stock.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
 			require.NoError(t, err)
 			lines[0].Stock = nil // not in the ledger
 			made = append([]*stock.StockTransaction{lines[0]}, made...)
 		}
-		ledgers, err := s.Stock.StockTransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
+		ledgers, err := s.Stock.TransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
 		require.NoError(t, err)
 		require.Equal(t, made[:5], ledgers["a"])
 		require.Len(t, ledgers["b"], 1, "its first entry")

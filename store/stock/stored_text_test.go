@@ -28,10 +28,10 @@ func textStored(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, text := range []string{"", "plain", " with  spaces ", "tab\tand\nline\r\n", "žluťoučký kůň 🐎", `quotes ' " \ ;--`, "%_*?[", "\x01\x7f",
 			"\ufeffmark", "e\u0301 is not \u00e9", "\uffff\U0010ffff", strings.Repeat("x", 255), strings.Repeat("é", 127)} {
-			_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
+			_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{
 				{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: text, Reference: text}})
 			require.NoError(t, err, "%q", text)
-			ledger, err := s.Stock.StockTransactionsByProduct(t.Context(), []string{"a"}, 100)
+			ledger, err := s.Stock.TransactionsByProduct(t.Context(), []string{"a"}, 100)
 			require.NoError(t, err)
 			var kept []string
 			for _, line := range ledger["a"] {
@@ -60,10 +60,10 @@ func textRefused(backend storetest.Backend) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				change := stock.StockChange{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: c.text}
-				_, err := s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err := s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
 				storetest.RequireError(t, err, c.code, "changes.0.reason", c.words)
 				change.Reason, change.Reference = "", c.text
-				_, err = s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
+				_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{change})
 				storetest.RequireError(t, err, c.code, "changes.0.reference", c.words)
 			})
 		}
@@ -77,15 +77,15 @@ func textIDs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, id := range []string{"", "a\x00", "\x00", "a\xff", "\xed\xa0\x80", "a b", "é", strings.Repeat("a", 65), strings.Repeat("a", 100_000)} {
-			_, err := s.Stock.Stock(t.Context(), id)
+			_, err := s.Stock.Get(t.Context(), id)
 			storetest.RequireError(t, err, store.NotFound, "")
-			stocks, err := s.Stock.StocksByID(t.Context(), []string{id, "a"})
+			stocks, err := s.Stock.ByID(t.Context(), []string{id, "a"})
 			require.NoError(t, err, "%.70q", id)
 			require.Len(t, stocks, 1)
-			ledgers, err := s.Stock.StockTransactionsByProduct(t.Context(), []string{id, "a"}, 5)
+			ledgers, err := s.Stock.TransactionsByProduct(t.Context(), []string{id, "a"}, 5)
 			require.NoError(t, err, "%.70q", id)
 			require.Len(t, ledgers, 1)
-			_, err = s.Stock.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: id, Action: stock.StockIncrement, Quantity: 1}})
+			_, err = s.Stock.Transact(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: id, Action: stock.StockIncrement, Quantity: 1}})
 			require.True(t, store.HasCode(err, store.NotFound) || store.HasCode(err, store.Invalid), "%.70q: %v", id, err)
 		}
 	}
@@ -95,7 +95,7 @@ func textOrder(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		sortedIDs := []string{"-", "0", "10", "2", "A", "B", "Z", "_", "a", "aA", "a_", "aa", "b", "z"}
 		s := storetest.OpenWithStock(t, backend, 0, sortedIDs...)
-		slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{})
+		slice, err := s.Stock.List(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
 		require.Equal(t, sortedIDs, stockIDs(slice))
 	}

@@ -17,7 +17,7 @@ const carryOverActor store.Actor = "system:carried-over"
 
 // SweepLedger replaces all old ledger entries of a product by one that sets their sum, so
 // that the ledger still adds up to the balance.
-func SweepLedger(s *Service, kept time.Duration) db.Sweep {
+func (s *Service) SweepLedger(kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("ledger", time.Hour, kept, s.carryOver, func(ctx context.Context, before int64, most int) (int, error) {
 		// The newest old entries; before them are entries that were carried over.
 		n, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `
@@ -133,7 +133,7 @@ func carriedOver(ctx context.Context, in db.Session, products []string) (map[str
 
 // SweepChanges deletes published changes that existed at the previous sweep. Processes
 // further behind reload all stock.
-func SweepChanges(s *Service) db.Sweep {
+func (s *Service) SweepChanges() db.Sweep {
 	const every = 10 * time.Minute
 	var mu sync.Mutex           // versions of the lanes at the previous sweep
 	var seen map[db.Topic]int64 // versions of the lanes, at a time

@@ -8,9 +8,9 @@ import (
 	"portico/store/db"
 )
 
-// WatchStock subscribes to the stock of products: first the current record of each, then
+// Watch subscribes to the stock of products: first the current record of each, then
 // every change, by any process. A deleted record has no units. Close the watcher when done.
-func (s *Service) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
+func (s *Service) Watch(ctx context.Context, productIDs []string) (*StockWatcher, error) {
 	w := &StockWatcher{s.stockWatch.Subscribe(productIDs)} // before the read, so that no change is missed
 	rows, err := s.stockStates(ctx, productIDs)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Service) WatchStock(ctx context.Context, productIDs []string) (*StockWa
 }
 
 // Watched reports whether somebody watches stock.
-func Watched(s *Service) bool { return s.stockWatch.Subscribed() }
+func (s *Service) Watched() bool { return s.stockWatch.Subscribed() }
 
 // stockStates reads records with their revisions, from the cache if possible.
 func (s *Service) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {

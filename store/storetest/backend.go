@@ -180,8 +180,8 @@ func (backend Backend) Open(t testing.TB, options ...func(*shop.Config)) *shop.S
 	}
 	s, err := shop.Open(context.Background(), config)
 	require.NoError(t, err)
-	require.NoError(t, s.Stock.WarmStock(context.Background())) // reads the rows that the test has seeded
-	t.Cleanup(func() { _ = s.Close() })                         // the test may have closed it
+	require.NoError(t, s.Stock.Warm(context.Background())) // reads the rows that the test has seeded
+	t.Cleanup(func() { _ = s.Close() })                    // the test may have closed it
 	return s
 }
 

@@ -55,14 +55,14 @@ func TenPercentOff(now time.Time) promotion.PromotionChange {
 // CreatePromotion creates a promotion that is active for a day from now.
 func CreatePromotion(t testing.TB, s *shop.Store, id string, now time.Time) *rule.Promotion {
 	t.Helper()
-	p, err := s.Promotions.CreatePromotion(t.Context(), Actor, id, TenPercentOff(now))
+	p, err := s.Promotions.Create(t.Context(), Actor, id, TenPercentOff(now))
 	require.NoError(t, err)
 	return p
 }
 
 // DeletePromotion deletes a promotion, without a dry run.
 func DeletePromotion(ctx context.Context, s *shop.Store, actor store.Actor, id string) error {
-	_, err := s.Promotions.DeletePromotion(ctx, actor, id, false)
+	_, err := s.Promotions.Delete(ctx, actor, id, false)
 	return err
 }
 
@@ -77,14 +77,14 @@ func NewCodes(codes ...string) []code.NewCode {
 
 // AddCodes creates codes of a promotion.
 func AddCodes(s *shop.Store, promotionID string, codes ...string) error {
-	_, _, err := s.Codes.CreatePromotionCodes(context.Background(), Actor, promotionID, NewCodes(codes...), "")
+	_, _, err := s.Codes.Create(context.Background(), Actor, promotionID, NewCodes(codes...), "")
 	return err
 }
 
 // GenerateCodes queues a job that generates codes.
 func GenerateCodes(t *testing.T, s *shop.Store, g code.CodeGeneration) *job.Job {
 	t.Helper()
-	task, _, err := s.Codes.GenerateCodes(t.Context(), Actor, g)
+	task, _, err := s.Codes.Generate(t.Context(), Actor, g)
 	require.NoError(t, err)
 	require.Equal(t, job.JobQueued, task.State)
 	return task
@@ -93,7 +93,7 @@ func GenerateCodes(t *testing.T, s *shop.Store, g code.CodeGeneration) *job.Job 
 // ExportedCodes returns the codes of a promotion, all of which must be active.
 func ExportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 	t.Helper()
-	require.NoError(t, s.Codes.EachPromotionCode(t.Context(), id, func(c *code.PromotionCode) error {
+	require.NoError(t, s.Codes.Each(t.Context(), id, func(c *code.PromotionCode) error {
 		require.True(t, c.Held)
 		codes = append(codes, c.Code)
 		return nil
@@ -103,7 +103,7 @@ func ExportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 
 // CodesTotal returns the total of a promotion's code list.
 func CodesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
-	page, err := s.Codes.PromotionCodes(ctx, id, code.Filter{Codes: codes}, store.Sort{}, store.Page{First: new(1)})
+	page, err := s.Codes.List(ctx, id, code.Filter{Codes: codes}, store.Sort{}, store.Page{First: new(1)})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)

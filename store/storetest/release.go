@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 
 	"portico/store"
 	"portico/store/release"
@@ -30,6 +31,14 @@ func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 		require.NoError(t, err, catalog)
 		require.Equal(t, catalog, published.CatalogID)
 	}
+}
+
+// Languages parses BCP 47 tags, separated by commas, the preferred one first. It panics if one is not valid.
+func Languages(list string) (tags []language.Tag) {
+	for tag := range strings.FieldsFuncSeq(list, func(c rune) bool { return c == ',' || c == ' ' }) {
+		tags = append(tags, language.MustParse(tag))
+	}
+	return tags
 }
 
 // View returns what a shopper sees.

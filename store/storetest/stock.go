@@ -58,7 +58,7 @@ func OpenWithStock(t *testing.T, backend Backend, available int, products ...str
 
 // ReadStock returns a product's stock record.
 func ReadStock(t require.TestingT, s *shop.Store, product string) *stock.Stock {
-	record, err := s.Stock.Stock(context.Background(), product)
+	record, err := s.Stock.Get(context.Background(), product)
 	require.NoError(t, err)
 	return record
 }
@@ -70,7 +70,7 @@ func Available(t require.TestingT, s *shop.Store, product string) int {
 
 // RefreshStock makes a store read what a test wrote without it.
 func RefreshStock(t require.TestingT, s *shop.Store) {
-	require.NoError(t, s.Stock.WarmStock(context.Background()))
+	require.NoError(t, s.Stock.Warm(context.Background()))
 }
 
 // LatestAvailable returns a product's available units, including writes of other stores.
@@ -82,7 +82,7 @@ func LatestAvailable(t require.TestingT, s *shop.Store, product string) int {
 // StockUnits returns a product's available and allocated units.
 func StockUnits(t *testing.T, s *shop.Store, product string) []int {
 	t.Helper()
-	found, err := s.Stock.Stock(t.Context(), product)
+	found, err := s.Stock.Get(t.Context(), product)
 	require.NoError(t, err)
 	return []int{found.Available, found.Allocated}
 }
@@ -90,7 +90,7 @@ func StockUnits(t *testing.T, s *shop.Store, product string) []int {
 // TransactStock makes stock changes that must succeed.
 func TransactStock(t *testing.T, s *shop.Store, changes ...stock.StockChange) {
 	t.Helper()
-	_, err := s.Stock.TransactStock(t.Context(), Actor, changes)
+	_, err := s.Stock.Transact(t.Context(), Actor, changes)
 	require.NoError(t, err)
 }
 
@@ -100,7 +100,7 @@ func Increment(ctx context.Context, s *shop.Store, products ...string) error {
 	for _, product := range products {
 		batch = append(batch, stock.StockChange{ProductID: product, Action: stock.StockIncrement, Quantity: 1})
 	}
-	_, err := s.Stock.TransactStock(ctx, Actor, batch)
+	_, err := s.Stock.Transact(ctx, Actor, batch)
 	return err
 }
 
@@ -110,7 +110,7 @@ func IncrementWithKey(t *testing.T, s *shop.Store, by store.Actor, key string) (
 	t.Helper()
 	var replays atomic.Int64
 	change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
-	_, err = s.Stock.TransactStock(WithIdempotencyKey(t.Context(), key, "o", change, &replays), by, change)
+	_, err = s.Stock.Transact(WithIdempotencyKey(t.Context(), key, "o", change, &replays), by, change)
 	return replays.Load() > 0, err
 }
 
@@ -122,7 +122,7 @@ func WithIdempotencyKey(ctx context.Context, key, operation string, input any, r
 // StockCursor returns the cursor of the first stock record.
 func StockCursor(t *testing.T, s *shop.Store, sort store.Sort) string {
 	t.Helper()
-	slice, err := s.Stock.Stocks(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: new(1)}})
+	slice, err := s.Stock.List(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: new(1)}})
 	require.NoError(t, err)
 	require.Len(t, slice.Cursors(), 1)
 	return slice.Cursors()[0]
@@ -130,7 +130,7 @@ func StockCursor(t *testing.T, s *shop.Store, sort store.Sort) string {
 
 // LedgerTotal returns the total of a product's ledger.
 func LedgerTotal(t require.TestingT, ctx context.Context, s *shop.Store, product string, ranges ...store.Range) int {
-	page, err := s.Stock.StockTransactions(ctx, product, store.ListQuery{Ranges: ranges})
+	page, err := s.Stock.Transactions(ctx, product, store.ListQuery{Ranges: ranges})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)

@@ -25,11 +25,11 @@ func RunWorker(t testing.TB, s *shop.Store) (stop func()) {
 func WaitForJob(t *testing.T, s *shop.Store, id string) *job.Job {
 	t.Helper()
 	Eventually(t, true, func() bool {
-		task, err := s.Jobs.Job(t.Context(), id)
+		task, err := s.Jobs.Get(t.Context(), id)
 		require.NoError(t, err)
 		return !task.FinishedAt.IsZero()
 	})
-	task, err := s.Jobs.Job(t.Context(), id)
+	task, err := s.Jobs.Get(t.Context(), id)
 	require.NoError(t, err)
 	return task
 }

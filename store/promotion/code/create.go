@@ -52,14 +52,14 @@ func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 	}
 }
 
-// CreatePromotionCodes creates codes for a promotion, all or none, and returns them in the given
+// Create creates codes for a promotion, all or none, and returns them in the given
 // order. unit applies to codes without one; the default is PerCart.
 //
 // It returns NOT_FOUND for an unknown promotion. It returns UNPROCESSABLE for a promotion that is
 // automatic or has ended, for no codes or more than MaxCodes, and for each code that a promotion
 // which has not ended holds, this one included. The error lists every invalid row in order, or
 // the first ones of very many.
-func (s *Service) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
+func (s *Service) Create(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
 	list, err := s.creates.Do(ctx, s.db, actor, newCreateInput(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err

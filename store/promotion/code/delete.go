@@ -11,10 +11,10 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// DeletePromotionCodes deletes codes of a promotion, all or none, and returns how many. It
+// Delete deletes codes of a promotion, all or none, and returns how many. It
 // returns NOT_FOUND for an unknown promotion and for each code it does not have, and
 // UNPROCESSABLE for the code of an automatic promotion.
-func (s *Service) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
+func (s *Service) Delete(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodes, len(codes))
 	}

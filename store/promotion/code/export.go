@@ -15,9 +15,9 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// EachPromotionCode calls do with every code of a promotion, by code. Codes created or deleted
+// Each calls do with every code of a promotion, by code. Codes created or deleted
 // meanwhile may be missing. It returns NOT_FOUND for an unknown promotion.
-func (s *Service) EachPromotionCode(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
+func (s *Service) Each(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return err
@@ -51,15 +51,15 @@ const (
 	CodesNDJSON CodeFormat = "ndjson" // the resources that an import takes
 )
 
-// ExportCodes writes the codes of a promotion while it reads them, and returns how many. It
+// Export writes the codes of a promotion while it reads them, and returns how many. It
 // returns NOT_FOUND for an unknown promotion.
-func (s *Service) ExportCodes(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
+func (s *Service) Export(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	write, flush := ndjsonCodes(out)
 	if format == CodesCSV {
 		write, flush = csvCodes(out)
 	}
-	err = s.EachPromotionCode(ctx, promotionID, func(c *PromotionCode) error {
+	err = s.Each(ctx, promotionID, func(c *PromotionCode) error {
 		written++
 		return write(c)
 	})

@@ -62,20 +62,20 @@ type generateState struct {
 	Misses int // taken codes drawn since the last free one
 }
 
-// GenerateCodes enqueues a job that creates codes by a pattern. odds is the average number of
+// Generate enqueues a job that creates codes by a pattern. odds is the average number of
 // guesses to find one of them.
 //
 // It returns RATE_LIMITED if this client, or all clients together, have too many codes waiting
-// (job.Enqueue), NOT_FOUND for an unknown promotion, and UNPROCESSABLE for one that is automatic
+// (job.Service.Enqueue), NOT_FOUND for an unknown promotion, and UNPROCESSABLE for one that is automatic
 // or has ended. INVALID and UNPROCESSABLE name each wrong member, for example a pattern that is
 // too small for the count.
-func (s *Service) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
+func (s *Service) Generate(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
 	_, odds, err = g.check()
 	if err != nil {
 		return nil, 0, err
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
-	task, err = job.Enqueue(ctx, s.jobs, actor, job.JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
+	task, err = s.jobs.Enqueue(ctx, actor, job.JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
 		p, err := rule.LockPromotion(ctx, t, "promotion_id", g.PromotionID)
 		if err != nil {
 			return err
@@ -86,10 +86,10 @@ func (s *Service) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGe
 	return task, odds, err
 }
 
-// GenerateJob creates the codes batch by batch. Each batch stores the progress, so that another
+// RunGeneration creates the codes batch by batch. Each batch stores the progress, so that another
 // worker can continue an interrupted job without missing or repeating a code. The codes of a
 // canceled job stay.
-func GenerateJob(ctx context.Context, s *Service, task *job.Job, progress func(done, total int)) (any, error) {
+func (s *Service) RunGeneration(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 	var input generateInput
 	var state generateState
 	if err := json.Unmarshal(task.Input, &input); err != nil {
@@ -122,7 +122,7 @@ func GenerateJob(ctx context.Context, s *Service, task *job.Job, progress func(d
 		}
 		state, likely = next, likely || next.Misses == 0
 		if state.Made < input.Count {
-			if err := job.CheckTurn(ctx, s.jobs, begun); err != nil {
+			if err := s.jobs.CheckTurn(ctx, begun); err != nil {
 				return nil, err
 			}
 		}

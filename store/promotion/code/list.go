@@ -17,23 +17,23 @@ import (
 // SortCode sorts by code, byte by byte.
 const SortCode store.SortBy = "code"
 
-// PromotionCodes lists the codes of a promotion that match a filter, by code unless sorted by SortCreatedAt. It
+// List lists the codes of a promotion that match a filter, by code unless sorted by SortCreatedAt. It
 // returns NOT_FOUND for an unknown promotion.
-func (s *Service) PromotionCodes(ctx context.Context, promotionID string, filter Filter, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
+func (s *Service) List(ctx context.Context, promotionID string, filter Filter, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := s.CodesOfPromotions(ctx, []*rule.Promotion{p}, filter, sort, page)
+	lists, err := s.OfPromotions(ctx, []*rule.Promotion{p}, filter, sort, page)
 	if err != nil {
 		return nil, err
 	}
 	return lists[0], nil
 }
 
-// CodesOfPromotions lists the codes of each promotion as PromotionCodes does, in one statement. With several
+// OfPromotions lists the codes of each promotion as List does, in one statement. With several
 // promotions, a cursor is INVALID.
-func (s *Service) CodesOfPromotions(ctx context.Context, promotions []*rule.Promotion, filter Filter, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
+func (s *Service) OfPromotions(ctx context.Context, promotions []*rule.Promotion, filter Filter, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
 	sort, err := filter.check(sort)
 	if err != nil {
 		return nil, err
@@ -133,9 +133,9 @@ func (m Match) findAll(ctx context.Context, in db.Session, texts []string, at ti
 	return byText, err
 }
 
-// PromotionCode finds a code in all promotions: the held one, else the newest. It returns
+// Get finds a code in all promotions: the held one, else the newest. It returns
 // NOT_FOUND if there is none.
-func (s *Service) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+func (s *Service) Get(ctx context.Context, code string) (*PromotionCode, error) {
 	found, err := FindAll(ctx, s.db, []string{code}, s.db.Now())
 	c := found[code]
 	if err == nil && c == nil {
@@ -162,8 +162,8 @@ func (s *Service) joinPromotions(ctx context.Context, codes []*PromotionCode) er
 	return err
 }
 
-// PromotionCodesByID returns codes by id. It omits unknown ids.
-func (s *Service) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
+// ByID returns codes by id. It omits unknown ids.
+func (s *Service) ByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	codes, err := db.CollectIn(ctx, s.db.Reader, Scan, store.ValidIDs(ids), `SELECT `+Columns+`, promotion.id FROM `+CurrentTables+` WHERE promotion_code.id IN ($in)`)
 	if err == nil {
 		err = s.joinPromotions(ctx, codes)

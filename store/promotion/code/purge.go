@@ -8,8 +8,8 @@ import (
 	"portico/store/db"
 )
 
-// SweepCodes deletes the codes of former epochs and of deleted promotions.
-func SweepCodes(s *Service, actor store.Actor, every time.Duration) db.Sweep {
+// Sweep returns the sweep that deletes the codes of former epochs and of deleted promotions.
+func (s *Service) Sweep(actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: "codes", Every: every,
 		Run: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },

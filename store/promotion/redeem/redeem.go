@@ -63,7 +63,7 @@ func (s *Service) CodeOffers(ctx context.Context, texts []string, at time.Time) 
 	return offers, err
 }
 
-// RedeemCode consumes uses of a code: one of a per_cart code. A per_item code consumes as many as
+// Redeem consumes uses of a code: one of a per_cart code. A per_item code consumes as many as
 // there are units, or as remain, but at least one. Concurrent redemptions never exceed the code's
 // limit.
 //
@@ -73,7 +73,7 @@ func (s *Service) CodeOffers(ctx context.Context, texts []string, at time.Time) 
 // It returns NOT_FOUND for an unknown code, UNPROCESSABLE with every reason for a refused one and
 // for a reference whose uses were released, and CONFLICT for a reference that was redeemed with
 // another user or other units.
-func (s *Service) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
+func (s *Service) Redeem(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	if use.Reference == "" {
 		return nil, store.Unprocessablef([]string{"reference"}, "is required: 1 to 255 bytes, such as an order number")
 	}

@@ -11,10 +11,10 @@ import (
 	"portico/store/promotion/code"
 )
 
-// ReleaseCode gives back the uses that a reference redeemed: of one code, or of all codes if text
+// Release gives back the uses that a reference redeemed: of one code, or of all codes if text
 // is nil. It is idempotent. It returns every usage of the reference, the oldest first, and
 // NOT_FOUND if there is none.
-func (s *Service) ReleaseCode(ctx context.Context, actor store.Actor, reference string, text *string) ([]*CodeUsage, error) {
+func (s *Service) Release(ctx context.Context, actor store.Actor, reference string, text *string) ([]*CodeUsage, error) {
 	unknown := store.NotFoundf([]string{"reference"}, "has no usages: %q", store.Abbreviate(reference))
 	if !store.IsStorableText(reference) || text != nil && !store.IsStorableText(*text) {
 		return nil, unknown

@@ -14,7 +14,7 @@ import (
 // They can be wrong after a server of a version without totals wrote to the same database. Stored
 // and counted numbers are read at once and only the difference is added, so that concurrent
 // writes stay counted.
-func RepairTotals(s *Service, actor store.Actor) db.Sweep {
+func (s *Service) RepairTotals(actor store.Actor) db.Sweep {
 	return db.Sweep{Name: "totals of promotions", Every: 24 * time.Hour, Run: func(ctx context.Context) error {
 		promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion ORDER BY number`)
 		for _, number := range promotions {

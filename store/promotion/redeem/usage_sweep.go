@@ -12,7 +12,7 @@ import (
 // SweepUsages deletes the usages that are older than retention, and the archived promotions
 // without usages. The used number of a code does not change. Usages that were imported without a
 // time stay.
-func SweepUsages(s *Service, actor store.Actor, retention time.Duration) db.Sweep {
+func (s *Service) SweepUsages(actor store.Actor, retention time.Duration) db.Sweep {
 	const all = `(SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive) AS promotions`
 	const old = `code_usage.promotion_number = promotions.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
 	return s.db.RetentionSweep("usages", time.Hour, retention,

@@ -69,11 +69,11 @@ func (r *Router) Served(ctx context.Context, release *segment.Release) (bool, er
 	return served != nil && served.ID == release.ID, nil
 }
 
-// ServeRelease makes a catalog serve a release that is kept: an earlier one to
+// Serve makes a catalog serve a release that is kept: an earlier one to
 // roll back, or a preview. An earlier one holds the catalog: it stays served
 // until somebody publishes the catalog on purpose, or serves a later release
 // than it was rolled back from. NOT_FOUND when the release is not kept.
-func (r *Router) ServeRelease(ctx context.Context, actor store.Actor, id string) (*segment.Release, error) {
+func (r *Router) Serve(ctx context.Context, actor store.Actor, id string) (*segment.Release, error) {
 	missing := store.NotFoundf([]string{"release_id"}, "must be a release that is kept, got %q. catalogReleases lists them; or publish the catalog again.", store.Abbreviate(id))
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {

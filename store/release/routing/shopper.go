@@ -1,5 +1,7 @@
 package routing
 
+import "golang.org/x/text/language"
+
 // ShopperContext is what is known of a shopper. It selects the catalog, the
 // language and the currency.
 type ShopperContext struct {
@@ -8,8 +10,8 @@ type ShopperContext struct {
 	AccountID   string
 	AccountTags []string
 	CustomerID  string
-	Locale      string // an Accept-Language value, or one BCP 47 tag; empty or * is the base text
-	Currency    string // ISO 4217; empty is the store's
+	Languages   []language.Tag // the preferred one first; empty or mul is the base text
+	Currency    string         // ISO 4217; empty is the store's
 
 	ReleaseID string // a release to see in place of the one that the rules choose; empty is none
 }

@@ -1,4 +1,4 @@
-package release
+package opctx
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 // Whatever a browser sends as languages, few are taken, and each is a tag.
 //
-//	go test ./store/release -run - -fuzz FuzzAcceptLanguage
+//	go test ./graph/opctx -run - -fuzz FuzzAcceptLanguage
 func FuzzAcceptLanguage(f *testing.F) {
 	for _, seed := range []string{"", "*", "de", "de-AT,de;q=0.9,en;q=0.8", "fr_CA", "de;q=2", "x-private", "-", ";;;,,,", "\xff", "zh-Hant-TW;q=0.001"} {
 		f.Add(seed)
