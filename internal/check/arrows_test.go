@@ -44,9 +44,11 @@ graph/executor: internal/cachekey graph graph/audience graph/document graph/gene
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal store/shop
 internal/cachekey:
-internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/web internal/web/accesslog
+internal/cli: internal/auth internal/cli/help internal/cli/input internal/httpcache internal/remote internal/web internal/web/accesslog
 	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
+internal/cli/help:
+internal/cli/input: internal/datagen store/exchange store/exchange/sheet
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
 internal/check:
