@@ -183,6 +183,14 @@ type Pools struct {
 	Reset    func()        // reconnects each connection once it is free
 }
 
+// StandbyPool is what a dialect opens for a standby.
+type StandbyPool struct {
+	DB     *sql.DB
+	Closer io.Closer
+	Reset  func() // reconnects each connection once it is free
+	Stats  func() PoolStats
+}
+
 // Listener receives notifications.
 type Listener interface {
 	Wait(ctx context.Context) (sender string, err error) // the sender of the next one

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io"
 	"net"
 	"time"
 
@@ -41,14 +40,6 @@ func (postgresDialect) OpenStandby(ctx context.Context, config Config, identity 
 	pool := sql.OpenDB(stdlib.GetPoolConnector(opened))
 	pool.SetMaxIdleConns(0) // pgxpool keeps idle connections
 	return StandbyPool{DB: pool, Closer: closers{pool, closerFunc(opened.Close)}, Reset: opened.Reset, Stats: pgxPoolStats("standby", opened)}, nil
-}
-
-// StandbyPool is what a dialect opens for a standby.
-type StandbyPool struct {
-	DB     *sql.DB
-	Closer io.Closer
-	Reset  func() // reconnects each connection once it is free
-	Stats  func() PoolStats
 }
 
 const (
