@@ -44,9 +44,11 @@ graph/executor: internal/cachekey graph graph/audience graph/document graph/gene
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/cachekey internal/reqctx internal/web store store/access store/seal
 internal/cachekey:
-internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/web internal/web/accesslog
+internal/cli: internal/auth internal/cli/help internal/cli/input internal/httpcache internal/remote internal/web internal/web/accesslog
 	internal/web/middleware internal/web/server store store/access store/audit store/exchange store/exchange/check store/exchange/sheet store/job store/promotion/code store/publish store/publish/compare store/release/routing
 	store/release/segment store/seal store/shop
+internal/cli/help:
+internal/cli/input: internal/datagen store/exchange/check store/exchange/sheet
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
 internal/check:
@@ -85,7 +87,9 @@ store/audit: internal/cachekey store store/db
 store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
-store/db: internal/cachekey internal/filelock store store/seal
+store/db: internal/cachekey store store/db/dialect store/db/schema store/seal
+store/db/dialect: internal/filelock store
+store/db/schema: store/db/dialect
 store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/settings store/stock
 store/exchange/check: store store/access store/authoring store/catalog store/db store/gateway store/promotion
 	store/promotion/code store/promotion/redeem store/settings store/stock
@@ -110,7 +114,7 @@ store/release/routing: internal/dependency store store/catalog store/db store/re
 store/release/segment: internal/cachekey internal/dependency internal/heapsize store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db store/promotion/code
-store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
+store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/db/dialect store/db/schema store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db

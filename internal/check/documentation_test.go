@@ -15,6 +15,7 @@ import (
 
 	"portico/internal/app"
 	"portico/internal/cli"
+	"portico/internal/cli/help"
 )
 
 // documentation returns the pages of documentation by path.
@@ -46,7 +47,7 @@ func serveFlags(t *testing.T) (defaults map[string]string, limits, all []string)
 					continue
 				}
 				defaults[flag.Name] = strings.TrimSuffix(flag.Default, "m0s")
-				if flag.Group != nil && cli.IsLimit(flag.Group.Key) {
+				if flag.Group != nil && help.IsLimit(flag.Group.Key) {
 					limits = append(limits, flag.Name)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"portico/internal/cli/help"
 	"portico/store"
 	"portico/store/access"
 	"portico/store/promotion/code"
@@ -57,7 +58,7 @@ func runCommand(ctx context.Context, grammar any, args []string, streams Streams
 		if errors.As(err, &parseError) {
 			command = parseError.Context
 		}
-		return printError(streams.Err, command, &UsageError{didYouMean(err.Error(), args, command)})
+		return printError(streams.Err, command, &UsageError{help.DidYouMean(err.Error(), args, command)})
 	}
 	if err := checkEnvironment(parser, streams.Env); err != nil {
 		return printError(streams.Err, command, err)
@@ -75,17 +76,17 @@ func runCommand(ctx context.Context, grammar any, args []string, streams Streams
 func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("portico"),
-		kong.Description(description),
+		kong.Description(help.Description),
 		kong.DefaultEnvars("PORTICO"),
 		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "scopeList": strings.Join(access.Scopes(), ", "), "codePattern": code.DefaultCodePattern,
 			"auditKinds": joined(store.AuditKinds(), ","), "auditKindList": joined(store.AuditKinds(), ", "),
 			"auditActions": joined(store.AuditActions(), ","), "auditActionList": joined(store.AuditActions(), ", ")},
 		kong.Writers(streams.Out, streams.Err),
-		kong.ExplicitGroups(flagGroups),
-		kong.PostBuild(hideGroups),
-		kong.Help(printHelp),
+		kong.ExplicitGroups(help.FlagGroups),
+		kong.PostBuild(help.HideGroups),
+		kong.Help(help.Print),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
-		kong.ValueFormatter(flagHelp),
+		kong.ValueFormatter(help.OfFlag),
 		kong.Exit(func(exitCode int) { panic(exit(exitCode)) }), // ends Parse after --help and --version
 	)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"portico/internal/cli/help"
 )
 
 // Config prints the effective values of the flags F of a command.
@@ -67,7 +69,7 @@ const mask = "***"
 func Settings(command *kong.Context) (list []Setting) {
 	for _, flag := range command.Flags() {
 		if len(flag.Envs) > 0 && flag.Name != "format" && flag.Name != "json" {
-			list = append(list, Setting{flag.Name, displayValue(flag), settingSource(command, flag), groupKey(flag)})
+			list = append(list, Setting{flag.Name, displayValue(flag), settingSource(command, flag), help.GroupKey(flag)})
 		}
 	}
 	return list
@@ -76,7 +78,7 @@ func Settings(command *kong.Context) (list []Setting) {
 // Limits returns the effective limits as attributes of a log entry.
 func Limits(command *kong.Context) (attributes []any) {
 	for _, setting := range Settings(command) {
-		if IsLimit(setting.group) {
+		if help.IsLimit(setting.group) {
 			attributes = append(attributes, setting.Name, setting.Value)
 		}
 	}

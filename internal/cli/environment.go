@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"portico/internal/cli/help"
 )
 
 const variablePrefix = "PORTICO_"
@@ -26,7 +28,7 @@ func checkEnvironment(parser *kong.Kong, environment []string) error {
 		if serviceVariable.MatchString(variable) && (!strings.HasSuffix(name, "_PORT") || strings.Contains(value, "://") || strings.HasSuffix(name, "_SERVICE_PORT")) {
 			continue
 		}
-		if near, ok := nearest(name, known); ok {
+		if near, ok := help.Nearest(name, known); ok {
 			return usagef("unknown environment variable %s. Did you mean %s?", name, near)
 		}
 		return usagef("unknown environment variable %s. Unset it, since no flag reads it", name)

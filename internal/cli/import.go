@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/cli/input"
 	"portico/internal/remote"
 	"portico/store"
 	"portico/store/exchange"
@@ -132,7 +133,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return err
 	}
-	defer in.close()
+	defer in.Close()
 	if c.DryRun {
 		return c.plan(ctx, streams, in)
 	}
@@ -144,12 +145,12 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	if err := c.readSheets(ctx, streams, s, in); err != nil {
 		return err
 	}
-	bar := newProgressBar(streams.Err, "importing", in.size(), 2) // one pass to check, one to write
+	bar := newProgressBar(streams.Err, "importing", in.Size(), 2) // one pass to check, one to write
 	var report *exchange.ImportReport
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
 		options := c.options(in, bar, w)
 		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(ctx, streams, list, c.Yes, c.Files) }
-		report, err = s.Exchange.Import(ctx, importActor, in.open, options)
+		report, err = s.Exchange.Import(ctx, importActor, in.Open, options)
 		return err
 	})
 	bar.end()
@@ -201,39 +202,39 @@ func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
 	return s.Close()
 }
 
-func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {
+func (c *Import) options(in input.Source, bar *progressBar, w *findingWriter) exchange.ImportOptions {
 	options := exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, Merge: c.Merge, Replace: store.Unique(c.Replace), Skip: c.Skip, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
-	if in.hasSheets() {
-		options.Row = in.row
+	if in.HasSheets() {
+		options.Row = in.Row
 	}
 	return options
 }
 
 // readSheets converts the CSV files of the import.
-func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store, in input) error {
+func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store, in input.Source) error {
 	reader := &sheet.Reader{Lenient: c.Lenient, IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
 		return s.Exchange.SheetIDs(ctx, keys)
 	}}
-	notes, err := in.readSheets(ctx, reader)
+	notes, err := in.ReadSheets(ctx, reader)
 	for _, note := range notes {
 		fmt.Fprintln(streams.Err, note)
 	}
 	return err
 }
 
-func (c *Import) input(ctx context.Context, streams Streams) (input, error) {
+func (c *Import) input(ctx context.Context, streams Streams) (input.Source, error) {
 	if c.From != "" {
 		return c.fetch(ctx, streams)
 	}
 	if c.Generate > 0 {
-		return &generatedInput{products: int(c.Generate), seed: c.Seed}, nil
+		return &input.Generated{Products: int(c.Generate), Seed: c.Seed}, nil
 	}
-	return newFileInput(ctx, c.Files, streams.In)
+	return input.OpenFiles(ctx, c.Files, streams.In)
 }
 
 // printImportErrors prints each error as FILE:LINE: MESSAGE, and returns their
 // sum.
-func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input, report string) error {
+func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input.Source, report string) error {
 	for _, fault := range invalid.Errors {
 		fmt.Fprintln(w, newFinding(fault, "error", in))
 	}
@@ -246,7 +247,7 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input, re
 }
 
 // printWarnings prints the first likely mistakes by kind, and the number of all.
-func printWarnings(w io.Writer, report *exchange.ImportReport, in input, file string) {
+func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, file string) {
 	left := report.WarningCount
 	for i, first := range report.Warnings {
 		kind := first.Kind()
@@ -291,13 +292,13 @@ func printMore(w io.Writer, more int, report string) {
 
 // printIgnored prints what a lenient import ignored: a line for each of the
 // first, then the number of each kind.
-func printIgnored(w io.Writer, report *exchange.ImportReport, in input) {
+func printIgnored(w io.Writer, report *exchange.ImportReport, in input.Source) {
 	total := sum(report.IgnoredCount)
 	if total == 0 {
 		return
 	}
 	for _, ignored := range report.Ignored {
-		file, line := in.position(ignored.Line)
+		file, line := in.Position(ignored.Line)
 		fmt.Fprintf(w, "%s:%d: ignored: %s: %s\n", file, line, ignored.Type, ignored.Err)
 	}
 	if more := total - len(report.Ignored); more > 0 {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"portico/internal/cli/input"
 	"portico/store/exchange/check"
 )
 
@@ -26,25 +27,25 @@ type finding struct {
 
 // newFinding names the file and line of an error or a warning, which a pass over in
 // has read.
-func newFinding(e check.ImportError, severity string, in input) finding {
+func newFinding(e check.ImportError, severity string, in input.Source) finding {
 	f := finding{Severity: severity, Type: e.Type, Member: strings.Join(e.Err.Path, "."), Message: e.Err.Detail}
 	f.File, f.Line = position(in, e.Line)
-	if column := in.column(e); column != "" {
+	if column := in.Column(e); column != "" {
 		f.Member = column
 	}
 	if e.Other > 0 {
-		file, line := in.position(e.Other)
+		file, line := in.Position(e.Other)
 		f.Message += fmt.Sprintf("; see %s:%d", file, line)
 	}
 	return f
 }
 
 // position returns the file and the line in it of a line; none for line 0.
-func position(in input, line int) (file string, fileLine int) {
+func position(in input.Source, line int) (file string, fileLine int) {
 	if line == 0 {
 		return "", 0
 	}
-	return in.position(line)
+	return in.Position(line)
 }
 
 // place is "FILE:LINE: ", or "--replace: " for what no line names.
@@ -112,7 +113,7 @@ func (w *findingWriter) flush() error {
 
 // found returns the function that an import calls with each error and warning; nil without
 // a report.
-func (w *findingWriter) found(in input) func(check.ImportError, bool) {
+func (w *findingWriter) found(in input.Source) func(check.ImportError, bool) {
 	if w == nil {
 		return nil
 	}
@@ -127,7 +128,7 @@ func (w *findingWriter) found(in input) func(check.ImportError, bool) {
 
 // reportFindings runs an import and writes what it finds to the file --report, also if
 // the import fails. Without the flag the writer is nil.
-func (c *Import) reportFindings(in input, run func(*findingWriter) error) (err error) {
+func (c *Import) reportFindings(in input.Source, run func(*findingWriter) error) (err error) {
 	if c.Report == "" {
 		return run(nil)
 	}

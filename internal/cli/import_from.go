@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"portico/internal/cli/input"
 	"portico/internal/remote"
 	"portico/store"
 )
@@ -101,12 +102,12 @@ func (f *FromFlags) folder() string {
 
 // fetchedInput is the shop of another server, which was read into a folder.
 type fetchedInput struct {
-	*fileInput
+	*input.Files
 	folder *remote.Folder
 }
 
 // fetch reads the shop of the other server, or what is missing in the folder.
-func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
+func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input.Source, error) {
 	secret, err := f.secret()
 	if err != nil {
 		return nil, err
@@ -125,22 +126,22 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := newFileInput(ctx, folder.Files(), nil)
+	files, err := input.OpenFiles(ctx, folder.Files(), nil)
 	if err != nil {
 		folder.Close()
 		return nil, err
 	}
-	files.notes = nil // types of which the server has none are empty files
+	files.Notes = nil // types of which the server has none are empty files
 	return &fetchedInput{files, folder}, nil
 }
 
-func (f *fetchedInput) close() {
-	f.fileInput.close()
+func (f *fetchedInput) Close() {
+	f.Files.Close()
 	f.folder.Close()
 }
 
 // explainFetched adds to the error of invalid lines where they are, if they were fetched.
-func explainFetched(in input, err error) error {
+func explainFetched(in input.Source, err error) error {
 	fetched, ok := in.(*fetchedInput)
 	if !ok {
 		return err
@@ -149,7 +150,7 @@ func explainFetched(in input, err error) error {
 }
 
 // printGaps prints what the other server does not show, and returns it; nil for an input that was not fetched.
-func printGaps(o Output, streams Streams, in input) []remote.Gap {
+func printGaps(o Output, streams Streams, in input.Source) []remote.Gap {
 	fetched, ok := in.(*fetchedInput)
 	if !ok {
 		return nil
@@ -163,7 +164,7 @@ func printGaps(o Output, streams Streams, in input) []remote.Gap {
 }
 
 // removeFetched removes what was fetched, after an import.
-func removeFetched(in input) error {
+func removeFetched(in input.Source) error {
 	fetched, ok := in.(*fetchedInput)
 	if !ok {
 		return nil

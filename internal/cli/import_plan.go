@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/cli/input"
 	"portico/internal/remote"
 	"portico/store"
 	"portico/store/exchange"
@@ -41,7 +42,7 @@ type plannedChange struct {
 }
 
 // plan prints what the import would do.
-func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
+func (c *Import) plan(ctx context.Context, streams Streams, in input.Source) error {
 	s, end, err := c.openToPlan(ctx, streams)
 	if err != nil {
 		return err
@@ -50,11 +51,11 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	if err := c.readSheets(ctx, streams, s, in); err != nil {
 		return err
 	}
-	bar := newProgressBar(streams.Err, "checking", in.size(), 1)
+	bar := newProgressBar(streams.Err, "checking", in.Size(), 1)
 	result := importPlan{Changes: []plannedChange{}}
 	var made *exchange.ImportPlan
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
-		made, err = s.Exchange.PlanImport(ctx, importActor, in.open, c.options(in, bar, w), func(change exchange.PlannedChange) {
+		made, err = s.Exchange.PlanImport(ctx, importActor, in.Open, c.options(in, bar, w), func(change exchange.PlannedChange) {
 			planned := newPlannedChange(change, in)
 			if len(result.Changes) < maxShownChanges {
 				result.Changes = append(result.Changes, planned)
@@ -104,7 +105,7 @@ func (c *Import) openToPlan(ctx context.Context, streams Streams) (s *shop.Store
 	return s, func() { s.Close(); os.RemoveAll(folder) }, nil
 }
 
-func newPlannedChange(change exchange.PlannedChange, in input) plannedChange {
+func newPlannedChange(change exchange.PlannedChange, in input.Source) plannedChange {
 	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Deleted: change.Deleted, Members: slices.Concat([]store.MemberChange{}, change.Members)}
 	planned.File, planned.Line = position(in, change.Line)
 	return planned

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // BatchSizer adapts the size of batches to how long the previous ones took, so that other
 // writes wait only milliseconds for a batch.
 type BatchSizer struct {
-	batchBounds
-	rows int // size of the next batch
+	bounds dialect.BatchBounds
+	rows   int // size of the next batch
 }
 
 const (
@@ -20,10 +21,10 @@ const (
 )
 
 // NewBatchSizer starts with 64 rows, or with the dialect's minimum if that is larger.
-func (s *DB) NewBatchSizer() *BatchSizer { return newBatchSizer(s.dialect.batch()) }
+func (s *DB) NewBatchSizer() *BatchSizer { return newBatchSizer(s.dialect.Batch()) }
 
-func newBatchSizer(bounds batchBounds) *BatchSizer {
-	return &BatchSizer{bounds, max(firstBatch, bounds.minRows)}
+func newBatchSizer(bounds dialect.BatchBounds) *BatchSizer {
+	return &BatchSizer{bounds, max(firstBatch, bounds.MinRows)}
 }
 
 // record records the duration of a batch. The next one is at most twice as large.
@@ -33,9 +34,9 @@ func (p *BatchSizer) record(rows int, d time.Duration) {
 	}
 	fit := maxBatch
 	if d > 0 {
-		fit = int(min(int64(rows)*int64(p.target)/int64(d), maxBatch))
+		fit = int(min(int64(rows)*int64(p.bounds.Target)/int64(d), maxBatch))
 	}
-	p.rows = max(p.minRows, min(fit, 2*p.rows))
+	p.rows = max(p.bounds.MinRows, min(fit, 2*p.rows))
 }
 
 // Run runs a batch within its write and sizes the next one by its duration.
@@ -52,8 +53,8 @@ func (p *BatchSizer) Run(batch func(rows int) (done int, err error)) error {
 // statement runs in this process, a transaction has several short batches, so that the job yields between their
 // statements. It throttles between transactions.
 func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx context.Context, t *Tx, rows int) (done int64, err error)) error {
-	bounds := s.dialect.batch()
-	p := newBatchSizer(batchBounds{target: bounds.statement, minRows: bounds.minRows})
+	bounds := s.dialect.Batch()
+	p := newBatchSizer(dialect.BatchBounds{Target: bounds.Statement, MinRows: bounds.MinRows})
 	for more := true; more; {
 		var done int64
 		if err := s.Update(ctx, actor, func(ctx context.Context, t *Tx) error {
@@ -66,7 +67,7 @@ func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx co
 				}); err != nil {
 					return err
 				}
-				if bounds.statement >= bounds.target || time.Since(begun) >= bounds.target {
+				if bounds.Statement >= bounds.Target || time.Since(begun) >= bounds.Target {
 					break
 				}
 			}

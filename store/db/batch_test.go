@@ -8,27 +8,35 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/db/dialect"
 )
 
 // TestBatchSizer: batches converge to the target time, whatever a row costs, and do not
 // exceed it much on the way.
 func TestBatchSizer(t *testing.T) {
 	t.Parallel()
-	bounds := sqliteDialect{}.batch()
+	var all []dialect.BatchBounds
+	for _, url := range []string{"file:shop.db", "postgres://localhost/shop"} {
+		engine, err := dialect.Of(url)
+		require.NoError(t, err)
+		all = append(all, engine.Batch())
+	}
+	bounds := all[0]
 	for _, row := range []time.Duration{2 * time.Microsecond, 15 * time.Microsecond, 200 * time.Microsecond} {
 		p, total := newBatchSizer(bounds), 0
 		for range 10 {
 			d := time.Duration(p.rows) * row
-			require.LessOrEqual(t, d, max(bounds.target, firstBatch*row), "of %d rows of %s", p.rows, row)
+			require.LessOrEqual(t, d, max(bounds.Target, firstBatch*row), "of %d rows of %s", p.rows, row)
 			total += p.rows
 			p.record(p.rows, d)
 		}
-		require.Equal(t, min(maxBatch, int(bounds.target/row)), p.rows, "at %s a row", row)
+		require.Equal(t, min(maxBatch, int(bounds.Target/row)), p.rows, "at %s a row", row)
 		require.Positive(t, total)
 	}
-	for _, engine := range []dialect{sqliteDialect{}, postgresDialect{}} {
-		least := engine.batch().minRows
-		slow := newBatchSizer(engine.batch())
+	for _, bounds := range all {
+		least := bounds.MinRows
+		slow := newBatchSizer(bounds)
 		slow.record(firstBatch, time.Minute)
 		require.Equal(t, least, slow.rows, "and goes on, however slow it is")
 		slow.record(least, time.Microsecond)

@@ -51,7 +51,7 @@ func (s *DB) RunChecks(ctx context.Context, checks []Check) (results []CheckResu
 // FileCheck checks the database itself: its pages on SQLite, its indexes on PostgreSQL.
 func (s *DB) FileCheck() Check {
 	return Check{
-		Rule: "The database file and its indexes are intact.", Broken: s.dialect.damage(),
+		Rule: "The database file and its indexes are intact.", Broken: s.dialect.Damage(),
 		Advice: "Restore the last backup on SQLite. On PostgreSQL run REINDEX for the named index.",
 	}
 }

@@ -31,7 +31,7 @@ func (s *DB) checkpoint(ctx context.Context) {
 	for {
 		select {
 		case <-c.written:
-		case <-s.fileGuard.whenReplaced():
+		case <-s.pools.FileGuard.WhenReplaced():
 			return
 		case <-ctx.Done():
 			return

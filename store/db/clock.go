@@ -14,7 +14,7 @@ func (s *DB) Now() time.Time { return s.clock().UTC().Truncate(time.Millisecond)
 
 // ClockSQL is a SQL expression for the database's clock in microseconds. Leases use
 // it, because all servers share it.
-func (s *DB) ClockSQL() string { return s.dialect.clock() }
+func (s *DB) ClockSQL() string { return s.dialect.Clock() }
 
 // Data expires only when it is old by two clocks, the program's and the database's
 // (SafeNow). A server with a fast clock deletes nothing early. A server that records
@@ -30,7 +30,7 @@ func (s *DB) safeNow(ctx context.Context, in Session) (time.Time, error) {
 }
 
 func (s *DB) earlier(at string) string {
-	return s.dialect.least() + `(` + at + `, ` + s.AgesSQL() + `)`
+	return s.dialect.Least() + `(` + at + `, ` + s.AgesSQL() + `)`
 }
 
 // AgesSQL is a SQL expression for the database's clock in microseconds, truncated to
@@ -39,7 +39,7 @@ func (s *DB) AgesSQL() string {
 	if s.config.DatabaseClock != nil {
 		return strconv.FormatInt(store.Micros(s.config.DatabaseClock()), 10)
 	}
-	return s.dialect.clock() + ` / 1000 * 1000`
+	return s.dialect.Clock() + ` / 1000 * 1000`
 }
 
 // SafeNow returns the earlier of the program's clock and the database's, fixed at the
@@ -60,5 +60,5 @@ func (t *Tx) EarlierSQL(at string) string { return t.db.earlier(at) }
 
 // LaterSQL is the same for the later one.
 func (t *Tx) LaterSQL(at string) string {
-	return t.db.dialect.greatest() + `(` + at + `, ` + t.db.AgesSQL() + `)`
+	return t.db.dialect.Greatest() + `(` + at + `, ` + t.db.AgesSQL() + `)`
 }

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/schema"
 )
 
 // Config says which database to open and how.
 type Config struct {
 	URL         string           // file:portico.db or postgres://user@host:5432/database
 	ReadURL     string           // PostgreSQL only: a standby to read releases from; empty for none
-	Schema      SchemaMode       // what Open may do to the schema; the default creates and migrates it
+	Schema      schema.Mode      // what Open may do to the schema; the default creates and migrates it
 	Readers     int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous string           // SQLite only: FULL (the default), NORMAL or OFF
 	LogPages    int              // SQLite only: pages of the write-ahead log above which each commit copies it and snapshots are renewed; 0 means 16,000
@@ -24,19 +25,7 @@ type Config struct {
 	Clock       func() time.Time // nil means time.Now
 	Log         *slog.Logger     // nil discards
 
-	identified func(identity string) // called with the identity that each new connection reads; may be nil
-
 	// DatabaseClock replaces the database's clock where ages are computed (SafeNow),
 	// for tests; nil means the database's own.
 	DatabaseClock func() time.Time
 }
-
-// SchemaMode is what Open may do to the schema of a database. Whatever the mode, Open changes nothing in a database
-// with tables of another application.
-type SchemaMode int
-
-const (
-	CreateSchema  SchemaMode = iota // create the schema in an empty database, migrate an older one
-	MigrateSchema                   // migrate an older one; a database without a schema is an error
-	KeepSchema                      // change nothing; an older schema is an error too
-)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // seededTables have rows that migrations wrote into every new database.
@@ -46,8 +47,8 @@ func (s *DB) CopyTo(ctx context.Context, other *DB, actor store.Actor) (rows map
 		return nil, err
 	}
 	for name := range rows { // so that the first requests have good plans
-		if statement := other.dialect.analyze(name); statement != "" {
-			if _, err := other.maintenance.ExecContext(ctx, statement); err != nil {
+		if statement := other.dialect.Analyze(name); statement != "" {
+			if _, err := other.pools.Maintenance.ExecContext(ctx, statement); err != nil {
 				return rows, err
 			}
 		}
@@ -65,10 +66,10 @@ type copiedTable struct {
 // tableColumn is a column that can be written.
 type tableColumn struct{ table, name, kind string }
 
-func tableColumns(ctx context.Context, in Session, engine dialect) ([]tableColumn, error) {
+func tableColumns(ctx context.Context, in Session, engine dialect.Dialect) ([]tableColumn, error) {
 	return Collect(ctx, in, func(rows *sql.Rows) (c tableColumn, err error) {
 		return c, rows.Scan(&c.table, &c.name, &c.kind)
-	}, engine.columns())
+	}, engine.Columns())
 }
 
 // copyPlan lists the tables, which both databases must have with the same columns.

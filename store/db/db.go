@@ -1,7 +1,6 @@
-// Package db opens, migrates, reads and writes the database, on SQLite and
-// PostgreSQL. DB is an open database, Tx a write transaction, Session runs queries;
+// Package db reads and writes the database. DB is an open database, Tx a write transaction, Session runs queries;
 // the package also pages lists, keeps idempotency keys and watches for changes by
-// other processes. It may import only store and store/seal.
+// other processes. It must not import the package of a resource.
 package db
 
 import (
@@ -13,22 +12,25 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	config  Config
-	hooks   Hooks
-	dialect dialect
-	Log     *slog.Logger
-	clock   func() time.Time
+	config     Config
+	connection dialect.Config // of it, for the dialect
+	hooks      Hooks
+	dialect    dialect.Dialect
+	Log        *slog.Logger
+	clock      func() time.Time
 
-	pools
-	standby  *standby // nil for none
-	Reader   Session  // queries outside a write
-	poller   Session  // like Reader, but works during a suspension
-	timeouts store.Timeouts
-	errorLog errorLogger
+	pools       dialect.Pools
+	lockWaiters *lockWaiters // nil on SQLite
+	standby     *standby     // nil for none
+	Reader      Session      // queries outside a write
+	poller      Session      // like Reader, but works during a suspension
+	timeouts    store.Timeouts
+	errorLog    errorLogger
 
 	identityGuard *identityGuard
 	keyedTables   []string // tables with a primary key when the database was opened

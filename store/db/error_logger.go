@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // storeError returns the store error for a kind; nil if the statement itself was wrong.
-func storeError(f errorKind) error {
+func storeError(f dialect.ErrorKind) error {
 	switch f {
-	case kindMissing:
+	case dialect.Missing:
 		return store.ErrReplaced
-	case kindUnavailable, kindRetry: // writes handle kindRetry before
+	case dialect.Unavailable, dialect.Retry: // writes handle dialect.Retry before
 		return store.ErrUnavailable
-	case kindTimeout, kindTxEnded:
+	case dialect.Timeout, dialect.TxEnded:
 		return store.ErrTimeout
-	case kindLockTimeout:
+	case dialect.LockTimeout:
 		return store.ErrLockTimeout
-	case kindReadOnly:
+	case dialect.ReadOnly:
 		return store.ErrReadOnly
-	case kindDiskFull:
+	case dialect.DiskFull:
 		return store.ErrDiskFull
 	}
 	return nil

@@ -6,14 +6,15 @@ import (
 	"runtime/debug"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // readError classifies the error of a read.
 func (s *DB) readError(err error) error {
-	if isClosed(s.closing) {
+	if s.IsClosing() {
 		return fmt.Errorf("%w: %w", store.ErrClosed, err)
 	}
-	if s.fileGuard.isReplaced() {
+	if s.pools.FileGuard.IsReplaced() {
 		return fmt.Errorf("%w: %w", store.ErrFileReplaced, err)
 	}
 	return s.databaseError(err)
@@ -22,8 +23,8 @@ func (s *DB) readError(err error) error {
 // databaseError wraps err with the store error that it means, and logs it. It
 // returns err unchanged if the statement itself was wrong.
 func (s *DB) databaseError(err error) error {
-	failure := s.dialect.classify(err)
-	if failure == kindMissing {
+	failure := s.dialect.Classify(err)
+	if failure == dialect.Missing {
 		s.identityGuard.suspend("a table is missing: " + err.Error())
 	}
 	kind := storeError(failure)
@@ -43,7 +44,7 @@ func (s *DB) databaseError(err error) error {
 // lostConnection reports whether an open connection was lost, as when the database restarts.
 // A connection that could not be opened does not count, and is not retried.
 func (s *DB) lostConnection(err error) bool {
-	return s.dialect.classify(err) == kindUnavailable && !s.dialect.unreachable(err)
+	return s.dialect.Classify(err) == dialect.Unavailable && !s.dialect.Unreachable(err)
 }
 
 // writeError classifies the error of a write.
@@ -52,11 +53,11 @@ func (s *DB) writeError(err error) error {
 		return nil
 	}
 	switch {
-	case isClosed(s.closing):
+	case s.IsClosing():
 		return fmt.Errorf("%w: %w", store.ErrClosed, err)
 	case errors.Is(err, store.ErrFileReplaced):
 		return err
-	case s.isRetryable(err) && s.dialect.classify(err) != kindTxEnded:
+	case s.isRetryable(err) && s.dialect.Classify(err) != dialect.TxEnded:
 		return &store.Error{Code: store.Conflict, Detail: "Other writes kept changing the same rows. Nothing was written; retry."}
 	}
 	err = s.databaseError(err)
@@ -68,13 +69,13 @@ func (s *DB) writeError(err error) error {
 var ErrRetryWrite = errors.New("another write came first")
 
 // IsDuplicate reports whether a write violated a unique constraint.
-func (s *DB) IsDuplicate(err error) bool { return s.dialect.classify(err) == kindDuplicate }
+func (s *DB) IsDuplicate(err error) bool { return s.dialect.Classify(err) == dialect.Duplicate }
 
 // isRetryable reports whether a write lost to another one or was ended for being idle, so
 // that it may be retried.
 func (s *DB) isRetryable(err error) bool {
-	kind := s.dialect.classify(err)
-	return errors.Is(err, ErrRetryWrite) || kind == kindRetry || kind == kindTxEnded
+	kind := s.dialect.Classify(err)
+	return errors.Is(err, ErrRetryWrite) || kind == dialect.Retry || kind == dialect.TxEnded
 }
 
 // isRetryableRead reports whether a failed read may be retried.

@@ -4,10 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"time"
-)
 
-// TellWaitsAfter shortens the times after which a wait for a migration is logged.
-func TellWaitsAfter(wait time.Duration) { firstWaitLog = wait }
+	"portico/store/db/dialect"
+)
 
 // NewCache exports newCache.
 func NewCache(config Config) *Cache { return newCache(config) }
@@ -32,8 +31,8 @@ func (s *DB) SetIdle(after, every time.Duration) {
 // Follow.
 func (s *DB) EchoWithin(timeout time.Duration, before func()) {
 	s.echoTimeout = timeout
-	listen := s.pools.listen
-	s.pools.listen = func(ctx context.Context) (listener, error) { before(); return listen(ctx) }
+	listen := s.pools.Listen
+	s.pools.Listen = func(ctx context.Context) (dialect.Listener, error) { before(); return listen(ctx) }
 }
 
 // HoldReaders takes all connections for reads, which notifications use too, until release is called.
@@ -44,8 +43,8 @@ func (s *DB) HoldReaders(ctx context.Context) (release func(), err error) {
 			_ = conn.Close()
 		}
 	}
-	for range s.read.Stats().MaxOpenConnections + s.config.Readers {
-		conn, err := s.read.Conn(ctx)
+	for range s.pools.Read.Stats().MaxOpenConnections + s.config.Readers {
+		conn, err := s.pools.Read.Conn(ctx)
 		if err != nil {
 			release()
 			return nil, err
@@ -64,7 +63,7 @@ func (s *DB) Idle() bool { return s.polls.idle.Load() }
 // Deafen makes the server's connections receive no notifications, as through PgBouncer in transaction
 // mode. Call it before Follow.
 func (s *DB) Deafen() {
-	s.pools.listen = func(context.Context) (listener, error) { return deafListener{}, nil }
+	s.pools.Listen = func(context.Context) (dialect.Listener, error) { return deafListener{}, nil }
 }
 
 type deafListener struct{}

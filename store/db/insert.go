@@ -32,7 +32,7 @@ func NewInserter(table string, columns []string, clause string) *Inserter {
 // values of row n.
 func (t *Tx) Insert(ctx context.Context, i *Inserter, n int, row func(values []any, n int) []any) (changed int64, err error) {
 	uninterrupted := ctx
-	if t.db.dialect.singleWriter() { // SQLite's driver starts a goroutine for each statement that may be interrupted
+	if t.db.dialect.SingleWriter() { // SQLite's driver starts a goroutine for each statement that may be interrupted
 		uninterrupted = context.WithoutCancel(ctx)
 	}
 	values := make([]any, 0, i.columns*min(n, insertSizes[0]))

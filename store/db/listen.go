@@ -56,7 +56,7 @@ func (s *DB) sendAnnouncements(ctx context.Context) {
 func (s *DB) notify(sender string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeouts.Connection)
 	defer cancel()
-	_, err := s.read.ExecContext(ctx, s.dialect.notify(), sender)
+	_, err := s.pools.Read.ExecContext(ctx, s.dialect.Notify(), sender)
 	return err
 }
 
@@ -89,7 +89,7 @@ func (s *DB) listen(ctx context.Context) {
 func (s *DB) listenOnce(ctx context.Context) error {
 	opening, cancel := context.WithTimeout(ctx, s.timeouts.Connection)
 	defer cancel()
-	l, err := s.pools.listen(opening)
+	l, err := s.pools.Listen(opening)
 	if err != nil {
 		return err
 	}

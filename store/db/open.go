@@ -1,18 +1,21 @@
 package db
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
+	"portico/store/db/schema"
 )
 
 // Open connects, creates or migrates the schema as config allows, and starts the writer. Call Close when done.
 func Open(ctx context.Context, config Config) (*DB, error) {
-	engine, err := dialectOf(config.URL)
+	engine, err := dialect.Of(config.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -32,31 +35,36 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.id, s.pace = store.NewID(), pollPace{idleAfter: idleAfter, idleEvery: idlePollEvery}
 	s.errorLog = errorLogger{log: s.Log, byKind: map[error]*errorCount{}}
 	s.identityGuard = &identityGuard{log: s.Log.Warn}
-	config.identified = s.identityGuard.identify
-	if s.pools, err = engine.open(ctx, config); err != nil {
-		return nil, newOpenError(engine.describe(config), err)
+	s.connection = s.config.connection(engine)
+	s.connection.Identified = s.identityGuard.identify
+	if s.pools, err = engine.Open(ctx, s.connection); err != nil {
+		return nil, newOpenError(s.Describe(), err)
 	}
 	s.slow = newSlowStatements()
-	s.Reader = Session{conn: s.read, classify: s.readError, timeout: s.timeouts.Read, slow: s.slow}
-	if engine.singleWriter() {
+	s.Reader = Session{conn: s.pools.Read, classify: s.readError, timeout: s.timeouts.Read, slow: s.slow}
+	if engine.SingleWriter() {
 		s.Reader.prepared = newStatements()
 	} else {
-		s.Reader.retryable, s.Reader.background = s.isRetryableRead, s.background
+		s.Reader.retryable, s.Reader.background = s.isRetryableRead, s.pools.Background
 	}
 	s.poller = s.Reader
 	s.Reader.identityGuard = s.identityGuard
 	s.readOnly.Store(true) // until checked
-	for _, step := range []func(context.Context) error{s.checkReadOnly, s.migrate, s.readIdentity, s.openStandby} {
+	migrate := func(ctx context.Context) error {
+		return schema.Migrate(ctx, s.pools, engine, s.connection, config.Schema, s.ReadOnly())
+	}
+	for _, step := range []func(context.Context) error{s.checkReadOnly, migrate, s.readIdentity, s.openStandby} {
 		if err := step(ctx); err != nil {
-			s.closer.Close()
-			return nil, newOpenError(engine.describe(config), err)
+			s.pools.Closer.Close()
+			return nil, newOpenError(s.Describe(), err)
 		}
 	}
-	if engine.singleWriter() {
-		s.checkpointer.log, s.checkpointer.written = Session{conn: s.checkpoints, classify: s.readError}, make(chan struct{}, 1)
+	if engine.SingleWriter() {
+		s.checkpointer.log, s.checkpointer.written = Session{conn: s.pools.Checkpoints, classify: s.readError}, make(chan struct{}, 1)
 		s.Go(s.checkpoint)
 		go s.writer()
 	} else {
+		s.lockWaiters = newLockWaiters(s.pools.MaxWrites)
 		close(s.writerDone)
 	}
 	return s, nil
@@ -82,7 +90,7 @@ func (s *DB) Follow(ctx context.Context, hooks Hooks) error {
 		return err
 	}
 	go s.poll(context.WithoutCancel(ctx))
-	if s.dialect.notify() != "" {
+	if s.dialect.Notify() != "" {
 		s.Go(s.listen)
 		s.Go(s.sendAnnouncements)
 	}
@@ -119,20 +127,44 @@ func (s *DB) Close() error {
 			s.Reader.prepared.close()
 		}
 		if s.standby != nil {
-			err = s.standby.closer.Close()
+			err = s.standby.Closer.Close()
 		}
-		err = errors.Join(err, s.closer.Close())
+		err = errors.Join(err, s.pools.Closer.Close())
 	})
 	return err
 }
 
-// dialectOf picks the dialect by the URL's scheme.
-func dialectOf(address string) (dialect, error) {
-	switch {
-	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		return postgresDialect{}, nil
-	case strings.HasPrefix(address, "file:"):
-		return sqliteDialect{}, nil
+// OpenReadOnly calls fn with a read-only session on an existing SQLite database, without
+// migrating it, so any table may be missing. It does not call fn if the file is
+// missing or empty, and returns an error for a file of another application.
+func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) error) error {
+	path, _ := dialect.SQLiteFile(databaseURL)
+	engine, err := dialect.Of(databaseURL)
+	if err == nil {
+		err = dialect.OpenReadOnly(ctx, path, func(pool *sql.DB) error {
+			if _, err := schema.Read(ctx, dialect.NewReader(pool), engine); err != nil {
+				return err
+			}
+			return fn(Session{conn: pool})
+		})
 	}
-	return nil, errors.New("the database URL must start with file: or postgres://, for example file:portico.db")
+	if err != nil {
+		return newOpenError(path, err)
+	}
+	return nil
 }
+
+// connection returns what a dialect needs of it.
+func (c Config) connection(engine dialect.Dialect) dialect.Config {
+	return dialect.Config{
+		URL: c.URL, ReadURL: c.ReadURL, Readers: c.Readers, Synchronous: c.Synchronous, LogPages: c.logPages(),
+		Timeouts: c.Timeouts.OrDefault(), TryLock: firstLockTimeout, Log: c.Log,
+		Check: func(ctx context.Context, read dialect.Reader) error {
+			_, err := schema.Check(ctx, read, engine, c.Schema)
+			return err
+		},
+	}
+}
+
+// logPages is LogPages or its default.
+func (c Config) logPages() int { return cmp.Or(c.LogPages, maxLogPages) }

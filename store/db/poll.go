@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
+	"portico/store/db/schema"
 )
 
 // TopicVersion returns a number that grows with each change of the topic that this
@@ -31,7 +33,7 @@ func (s *DB) poll(ctx context.Context) {
 		select {
 		case <-s.closing:
 			return
-		case <-s.fileGuard.whenReplaced():
+		case <-s.pools.FileGuard.WhenReplaced():
 			s.stopServing()
 			return
 		case <-timer.C:
@@ -44,7 +46,7 @@ func (s *DB) poll(ctx context.Context) {
 			}
 		}
 		began = time.Now()
-		err := s.fileGuard.check()
+		err := s.pools.FileGuard.Check()
 		if err == nil {
 			err = s.pollOnce(ctx, s.polls.idle.Load() && !requested)
 		}
@@ -57,7 +59,7 @@ func (s *DB) poll(ctx context.Context) {
 func (s *DB) pollOnce(ctx context.Context, idle bool) error {
 	timeout := 5 * time.Second
 	if idle { // saves the ping; the next poll has it
-		ctx, timeout = withoutPing(ctx), time.Second
+		ctx, timeout = dialect.WithoutPing(ctx), time.Second
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -128,7 +130,7 @@ func (s *DB) readVersions(ctx context.Context) (identity string, found Poll, err
 		found.Work = work > 0
 		return none, err
 	}, `SELECT d.identity, d.work, change.topic, change.version
-		FROM (SELECT `+s.pools.identity()+` AS identity, `+cmp.Or(s.hooks.WorkSQL, "0")+` AS work) AS d LEFT JOIN change ON TRUE`)
+		FROM (SELECT `+s.pools.Identity()+` AS identity, `+cmp.Or(s.hooks.WorkSQL, "0")+` AS work) AS d LEFT JOIN change ON TRUE`)
 	return identity, found, err
 }
 
@@ -224,7 +226,7 @@ func (s *DB) checkReplacement(ctx context.Context, identity string, versions map
 	if !s.identityGuard.confirms(identity+" "+found, asked) {
 		return nil
 	}
-	s.pools.reset() // connections may hold plans for dropped tables
+	s.pools.Reset() // connections may hold plans for dropped tables
 	s.topics.mu.Lock()
 	s.topics.seen = maps.Clone(versions)
 	s.topics.mu.Unlock()
@@ -252,15 +254,10 @@ func (s *DB) checkComplete(ctx context.Context) (found string, err error) {
 			return "", fmt.Errorf("the table %s or its primary key is missing", table)
 		}
 	}
-	files, err := Migrations()
-	if err != nil {
-		return "", err
+	read := func(ctx context.Context, query string) ([]string, error) {
+		return Collect(ctx, s.poller, Scalar[string], query)
 	}
-	state, err := readSchema(ctx, s.poller, s.dialect)
-	if err == nil {
-		err = KeepSchema.check(state, len(files))
-	}
-	if err != nil {
+	if _, err := schema.Check(ctx, read, s.dialect, schema.KeepMode); err != nil {
 		return "", err
 	}
 	if _, err := ReadSettings(ctx, s.poller); err != nil {
@@ -274,7 +271,7 @@ func (s *DB) checkComplete(ctx context.Context) (found string, err error) {
 
 // primaryKeys lists the tables that have a primary key; none on SQLite.
 func (s *DB) primaryKeys(ctx context.Context) ([]string, error) {
-	query := s.dialect.primaryKeys()
+	query := s.dialect.PrimaryKeys()
 	if query == "" {
 		return nil, nil
 	}
@@ -283,12 +280,12 @@ func (s *DB) primaryKeys(ctx context.Context) ([]string, error) {
 
 // stopServing stops serving cached data and all reads.
 func (s *DB) stopServing() {
-	s.Log.Error("the database file was moved or replaced; this server serves nothing until it is restarted", "file", s.fileGuard.path)
+	s.Log.Error("the database file was moved or replaced; this server serves nothing until it is restarted", "file", s.pools.FileGuard.Path)
 	for _, name := range []Topic{TopicSettings, TopicCatalog} { // nothing is served without these
 		s.topics.version(name).Add(1)
 	}
 	if s.hooks.FileReplaced != nil {
 		s.hooks.FileReplaced()
 	}
-	_ = s.read.Close()
+	_ = s.pools.Read.Close()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // CacheStats returns hits and misses since the database was opened, and the bytes in use.
@@ -25,11 +26,11 @@ func (s *DB) Epoch() int64 { return s.identityGuard.phase.Load() }
 // Analyze updates the planner's statistics of tables.
 func (s *DB) Analyze(ctx context.Context, tables []string) error {
 	for _, table := range tables { // one statement a table works on both databases
-		statement := s.dialect.analyze(table)
+		statement := s.dialect.Analyze(table)
 		if statement == "" {
 			return nil
 		}
-		if _, err := s.maintenance.ExecContext(ctx, statement); err != nil {
+		if _, err := s.pools.Maintenance.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
@@ -38,7 +39,7 @@ func (s *DB) Analyze(ctx context.Context, tables []string) error {
 
 // Plan returns the query plan, one step a line.
 func (s *DB) Plan(ctx context.Context, query string, args ...any) ([]string, error) {
-	return Collect(ctx, Session{conn: s.read}, func(rows *sql.Rows) (string, error) {
+	return Collect(ctx, Session{conn: s.pools.Read}, func(rows *sql.Rows) (string, error) {
 		columns, err := rows.Columns()
 		if err != nil {
 			return "", err
@@ -49,7 +50,7 @@ func (s *DB) Plan(ctx context.Context, query string, args ...any) ([]string, err
 		}
 		err = rows.Scan(values...)
 		return fmt.Sprint(*values[len(values)-1].(*any)), err // both databases put the text last
-	}, s.dialect.explain(query), args...)
+	}, s.dialect.Explain(query), args...)
 }
 
 // ReadOnly reports whether the database rejects writes, as a standby does. Open, a
@@ -61,7 +62,7 @@ func (s *DB) checkReadOnly(ctx context.Context) error {
 	if !s.readOnly.Load() {
 		return nil
 	}
-	readOnly, _, err := One(ctx, s.Reader, Scalar[int], s.dialect.readOnly())
+	readOnly, _, err := One(ctx, s.Reader, Scalar[int], s.dialect.ReadOnly())
 	if err == nil && readOnly == 0 {
 		s.readOnly.Store(false)
 	}
@@ -70,7 +71,7 @@ func (s *DB) checkReadOnly(ctx context.Context) error {
 
 // Ping reports whether the database responds and is still the one that was opened.
 func (s *DB) Ping(ctx context.Context) error {
-	if err := errors.Join(s.fileGuard.check(), s.identityGuard.check()); err != nil {
+	if err := errors.Join(s.pools.FileGuard.Check(), s.identityGuard.check()); err != nil {
 		return err
 	}
 	if _, _, err := One(ctx, s.Reader, Scalar[int], `SELECT 1`); err != nil {
@@ -80,14 +81,14 @@ func (s *DB) Ping(ctx context.Context) error {
 }
 
 // Describe names the database without credentials, for example "SQLite portico.db".
-func (s *DB) Describe() string { return s.dialect.describe(s.config) }
+func (s *DB) Describe() string { return s.dialect.Describe(s.config.URL) }
 
 // WithFileGuard returns a context that is cancelled when the database file is replaced.
 func (s *DB) WithFileGuard(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
-		case <-s.fileGuard.whenReplaced():
+		case <-s.pools.FileGuard.WhenReplaced():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -96,13 +97,20 @@ func (s *DB) WithFileGuard(ctx context.Context) (context.Context, context.Cancel
 }
 
 // PoolStats returns the load of each pool. It does not query the database.
-func (s *DB) PoolStats() []PoolStats {
-	stats := make([]PoolStats, len(s.stats))
-	for i, read := range s.stats {
+func (s *DB) PoolStats() []dialect.PoolStats {
+	stats := make([]dialect.PoolStats, len(s.pools.Stats))
+	for i, read := range s.pools.Stats {
 		stats[i] = read()
 	}
 	return stats
 }
 
 // IsClosing reports whether the store is closing.
-func (s *DB) IsClosing() bool { return isClosed(s.closing) }
+func (s *DB) IsClosing() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}

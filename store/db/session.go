@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // Session runs SQL on a pool, a connection or a transaction. It counts statements and
@@ -144,8 +145,8 @@ func (s Session) Keyed() Session {
 }
 
 // bulk prepares the transaction for many rows.
-func (s Session) bulk(ctx context.Context, engine dialect) error {
-	statement := engine.bulk()
+func (s Session) bulk(ctx context.Context, engine dialect.Dialect) error {
+	statement := engine.Bulk()
 	if statement == "" {
 		return nil
 	}
@@ -181,7 +182,7 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 		list, err = readRows(ctx, s, scan, query, args)
 	}
 	if err != nil && !done && len(list) == 0 && ctx.Err() == nil && s.retryable != nil && s.retryable(err) {
-		list, err = readRows(withPing(ctx), s, scan, query, args)
+		list, err = readRows(dialect.WithPing(ctx), s, scan, query, args)
 	}
 	if err != nil {
 		return nil, s.queryError(ctx, query, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // Snapshot is a session whose reads all see one state of the database, until Renew. Copies of the
@@ -45,12 +46,12 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 	if err != nil {
 		return err
 	}
-	conn, err := s.snapshots.Conn(withPing(ctx))
+	conn, err := s.pools.Snapshots.Conn(dialect.WithPing(ctx))
 	if err != nil {
 		return s.readError(err)
 	}
 	v := &Snapshot{db: s, tx: &snapshotTx{conn: conn}}
-	if v.tx.Tx, err = conn.BeginTx(ctx, s.dialect.snapshot()); err != nil {
+	if v.tx.Tx, err = conn.BeginTx(ctx, s.dialect.Snapshot()); err != nil {
 		conn.Close()
 		return s.readError(err)
 	}
@@ -59,7 +60,7 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 		return err
 	}
 	v.Session = Session{conn: v.tx, classify: s.readError, slow: s.slow}
-	if s.dialect.singleWriter() {
+	if s.dialect.SingleWriter() {
 		v.prepared = newStatements() // closed with the transaction
 	}
 	if err := v.bulk(ctx, s.dialect); err != nil {
@@ -76,7 +77,7 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 // same reports that what its caller reads is the same there; it must not read the rest. It stays
 // where it is, also in later calls, if same returns false. Nobody may use the session during Renew.
 func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session) (bool, error)) error {
-	if v.differs || !v.db.dialect.singleWriter() {
+	if v.differs || !v.db.dialect.SingleWriter() {
 		return nil
 	}
 	c := &v.db.checkpointer
@@ -84,7 +85,7 @@ func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, spareWait)
-	spare, err := v.db.snapshots.Conn(waiting)
+	spare, err := v.db.pools.Snapshots.Conn(waiting)
 	cancel()
 	if err != nil { // other snapshots use all connections: the next call tries again
 		return ctx.Err()
@@ -115,7 +116,7 @@ func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session
 
 // move ends the snapshot and begins one of the present state, if that is the same.
 func (v *Snapshot) move(ctx context.Context, same func(context.Context, Session) (bool, error)) (moved bool, err error) {
-	tx, err := v.spare.BeginTx(context.WithoutCancel(ctx), v.db.dialect.snapshot()) // outlives the caller of Renew
+	tx, err := v.spare.BeginTx(context.WithoutCancel(ctx), v.db.dialect.Snapshot()) // outlives the caller of Renew
 	if err != nil {
 		return false, v.db.readError(err)
 	}

@@ -2,12 +2,11 @@ package db
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"io"
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"portico/store/db/dialect"
 )
 
 // standby reads releases from a replica of the database, which Config.ReadURL names. It
@@ -20,23 +19,15 @@ import (
 // After an error the standby is not read until a check succeeds. Checks run in the
 // background, so that requests do not wait for a standby that is known to be lost.
 type standby struct {
-	standbyPool
+	dialect.StandbyPool
 	check          func(context.Context) error // whether it responds and replicates the database
-	classify       func(error) errorKind
+	classify       func(error) dialect.ErrorKind
 	lostConnection func(error) bool // whether an open connection was lost
 	log            *slog.Logger
 
 	usable    atomic.Bool
 	suspected chan struct{} // receives when the standby needs a check
 	reads     [len(standbyResults)]atomic.Int64
-}
-
-// standbyPool is what a dialect opens for a standby.
-type standbyPool struct {
-	db     *sql.DB
-	closer io.Closer
-	reset  func() // reconnects each connection once it is free
-	stats  func() PoolStats
 }
 
 // The results of reading from the standby, as indexes of standbyResults.
@@ -50,28 +41,9 @@ const (
 var standbyResults = [...]string{"read", "behind", "failed", "lost"}
 
 const (
-	standbyConnectTime = time.Second      // limit for a new connection
-	standbyTimeout     = 2 * time.Second  // limit for a query with its connection; the primary is read after it
-	standbyMinPause    = time.Second      // before the first check of a lost standby
-	standbyMaxPause    = 30 * time.Second // between two checks
-	standbyRecheck     = PollEvery        // between two looks for a release on a connection
+	standbyMinPause = time.Second      // before the first check of a lost standby
+	standbyMaxPause = 30 * time.Second // between two checks
 )
-
-var (
-	errNotReplayed = errors.New("the standby has not replayed the release")
-	errNotStandby  = errors.New("it does not replicate the database that --database-url names")
-)
-
-// replayedKey is the context key of the wantedRelease that a query reads, for which the pool
-// checks the connection.
-type replayedKey struct{}
-
-// wantedRelease is a release of the database in one phase of the identityGuard.
-type wantedRelease struct {
-	release  ReleaseIdentity
-	identity string // of the primary
-	phase    int64
-}
 
 // suspect requests a check.
 func (b *standby) suspect() {
@@ -119,7 +91,7 @@ func (b *standby) watch(ctx context.Context) {
 				return
 			}
 			pause = min(2*pause, standbyMaxPause)
-			b.reset()
+			b.Reset()
 			if b.check(ctx) == nil {
 				foundAt = time.Now()
 				b.usable.Store(true)

@@ -1,6 +1,10 @@
 package db
 
-import "context"
+import (
+	"context"
+
+	"portico/store/db/dialect"
+)
 
 // openStandby connects to the standby of Config.ReadURL, if there is one. A standby that
 // does not respond is no error.
@@ -8,18 +12,18 @@ func (s *DB) openStandby(ctx context.Context) error {
 	if s.config.ReadURL == "" {
 		return nil
 	}
-	pool, err := s.dialect.openStandby(ctx, s.config, s.pools.identity)
+	pool, err := s.dialect.OpenStandby(ctx, s.connection, s.pools.Identity)
 	if err != nil {
 		return err
 	}
-	s.stats = append(s.stats, pool.stats)
-	s.standby = &standby{standbyPool: pool, classify: s.dialect.classify, lostConnection: s.lostConnection, log: s.Log, suspected: make(chan struct{}, 1)}
+	s.pools.Stats = append(s.pools.Stats, pool.Stats)
+	s.standby = &standby{StandbyPool: pool, classify: s.dialect.Classify, lostConnection: s.lostConnection, log: s.Log, suspected: make(chan struct{}, 1)}
 	s.standby.check = func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, standbyTimeout)
+		ctx, cancel := context.WithTimeout(ctx, dialect.StandbyTimeout)
 		defer cancel()
-		identity, _, err := One(ctx, Session{conn: pool.db}, Scalar[string], `SELECT `+s.pools.identity())
+		identity, _, err := One(ctx, Session{conn: pool.DB}, Scalar[string], `SELECT `+s.pools.Identity())
 		if err == nil && identity != s.identityGuard.known() {
-			err = errNotStandby
+			err = dialect.ErrNotStandby
 		}
 		return err
 	}

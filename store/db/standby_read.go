@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"portico/store/db/dialect"
 )
 
 // collectOnStandby is Collect on the standby. done is false if the primary must be read.
@@ -16,12 +18,12 @@ func collectOnStandby[T any](ctx context.Context, s Session, phase int64, scan f
 		b.reads[standbyLost].Add(1)
 		return nil, false, nil
 	}
-	reading, cancel := context.WithTimeout(ctx, standbyTimeout)
+	reading, cancel := context.WithTimeout(ctx, dialect.StandbyTimeout)
 	defer cancel()
-	reading = context.WithValue(reading, replayedKey{}, wantedRelease{s.release, s.identityGuard.known(), phase})
+	reading = dialect.WithRelease(reading, dialect.WantedRelease{Number: s.release.Number, Published: s.release.Published, Identity: s.identityGuard.known(), Phase: phase})
 	unread := false // whether scan failed
 	read := func(ctx context.Context) ([]T, error) {
-		return readRows(ctx, Session{conn: b.db}, func(rows *sql.Rows) (T, error) {
+		return readRows(ctx, Session{conn: b.DB}, func(rows *sql.Rows) (T, error) {
 			item, err := scan(rows)
 			unread = err != nil
 			return item, err
@@ -29,7 +31,7 @@ func collectOnStandby[T any](ctx context.Context, s Session, phase int64, scan f
 	}
 	list, err = read(reading)
 	if err != nil && !unread && reading.Err() == nil && b.lostConnection(err) {
-		list, err = read(withPing(reading)) // the URL may name another standby
+		list, err = read(dialect.WithPing(reading)) // the URL may name another standby
 	}
 	result, kind := standbyFailed, b.classify(err)
 	switch {
@@ -37,11 +39,11 @@ func collectOnStandby[T any](ctx context.Context, s Session, phase int64, scan f
 		result, done = standbyRead, true
 	case unread || ctx.Err() != nil:
 		return nil, true, err // the primary would not change it
-	case errors.Is(err, errNotReplayed):
+	case errors.Is(err, dialect.ErrNotReplayed):
 		result = standbyBehind
-	case reading.Err() != nil || kind == kindTimeout: // a slow query, or a standby that hangs
+	case reading.Err() != nil || kind == dialect.Timeout: // a slow query, or a standby that hangs
 		b.suspect()
-	case kind == kindRetry: // replay removed rows that the query needs
+	case kind == dialect.Retry: // replay removed rows that the query needs
 	default:
 		b.lose(err)
 	}

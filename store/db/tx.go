@@ -16,13 +16,13 @@ func (t *Tx) Sequence(ctx context.Context, n int) (int64, error) {
 
 // ForUpdate is a query suffix that locks the rows of table, in the query's order,
 // until this write ends.
-func (t *Tx) ForUpdate(table string) string { return t.db.dialect.forUpdate(table) }
+func (t *Tx) ForUpdate(table string) string { return t.db.dialect.ForUpdate(table) }
 
 // ForShare is like ForUpdate, but lets other writes lock the rows in the same way.
-func (t *Tx) ForShare(table string) string { return t.db.dialect.forShare(table) }
+func (t *Tx) ForShare(table string) string { return t.db.dialect.ForShare(table) }
 
 // SkipLocked is like ForUpdate, but skips rows that another transaction has locked.
-func (t *Tx) SkipLocked(table string) string { return t.db.dialect.skipLocked(table) }
+func (t *Tx) SkipLocked(table string) string { return t.db.dialect.SkipLocked(table) }
 
 // PrepareBulk prepares the transaction for many rows.
 func (t *Tx) PrepareBulk(ctx context.Context) error { return t.bulk(ctx, t.db.dialect) }

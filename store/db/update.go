@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/db/dialect"
 )
 
 // Update runs fn in a transaction and returns when it is durable or rolled back. It
@@ -19,13 +20,13 @@ func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Cont
 	}
 	ctx, end := store.StartStep(ctx, store.StepWrite)
 	defer func() { end(err) }()
-	if isClosed(s.closing) {
+	if s.IsClosing() {
 		return store.ErrClosed
 	}
 	if err := s.identityGuard.check(); err != nil {
 		return err
 	}
-	if !s.dialect.singleWriter() {
+	if !s.dialect.SingleWriter() {
 		return s.runTx(ctx, actor, fn)
 	}
 	queued := &queuedWrite{ctx: ctx, actor: actor, fn: fn, done: make(chan error, 1)}
@@ -61,7 +62,7 @@ func (s *DB) runTx(caller context.Context, actor store.Actor, fn func(context.Co
 			return err
 		}
 		err := try(ctx)
-		if s.dialect.classify(err) == kindLockTimeout && !usesBackgroundPool(ctx) {
+		if s.dialect.Classify(err) == dialect.LockTimeout && !usesBackgroundPool(ctx) {
 			if lockModeOf(ctx).once {
 				return fmt.Errorf("%w: %w", store.ErrLockTimeout, err)
 			}
@@ -72,7 +73,7 @@ func (s *DB) runTx(caller context.Context, actor store.Actor, fn func(context.Co
 		}
 		cut := open && s.lostConnection(err) && attempt < lostConnRetries
 		if cut {
-			ctx = withPing(ctx)
+			ctx = dialect.WithPing(ctx)
 		}
 		again := cut || s.isRetryable(err) && attempt < updateRetries
 		if err == nil || ctx.Err() != nil || !again {
@@ -90,9 +91,9 @@ func (s *DB) runTx(caller context.Context, actor store.Actor, fn func(context.Co
 // runTxOnce runs the transaction once. open reports whether it failed before the commit,
 // so that nothing was written.
 func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) (open bool, err error) {
-	pool := s.write
+	pool := s.pools.Write
 	if usesBackgroundPool(ctx) {
-		pool = s.background
+		pool = s.pools.Background
 	}
 	phase, err := s.identityGuard.begin()
 	if err != nil {
@@ -109,8 +110,8 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 	if err := caller.Err(); err != nil { // cancelled while waiting for a connection
 		return true, err
 	}
-	if !s.lockTimeoutSet && !usesBackgroundPool(ctx) && (lockModeOf(ctx).short || s.lockWaiters.waiting.Load() > 0) {
-		if _, err := transaction.ExecContext(ctx, s.dialect.lockTimeout(min(shortLockTimeout, s.timeouts.Lock))); err != nil {
+	if !s.pools.LockTimeoutSet && !usesBackgroundPool(ctx) && (lockModeOf(ctx).short || s.lockWaiters.waiting.Load() > 0) {
+		if _, err := transaction.ExecContext(ctx, s.dialect.LockTimeout(min(shortLockTimeout, s.timeouts.Lock))); err != nil {
 			return true, err
 		}
 	}
@@ -138,7 +139,7 @@ func (s *DB) retryLocked(ctx, caller context.Context, began time.Time, try func(
 	defer s.lockWaiters.leave()
 	store.NotifyLockWait(caller)
 	ctx = withLockMode(ctx, lockMode{short: true})
-	for s.dialect.classify(err) == kindLockTimeout {
+	for s.dialect.Classify(err) == dialect.LockTimeout {
 		end := s.lockWaiters.acquire(ctx, caller, until)
 		if end == nil {
 			if gone := caller.Err(); gone != nil {
@@ -158,7 +159,7 @@ func (s *DB) withLockHolder(ctx context.Context, err error) error {
 	if !s.errorLog.wouldLog(store.ErrLockTimeout) {
 		return err
 	}
-	holder, found, asked := One(ctx, s.Reader, Scalar[string], s.dialect.oldestTransaction())
+	holder, found, asked := One(ctx, s.Reader, Scalar[string], s.dialect.OldestTransaction())
 	if asked != nil || !found {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *DB) writer() {
 	defer close(s.writerDone)
 	w := &writerConn{db: s}
 	defer w.close()
-	left := s.fileGuard.whenReplaced()
+	left := s.pools.FileGuard.WhenReplaced()
 	for {
 		var group []*queuedWrite
 		select {
@@ -35,7 +35,7 @@ func (s *DB) writer() {
 			continue
 		case <-s.closing:
 			s.rejectQueue()
-			if left != nil && s.fileGuard.check() != nil {
+			if left != nil && s.pools.FileGuard.Check() != nil {
 				w.abandonFile()
 			}
 			return
@@ -78,7 +78,7 @@ func (w *writerConn) open(ctx context.Context) error {
 	if w.conn != nil {
 		return nil
 	}
-	conn, err := w.db.write.Conn(ctx)
+	conn, err := w.db.pools.Write.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (w *writerConn) run(group []*queuedWrite) {
 
 // finish returns each result to its caller; an error if the file was replaced.
 func (w *writerConn) finish(group []*queuedWrite) {
-	left := w.db.fileGuard.check()
+	left := w.db.pools.FileGuard.Check()
 	for _, j := range group {
 		if left != nil {
 			j.err = left
@@ -137,7 +137,7 @@ func (w *writerConn) finish(group []*queuedWrite) {
 // the error of a single write is in its err.
 func (w *writerConn) commit(group []*queuedWrite) (err error) {
 	ctx := context.Background()
-	if w.db.fileGuard.isReplaced() {
+	if w.db.pools.FileGuard.IsReplaced() {
 		return store.ErrFileReplaced
 	}
 	if err := w.open(ctx); err != nil {
@@ -246,7 +246,7 @@ func (w *writerConn) abandonFile() {
 	conn := w.conn
 	var err error
 	if conn == nil {
-		conn, err = w.db.write.Conn(ctx)
+		conn, err = w.db.pools.Write.Conn(ctx)
 	}
 	for range checkpointTries {
 		if err != nil {
@@ -259,13 +259,13 @@ func (w *writerConn) abandonFile() {
 		time.Sleep(PollEvery)
 	}
 	if err != nil {
-		w.db.Log.Error("could not empty the write-ahead log of the old database; delete it before you restart", "file", w.db.fileGuard.path+"-wal", "error", err)
+		w.db.Log.Error("could not empty the write-ahead log of the old database; delete it before you restart", "file", w.db.pools.FileGuard.Path+"-wal", "error", err)
 	}
 	if w.conn == nil && conn != nil {
 		conn.Close()
 	}
 	w.close()
-	_ = w.db.write.Close()
+	_ = w.db.pools.Write.Close()
 }
 
 const (

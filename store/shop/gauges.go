@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/db/dialect"
 	"portico/store/job"
 )
 
@@ -63,7 +64,7 @@ func (s *Store) Gauges(ctx context.Context) (*Gauges, error) {
 }
 
 // PoolStats returns the load of the connection pools.
-func (s *Store) PoolStats() []db.PoolStats { return s.db.PoolStats() }
+func (s *Store) PoolStats() []dialect.PoolStats { return s.db.PoolStats() }
 
 // StandbyStats says how releases are read from the standby.
 func (s *Store) StandbyStats() db.StandbyStats { return s.db.StandbyStats() }

@@ -20,6 +20,8 @@ import (
 	"portico/store/cart"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/db/dialect"
+	"portico/store/db/schema"
 	"portico/store/exchange"
 	"portico/store/gateway"
 	"portico/store/job"
@@ -207,17 +209,17 @@ func (s *Store) CacheStats() (found, made, bytes uint64) { return s.db.CacheStat
 
 // SchemaMode is what Open may do to the schema of a database. Whatever the mode, Open changes nothing in a database
 // with tables of another application.
-type SchemaMode = db.SchemaMode
+type SchemaMode = schema.Mode
 
 // The modes.
 const (
-	CreateSchema  = db.CreateSchema  // create the schema in an empty database, migrate an older one
-	MigrateSchema = db.MigrateSchema // migrate an older one; a database without a schema is an error
-	KeepSchema    = db.KeepSchema    // change nothing; an older schema is an error too
+	CreateSchema  = schema.CreateMode  // create the schema in an empty database, migrate an older one
+	MigrateSchema = schema.MigrateMode // migrate an older one; a database without a schema is an error
+	KeepSchema    = schema.KeepMode    // change nothing; an older schema is an error too
 )
 
 // ErrNoShop means that there is no database, or an empty one.
-var ErrNoShop = db.ErrNoShop
+var ErrNoShop = schema.ErrNoShop
 
 // OpenError says which database could not be opened.
 type OpenError = db.OpenError
@@ -227,4 +229,4 @@ type OpenError = db.OpenError
 func Explain(err error) (sentence string, ok bool) { return db.Explain(err) }
 
 // SQLiteFile returns the path of a file: URL; embedded is false for another URL.
-func SQLiteFile(address string) (path string, embedded bool) { return db.SQLiteFile(address) }
+func SQLiteFile(address string) (path string, embedded bool) { return dialect.SQLiteFile(address) }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package db_test
+package dialect_test
 
 import (
 	"context"
@@ -14,20 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
+	"portico/store/db/dialect"
 	"portico/store/storetest"
 )
 
 // TestMigrationWaitIsLogged: a wait for another process's migration is logged with that
 // process, and ends when the lock is free or the context ends.
 func TestMigrationWaitIsLogged(t *testing.T) {
-	db.TellWaitsAfter(50 * time.Millisecond)
+	dialect.TellWaitsAfter(50 * time.Millisecond)
 	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
 		url := backend.BlankURL(t)
 		holder := "host-17-0a"
 		var release func()
 		switch backend.Name {
 		case "sqlite":
-			path, _ := db.SQLiteFile(url)
+			path, _ := dialect.SQLiteFile(url)
 			file, err := os.Create(path + ".lock")
 			require.NoError(t, err)
 			defer file.Close()

@@ -1,4 +1,4 @@
-package cli
+package input
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestInputFormats(t *testing.T) {
 				}
 				file := filepath.Join(t.TempDir(), "shop.ndjson")
 				require.NoError(t, os.WriteFile(file, text, 0o644))
-				in, err := newFileInput(t.Context(), []string{file}, nil)
+				in, err := OpenFiles(t.Context(), []string{file}, nil)
 				if c.words != "" {
 					require.ErrorContains(t, err, c.words)
 					require.ErrorContains(t, err, file)
@@ -49,7 +49,7 @@ func TestInputFormats(t *testing.T) {
 				require.NoError(t, err)
 				read := readAll(t, in)
 				require.Equal(t, strings.TrimSuffix(c.text, "\n"), strings.TrimSuffix(read, "\n"))
-				in.close()
+				in.Close()
 			}
 		})
 	}
@@ -63,20 +63,20 @@ func TestFolderInput(t *testing.T) {
 		"c.CSV": []byte("sku,name\nMUG,Mug\n"), "prices.xlsx": []byte("PK\x03\x04"), "._products.csv": []byte("\x00"), "d.ndjson": nil} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o644))
 	}
-	in, err := newFileInput(t.Context(), []string{folder}, nil)
+	in, err := OpenFiles(t.Context(), []string{folder}, nil)
 	require.NoError(t, err)
-	defer in.close()
+	defer in.Close()
 	require.Equal(t, "1\n2\nsku,name\nMUG,Mug\n", readAll(t, in))
-	notes, err := in.readSheets(t.Context(), &sheet.Reader{IDs: func(context.Context, []sheet.Key) (map[sheet.Key]string, error) { return nil, nil }})
+	notes, err := in.ReadSheets(t.Context(), &sheet.Reader{IDs: func(context.Context, []sheet.Key) (map[sheet.Key]string, error) { return nil, nil }})
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(folder, "notes.txt") + ": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz",
 		filepath.Join(folder, "prices.xlsx") + ": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz", filepath.Join(folder, "d.ndjson") + ": is empty"}, notes)
-	require.EqualValues(t, -1, in.size(), "the length of a compressed file is unknown")
-	file, line := in.position(2)
+	require.EqualValues(t, -1, in.Size(), "the length of a compressed file is unknown")
+	file, line := in.Position(2)
 	require.Equal(t, filepath.Join(folder, "b.ndjson"), file)
 	require.Equal(t, 1, line)
 
-	_, err = newFileInput(t.Context(), []string{t.TempDir()}, nil)
+	_, err = OpenFiles(t.Context(), []string{t.TempDir()}, nil)
 	require.ErrorContains(t, err, "has no file *.ndjson, *.csv, *.ndjson.gz or *.csv.gz")
 }
 
@@ -86,10 +86,10 @@ func TestDamagedGzip(t *testing.T) {
 	whole := compress(t, strings.Repeat("{}\n", 10_000))
 	file := filepath.Join(t.TempDir(), "shop.ndjson.gz")
 	require.NoError(t, os.WriteFile(file, whole[:len(whole)-10], 0o644))
-	in, err := newFileInput(t.Context(), []string{file}, nil)
+	in, err := OpenFiles(t.Context(), []string{file}, nil)
 	require.NoError(t, err)
-	defer in.close()
-	pass, err := in.open()
+	defer in.Close()
+	pass, err := in.Open()
 	require.NoError(t, err)
 	defer pass.Close()
 	_, err = io.ReadAll(pass)
@@ -105,9 +105,9 @@ func compress(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-func readAll(t *testing.T, in input) string {
+func readAll(t *testing.T, in Source) string {
 	t.Helper()
-	pass, err := in.open()
+	pass, err := in.Open()
 	require.NoError(t, err)
 	defer pass.Close()
 	read, err := io.ReadAll(pass)

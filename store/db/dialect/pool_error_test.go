@@ -1,4 +1,4 @@
-package db
+package dialect
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 func TestBrokenPoolIsUnavailable(t *testing.T) {
 	t.Parallel()
 	err := errors.New("pgxpool: too many failed attempts acquiring connection; likely bug in PrepareConn, BeforeAcquire, or ShouldPing hook")
-	require.Equal(t, kindUnavailable, postgresDialect{}.classify(err))
-	require.Equal(t, kindOther, postgresDialect{}.classify(errors.New("another")))
-	require.Equal(t, kindOther, postgresDialect{}.classify(nil))
+	require.Equal(t, Unavailable, postgresDialect{}.Classify(err))
+	require.Equal(t, Other, postgresDialect{}.Classify(errors.New("another")))
+	require.Equal(t, Other, postgresDialect{}.Classify(nil))
 }

@@ -1,4 +1,4 @@
-package db
+package dialect
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 // notifyChannel is the channel by which servers tell each other of their writes.
 const notifyChannel = "portico"
 
-// notify does not wait for the disk: a lost notification only delays.
-func (postgresDialect) notify() string {
+// Notify does not wait for the disk: a lost notification only delays.
+func (postgresDialect) Notify() string {
 	return `SELECT set_config('synchronous_commit', 'off', TRUE), pg_notify('` + notifyChannel + `', $1)`
 }
 
 // postgresListener is a connection of its own, outside the pools.
 type postgresListener struct{ conn *pgx.Conn }
 
-func listenPostgres(ctx context.Context, config *pgx.ConnConfig) (listener, error) {
+func listenPostgres(ctx context.Context, config *pgx.ConnConfig) (Listener, error) {
 	config.OnNotification = nil // keep them for Wait
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

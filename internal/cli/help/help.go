@@ -1,4 +1,7 @@
-package cli
+// Package help writes what the grammar of the command line tells people: --help, the manual page, the page
+// docs/configuration.md, scripts for completion in shells, and what a mistyped name was meant to be. It must not
+// import another package of this module.
+package help
 
 import (
 	"fmt"
@@ -8,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = "Commerce over GraphQL and REST in one program. Try it: portico serve --demo\n\n" + variableRule
-
-const variableRule = "Each flag can also be set by an environment variable: --log-level by PORTICO_LOG_LEVEL. The flag wins."
+// Description is the help of the program.
+const Description = "Commerce over GraphQL and REST in one program. Try it: portico serve --demo\n\n" +
+	"Each flag can also be set by an environment variable: --log-level by PORTICO_LOG_LEVEL. The flag wins."
 
 // The keys of the groups of flags. Struct tags name them.
 const (
@@ -18,8 +21,8 @@ const (
 	logGroup      = "log"
 )
 
-// flagGroups are the headings above flags.
-var flagGroups = []kong.Group{
+// FlagGroups are the headings above flags.
+var FlagGroups = []kong.Group{
 	{Key: "from", Title: "From another server:"},
 	{Key: "auth", Title: "Authentication:"},
 	{Key: "graphql", Title: "GraphQL:"},
@@ -37,21 +40,21 @@ var flagGroups = []kong.Group{
 // IsLimit reports whether a group of flags holds limits.
 func IsLimit(group string) bool { return strings.HasSuffix(group, "-limits") }
 
-// groupKey is the key of a flag's group; empty for none.
-func groupKey(flag *kong.Flag) string {
+// GroupKey is the key of a flag's group; empty for none.
+func GroupKey(flag *kong.Flag) string {
 	if flag.Group == nil {
 		return ""
 	}
 	return flag.Group.Key
 }
 
-// hideGroups leaves limits and retention to --help-all. Other flags that few
+// HideGroups leaves limits and retention to --help-all. Other flags that few
 // people use have the tag hidden.
-func hideGroups(k *kong.Kong) error {
+func HideGroups(k *kong.Kong) error {
 	k.Model.HelpFlag.Help = "Show this help."
 	for _, command := range k.Model.Leaves(false) {
 		for _, flag := range command.Flags {
-			if key := groupKey(flag); IsLimit(key) || key == "retention" {
+			if key := GroupKey(flag); IsLimit(key) || key == "retention" {
 				flag.Hidden = true
 			}
 		}
@@ -59,8 +62,8 @@ func hideGroups(k *kong.Kong) error {
 	return nil
 }
 
-// printHelp prints the help of a command, and how many flags it left out.
-func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+// Print prints the help of a command, and how many flags it left out.
+func Print(options kong.HelpOptions, ctx *kong.Context) error {
 	for _, flag := range ctx.Model.Flags {
 		flag.Hidden = flag.Name == "help-all" || flag.Name == "version" && ctx.Selected() != nil
 	}
@@ -77,14 +80,18 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 			hidden++
 		}
 	}
-	if hidden > 0 {
-		fmt.Fprintf(ctx.Stdout, "\n%s: %s --help-all\n", count(hidden, "more flag"), command.FullPath())
+	switch hidden {
+	case 0:
+	case 1:
+		fmt.Fprintf(ctx.Stdout, "\n1 more flag: %s --help-all\n", command.FullPath())
+	default:
+		fmt.Fprintf(ctx.Stdout, "\n%d more flags: %s --help-all\n", hidden, command.FullPath())
 	}
 	return nil
 }
 
-// flagHelp is the help of a flag or an argument with its default.
-func flagHelp(value *kong.Value) string {
+// OfFlag is the help of a flag or an argument with its default.
+func OfFlag(value *kong.Value) string {
 	if text := defaultText(value); text != "" {
 		return value.Help + " Default: " + text + "."
 	}

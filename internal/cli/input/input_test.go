@@ -1,4 +1,4 @@
-package cli
+package input
 
 import (
 	"errors"
@@ -41,11 +41,11 @@ func TestFileInput(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			names := writeFiles(t, test.files...)
-			in, err := newFileInput(t.Context(), names, nil)
+			in, err := OpenFiles(t.Context(), names, nil)
 			require.NoError(t, err)
-			defer in.close()
+			defer in.Close()
 			for _, slow := range []bool{false, true} { // all passes are equal
-				pass, err := in.open()
+				pass, err := in.Open()
 				require.NoError(t, err)
 				from := io.Reader(pass)
 				if slow {
@@ -60,7 +60,7 @@ func TestFileInput(t *testing.T) {
 			for i, lines := range test.lines {
 				for fileLine := range lines {
 					line++
-					file, number := in.position(line)
+					file, number := in.Position(line)
 					require.Equal(t, names[i], file)
 					require.Equal(t, fileLine+1, number)
 				}
@@ -80,41 +80,41 @@ func TestSpooledInput(t *testing.T) {
 		require.NoError(t, err)
 		return left
 	}
-	in, err := newFileInput(t.Context(), []string{"-"}, strings.NewReader("1\n2\n"))
+	in, err := OpenFiles(t.Context(), []string{"-"}, strings.NewReader("1\n2\n"))
 	require.NoError(t, err)
 	for range 2 {
-		pass, err := in.open()
+		pass, err := in.Open()
 		require.NoError(t, err)
 		read, err := io.ReadAll(pass)
 		require.NoError(t, err)
 		require.NoError(t, pass.Close())
 		require.Equal(t, "1\n2\n", string(read))
 	}
-	require.EqualValues(t, 4, in.size())
-	file, line := in.position(2)
+	require.EqualValues(t, 4, in.Size())
+	file, line := in.Position(2)
 	require.Equal(t, "-", file)
 	require.Equal(t, 2, line)
 	if runtime.GOOS != "windows" {
 		require.Empty(t, left(), "a killed process leaves nothing")
 	}
-	in.close()
+	in.Close()
 	require.Empty(t, left())
-	pass, err := in.open()
+	pass, err := in.Open()
 	require.NoError(t, err)
 	_, err = pass.Read(make([]byte, 1))
 	require.ErrorIs(t, err, os.ErrClosed)
 
-	_, err = newFileInput(t.Context(), []string{"-"}, iotest.ErrReader(errors.New("torn off")))
+	_, err = OpenFiles(t.Context(), []string{"-"}, iotest.ErrReader(errors.New("torn off")))
 	require.ErrorContains(t, err, "read -: torn off")
 	require.Empty(t, left())
 }
 
 func TestGeneratedInput(t *testing.T) {
 	t.Parallel()
-	in := &generatedInput{products: 60, seed: 7}
+	in := &Generated{Products: 60, Seed: 7}
 	var first string
 	for range 2 {
-		pass, err := in.open()
+		pass, err := in.Open()
 		require.NoError(t, err)
 		read, err := io.ReadAll(pass)
 		require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestGeneratedInput(t *testing.T) {
 		}
 		require.Equal(t, first, string(read))
 	}
-	pass, err := in.open() // closed before the end
+	pass, err := in.Open() // closed before the end
 	require.NoError(t, err)
 	require.NoError(t, pass.Close())
 }

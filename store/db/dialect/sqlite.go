@@ -1,4 +1,4 @@
-package db
+package dialect
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -43,52 +44,48 @@ func (c Config) sqliteFile() string {
 // sqliteDSN sets every pragma in the DSN, because Exec reaches only one connection of
 // the pool.
 func sqliteDSN(config Config, pragmas ...string) string {
-	synchronous := config.Synchronous
-	if synchronous == "" {
-		synchronous = "FULL"
-	}
 	values := url.Values{"_pragma": append([]string{
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")",
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(" + cmp.Or(config.Synchronous, "FULL") + ")",
 		"foreign_keys(1)", "temp_store(MEMORY)",
 	}, pragmas...)}
 	return "file:" + (&url.URL{Path: config.sqliteFile()}).EscapedPath() + "?" + values.Encode()
 }
 
-func (d sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
+func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	path := config.sqliteFile()
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
-		return pools{}, errors.New("the database must be a file, for example file:portico.db; in-memory databases are not supported")
+		return Pools{}, errors.New("the database must be a file, for example file:portico.db; in-memory databases are not supported")
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { // do not create a folder: the path may be mistyped
-		return pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+		return Pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+		return Pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
-	if err := d.checkFile(ctx, config); err != nil {
-		return pools{}, err
+	if err := d.Check(ctx, config); err != nil {
+		return Pools{}, err
 	}
 	if err := cmp.Or(createPrivateFile(path, config.Log), registerVisits()); err != nil {
-		return pools{}, err
+		return Pools{}, err
 	}
 	where := newFileGuard(path)
-	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(config.logPages())+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
+	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(config.LogPages)+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
 	if err != nil {
-		return pools{}, err
+		return Pools{}, err
 	}
 	write.SetMaxOpenConns(1)
 	if err := retryBusy(ctx, write.PingContext); err != nil { // creates the file before readers open it
 		write.Close()
-		return pools{}, err
+		return Pools{}, err
 	}
 	if err := where.remember(); err != nil {
 		write.Close()
-		return pools{}, err
+		return Pools{}, err
 	}
 	read, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-"+strconv.Itoa(readerCacheKiB)+")"))
 	if err != nil {
 		write.Close()
-		return pools{}, err
+		return Pools{}, err
 	}
 	readers := config.Readers
 	if readers == 0 {
@@ -99,23 +96,23 @@ func (d sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	// A publication also reads outside of its snapshot, so snapshots must not take the readers.
 	snapshots, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-65536)"))
 	if err != nil {
-		return pools{}, errors.Join(err, read.Close(), write.Close())
+		return Pools{}, errors.Join(err, read.Close(), write.Close())
 	}
 	snapshots.SetMaxOpenConns(maxSnapshots)
 	snapshots.SetMaxIdleConns(1)
 	snapshots.SetConnMaxIdleTime(time.Minute)
 	checkpoints, err := openFile(where, sqliteDSN(config, "query_only(1)"))
 	if err != nil {
-		return pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
+		return Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
 	}
 	checkpoints.SetMaxOpenConns(1)
-	return pools{read: read, write: write, snapshots: snapshots, checkpoints: checkpoints, maintenance: write, closer: closers{checkpoints, read, write, snapshots}, fileGuard: where, reset: func() {},
-		identity: func() string { return `'one file'` }, // home watches the file
-		stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
+	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: where, Reset: func() {},
+		Identity: func() string { return `'one file'` }, // home watches the file
+		Stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }
 
-func (sqliteDialect) openStandby(context.Context, Config, func() string) (standbyPool, error) {
-	return standbyPool{}, errors.New("a SQLite database has no standby: --read-database-url needs PostgreSQL in --database-url")
+func (sqliteDialect) OpenStandby(context.Context, Config, func() string) (StandbyPool, error) {
+	return StandbyPool{}, errors.New("a SQLite database has no standby: --read-database-url needs PostgreSQL in --database-url")
 }
 
 // createPrivateFile creates a missing file readable by its owner only, which SQLite's log files
@@ -131,9 +128,6 @@ func createPrivateFile(path string, log *slog.Logger) error {
 	return nil // opening reports other errors
 }
 
-// logPages is LogPages or its default.
-func (c Config) logPages() int { return cmp.Or(c.LogPages, maxLogPages) }
-
 // readerCacheKiB is the page cache of each connection for reads, in KiB. The cache of releases and the operating system
 // have what is read often. With 16 MiB, pages of products that are not in memory take as much CPU.
 const readerCacheKiB = 2048
@@ -142,7 +136,7 @@ const readerCacheKiB = 2048
 const walSizeLimit = 32 << 20
 
 // openFile opens a pool of connections to one file.
-func openFile(where *fileGuard, dsn string) (*sql.DB, error) {
+func openFile(where *FileGuard, dsn string) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
@@ -155,21 +149,21 @@ func openFile(where *fileGuard, dsn string) (*sql.DB, error) {
 func retryBusy(ctx context.Context, connect func(context.Context) error) error {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		err := connect(ctx)
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).classify(err) != kindRetry {
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).Classify(err) != Retry {
 			return err
 		}
 	}
 }
 
-func (sqliteDialect) ddl(text string) string {
+func (sqliteDialect) DDL(text string) string {
 	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `BIGINT /* ROWID */`, `INTEGER`, `) STORED`, `) VIRTUAL`, `CAST(gen_random_uuid() AS TEXT)`, `lower(hex(randomblob(16)))`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
-func (sqliteDialect) damage() string {
+func (sqliteDialect) Damage() string {
 	return `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`
 }
 
-func (sqliteDialect) tables() string {
+func (sqliteDialect) Tables() string {
 	return fmt.Sprintf(`SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'
 		UNION ALL SELECT 'those of application_id ' || application_id FROM pragma_application_id WHERE application_id NOT IN (0, %d) ORDER BY 1`, applicationID)
 }
@@ -177,77 +171,75 @@ func (sqliteDialect) tables() string {
 // applicationID is in the header of a file, at offset 68, where the command file and SQLite's own tools show it: Ptco in ASCII.
 const applicationID = 0x5074636f
 
-func (sqliteDialect) mark(version int) string {
+func (sqliteDialect) Mark(version int) string {
 	return fmt.Sprintf("PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n", applicationID, version)
 }
 
-func (sqliteDialect) columns() string {
+func (sqliteDialect) Columns() string {
 	return `SELECT m.name, c.name, c.type FROM sqlite_master m, pragma_table_xinfo(m.name) c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE 'goose%' AND c.hidden = 0 ORDER BY m.name, c.cid`
 }
 
-func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
+func (sqliteDialect) Goose(*slog.Logger) (goose.Dialect, []goose.ProviderOption, error) {
 	return goose.DialectSQLite3, nil, nil
 }
 
-func (sqliteDialect) lockMigrations(ctx context.Context, config Config) (func(), error) {
-	return lockFile(ctx, config.sqliteFile()+".lock", config.Log)
+func (sqliteDialect) LockMigrations(ctx context.Context, databaseURL string, log *slog.Logger) (func(), error) {
+	path, _ := SQLiteFile(databaseURL)
+	return lockFile(ctx, path+".lock", log)
 }
 
-func (sqliteDialect) classify(err error) errorKind {
+func (sqliteDialect) Classify(err error) ErrorKind {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
-		return kindOther
+		return Other
 	}
 	switch failure.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID:
-		return kindDuplicate
-	case sqlite3.SQLITE_CONSTRAINT_CHECK:
-		return kindCheck
+		return Duplicate
 	}
 	switch failure.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return kindRetry
+		return Retry
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
-		return kindUnavailable
+		return Unavailable
 	case sqlite3.SQLITE_FULL:
-		return kindDiskFull
+		return DiskFull
 	case sqlite3.SQLITE_READONLY:
-		return kindReadOnly
+		return ReadOnly
 	case sqlite3.SQLITE_INTERRUPT: // a context ended
-		return kindTimeout
+		return Timeout
 	}
-	return kindOther
+	return Other
 }
 
-func (sqliteDialect) unreachable(error) bool   { return true } // there is no network
-func (sqliteDialect) singleWriter() bool       { return true }
-func (sqliteDialect) snapshot() *sql.TxOptions { return nil }
-func (sqliteDialect) analyze(string) string    { return "" }
-func (sqliteDialect) forUpdate(string) string  { return "" } // a write locks the whole database
-func (sqliteDialect) forShare(string) string   { return "" }
+func (sqliteDialect) Unreachable(error) bool   { return true } // there is no network
+func (sqliteDialect) SingleWriter() bool       { return true }
+func (sqliteDialect) Snapshot() *sql.TxOptions { return nil }
+func (sqliteDialect) Analyze(string) string    { return "" }
+func (sqliteDialect) ForUpdate(string) string  { return "" } // a write locks the whole database
+func (sqliteDialect) ForShare(string) string   { return "" }
 
-// batch is short, because every other write waits for it.
-func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, workSlice, 16} }
+// Batch is short, because every other write waits for it, and so is a statement, because a job yields between two.
+func (sqliteDialect) Batch() BatchBounds {
+	return BatchBounds{5 * time.Millisecond, time.Millisecond / 2, 16}
+}
 
-func (sqliteDialect) lockTimeout(time.Duration) string { return "" }
-func (sqliteDialect) oldestTransaction() string        { return "" }
-func (sqliteDialect) skipLocked(string) string         { return "" }
-func (sqliteDialect) bulk() string                     { return "" }
-func (sqliteDialect) primaryKeys() string              { return "" }
-func (sqliteDialect) readOnly() string                 { return "SELECT 0" }
-func (sqliteDialect) clock() string                    { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
-func (sqliteDialect) least() string                    { return "MIN" }
-func (sqliteDialect) greatest() string                 { return "MAX" }
-func (sqliteDialect) notify() string                   { return "" }
-func (sqliteDialect) explain(query string) string      { return "EXPLAIN QUERY PLAN " + query }
+func (sqliteDialect) LockTimeout(time.Duration) string { return "" }
+func (sqliteDialect) OldestTransaction() string        { return "" }
+func (sqliteDialect) SkipLocked(string) string         { return "" }
+func (sqliteDialect) Bulk() string                     { return "" }
+func (sqliteDialect) PrimaryKeys() string              { return "" }
+func (sqliteDialect) ReadOnly() string                 { return "SELECT 0" }
+func (sqliteDialect) Clock() string                    { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
+func (sqliteDialect) Least() string                    { return "MIN" }
+func (sqliteDialect) Greatest() string                 { return "MAX" }
+func (sqliteDialect) Notify() string                   { return "" }
+func (sqliteDialect) Explain(query string) string      { return "EXPLAIN QUERY PLAN " + query }
 
-// backup opens a connection of its own that may write: VACUUM INTO on a read-only one
+// Backup opens a connection of its own that may write: VACUUM INTO on a read-only one
 // leaves an empty file without an error.
-func (d sqliteDialect) backup(ctx context.Context, config Config, path string) error {
-	if err := d.checkFile(ctx, config); err != nil {
-		return newOpenError(d.describe(config), err)
-	}
+func (sqliteDialect) Backup(ctx context.Context, config Config, path string) error {
 	guard := newFileGuard(config.sqliteFile())
 	db, err := openFile(guard, sqliteDSN(config))
 	if err == nil {
@@ -263,7 +255,7 @@ func (d sqliteDialect) backup(ctx context.Context, config Config, path string) e
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
 		return err
 	}
-	return cmp.Or(checkBackup(ctx, db, path), guard.check())
+	return cmp.Or(checkBackup(ctx, db, path), guard.Check())
 }
 
 // checkBackup verifies that the copy is sound and that no table lost all its rows.
@@ -273,50 +265,47 @@ func checkBackup(ctx context.Context, original *sql.DB, path string) error {
 		return err
 	}
 	defer db.Close()
-	copied := Session{conn: db}
-	if sound, _, err := One(ctx, copied, Scalar[string], `PRAGMA quick_check(1)`); err != nil || sound != "ok" {
-		return fmt.Errorf("the backup is damaged (%s): %w", sound, cmp.Or(err, errors.New("quick_check failed")))
+	read, copied := NewReader(original), NewReader(db)
+	if sound, err := copied(ctx, `PRAGMA quick_check(1)`); err != nil || !slices.Equal(sound, []string{"ok"}) {
+		return fmt.Errorf("the backup is damaged (%s): %w", strings.Join(sound, ""), cmp.Or(err, errors.New("quick_check failed")))
 	}
-	tables, err := Collect(ctx, Session{conn: original}, Scalar[string], `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name`)
+	tables, err := read(ctx, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name`)
 	if err != nil {
 		return err
 	}
 	for _, table := range tables {
 		has := `SELECT 1 FROM "` + table + `" LIMIT 1`
-		_, wanted, err := One(ctx, Session{conn: original}, Scalar[int], has)
+		wanted, err := read(ctx, has)
 		if err != nil {
 			return err
 		}
-		if _, found, err := One(ctx, copied, Scalar[int], has); err != nil || wanted && !found {
+		if found, err := copied(ctx, has); err != nil || len(found) < len(wanted) {
 			return fmt.Errorf("the backup lacks the rows of %s: %w", table, cmp.Or(err, errors.New("the table is empty")))
 		}
 	}
 	return nil
 }
 
-func (sqliteDialect) describe(config Config) string { return "SQLite " + config.sqliteFile() }
-
-// checkFile checks what the file holds before it is opened for writes, which creates it, or switches it to a
-// write-ahead log.
-func (d sqliteDialect) checkFile(ctx context.Context, config Config) error {
-	files, err := Migrations()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(config.sqliteFile()); errors.Is(err, fs.ErrNotExist) && config.Schema != CreateSchema {
-		return errNoFile
-	}
-	var state schemaState
-	err = d.inspect(ctx, config.sqliteFile(), func(_ Session, found schemaState) error { state = found; return nil })
-	if err == nil {
-		err = config.Schema.check(state, len(files))
-	}
-	return err
+func (sqliteDialect) Describe(databaseURL string) string {
+	path, _ := SQLiteFile(databaseURL)
+	return "SQLite " + path
 }
 
-// inspect calls fn with a session on an existing file, and its schema. It changes nothing, not even the files
+// Check takes an empty file for one without tables: to read it would create a log.
+func (sqliteDialect) Check(ctx context.Context, config Config) error {
+	path := config.sqliteFile()
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return config.Check(ctx, nil)
+	case err == nil && info.Size() == 0:
+		return config.Check(ctx, func(context.Context, string) ([]string, error) { return nil, nil })
+	}
+	return OpenReadOnly(ctx, path, func(pool *sql.DB) error { return config.Check(ctx, NewReader(pool)) })
+}
+
+// OpenReadOnly calls fn with a read-only pool on an existing SQLite file. It changes nothing, not even the files
 // beside it. It does not call fn if the file is missing or empty.
-func (d sqliteDialect) inspect(ctx context.Context, path string, fn func(Session, schemaState) error) error {
+func OpenReadOnly(ctx context.Context, path string, fn func(*sql.DB) error) error {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -337,22 +326,5 @@ func (d sqliteDialect) inspect(ctx context.Context, path string, fn func(Session
 	if err := retryBusy(ctx, pool.PingContext); err != nil {
 		return err
 	}
-	in := Session{conn: pool, classify: func(err error) error { return err }}
-	state, err := readSchema(ctx, in, d)
-	if err != nil {
-		return err
-	}
-	return fn(in, state)
-}
-
-// OpenReadOnly calls fn with a read-only session on an existing SQLite database, without
-// migrating it, so any table may be missing. It does not call fn if the file is
-// missing or empty, and returns an error for a file of another application.
-func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) error) error {
-	path, _ := SQLiteFile(databaseURL)
-	err := sqliteDialect{}.inspect(ctx, path, func(in Session, _ schemaState) error { return fn(in) })
-	if err != nil {
-		return newOpenError(path, err)
-	}
-	return nil
+	return fn(pool)
 }

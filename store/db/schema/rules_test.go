@@ -1,4 +1,4 @@
-package db_test
+package schema_test
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/db"
+	"portico/store/db/schema"
 )
 
 // firstExpanding is the first migration that had to keep the previous version working.
@@ -24,7 +24,7 @@ const firstExpanding = 2
 // that breaks it raises min_binary to its own number and says why.
 func TestMigrationsAreExpanding(t *testing.T) {
 	t.Parallel()
-	files, err := db.Migrations()
+	files, err := schema.Migrations()
 	require.NoError(t, err)
 	least := 0
 	for i, name := range files {
@@ -114,7 +114,7 @@ func number(t *testing.T, name string) int {
 }
 
 func migration(t *testing.T, name string) string {
-	text, err := db.MigrationFiles.ReadFile(name)
+	text, err := schema.Files.ReadFile(name)
 	require.NoError(t, err)
 	return string(text)
 }
@@ -125,7 +125,7 @@ func TestSQLIsPortable(t *testing.T) {
 	t.Parallel()
 	own := map[string]bool{"sqlite.go": true, "postgres.go": true, "postgres_listen.go": true}
 	texts := 0
-	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
 			strings.Contains(path, "storetest") || own[entry.Name()] {
 			return err

@@ -1,4 +1,4 @@
-package cli
+package help
 
 import (
 	"fmt"
@@ -20,11 +20,11 @@ var otherNames = map[string]string{
 // notOneOf matches the parser's error for a value of a closed set.
 var notOneOf = regexp.MustCompile(`must be one of (.+) but got "([^"]*)"$`)
 
-// didYouMean adds to an error of the parser what was most likely meant: a flag with one dash, the flag of another
+// DidYouMean adds to an error of the parser what was most likely meant: a flag with one dash, the flag of another
 // program, or a value with a typo.
-func didYouMean(message string, args []string, command *kong.Context) string {
+func DidYouMean(message string, args []string, command *kong.Context) string {
 	if found := notOneOf.FindStringSubmatch(message); found != nil {
-		if near, ok := nearest(found[2], strings.Split(strings.ReplaceAll(found[1], `"`, ""), ",")); ok {
+		if near, ok := Nearest(found[2], strings.Split(strings.ReplaceAll(found[1], `"`, ""), ",")); ok {
 			message += fmt.Sprintf(", did you mean %q?", near)
 		}
 		return message
@@ -55,8 +55,8 @@ func didYouMean(message string, args []string, command *kong.Context) string {
 	return message
 }
 
-// nearest returns the name that differs least from a text; ok is false if that is too much for a typo.
-func nearest(text string, names []string) (name string, ok bool) {
+// Nearest returns the name that differs least from a text; ok is false if that is too much for a typo.
+func Nearest(text string, names []string) (name string, ok bool) {
 	if len(names) == 0 {
 		return "", false
 	}

@@ -1,4 +1,4 @@
-package db
+package dialect
 
 import (
 	"context"
@@ -35,13 +35,13 @@ func (c timeoutConnector) Connect(ctx context.Context) (driver.Conn, error) {
 
 type pingKey struct{}
 
-// withPing makes the pool ping a connection before its use, because one was just lost.
-func withPing(ctx context.Context) context.Context {
+// WithPing makes the pool ping a connection before its use, because one was just lost.
+func WithPing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, pingKey{}, true)
 }
 
-// withoutPing makes the pool use connections without a ping, for statements that may fail.
-func withoutPing(ctx context.Context) context.Context {
+// WithoutPing makes the pool use connections without a ping, for statements that may fail.
+func WithoutPing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, pingKey{}, false)
 }
 

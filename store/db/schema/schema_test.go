@@ -1,4 +1,4 @@
-package db_test
+package schema_test
 
 import (
 	"database/sql"
@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/db"
+	"portico/store/db/schema"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
 
-var schemaModes = map[string]db.SchemaMode{"create": db.CreateSchema, "migrate": db.MigrateSchema, "keep": db.KeepSchema}
+var schemaModes = map[string]schema.Mode{"create": schema.CreateMode, "migrate": schema.MigrateMode, "keep": schema.KeepMode}
 
 // foreignDatabases are databases of other applications.
 var foreignDatabases = []struct {
@@ -93,7 +94,7 @@ func TestForeignLog(t *testing.T) {
 func TestSchemaModes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		open := func(url string, mode db.SchemaMode) error {
+		open := func(url string, mode schema.Mode) error {
 			s, err := shop.Open(t.Context(), shop.Config{URL: url, Schema: mode, Synchronous: "OFF"})
 			if err == nil {
 				require.NoError(t, s.Close())
@@ -102,7 +103,7 @@ func TestSchemaModes(t *testing.T) {
 		}
 		blank := backend.BlankURL(t)
 		if path, isFile := shop.SQLiteFile(blank); isFile {
-			for _, mode := range []db.SchemaMode{db.MigrateSchema, db.KeepSchema} {
+			for _, mode := range []schema.Mode{schema.MigrateMode, schema.KeepMode} {
 				require.NoError(t, os.RemoveAll(path))
 				requireExplained(t, open(blank, mode), "the database file "+path+" does not exist. Correct --database-url, or create the database with portico migrate")
 				require.NoFileExists(t, path)
@@ -110,26 +111,26 @@ func TestSchemaModes(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
 		}
 		before := contentsOf(t, blank)
-		for _, mode := range []db.SchemaMode{db.MigrateSchema, db.KeepSchema} {
+		for _, mode := range []schema.Mode{schema.MigrateMode, schema.KeepMode} {
 			requireExplained(t, open(blank, mode), "is empty: there is no shop in it. Name the database of a shop, or create one with portico migrate")
 			require.Equal(t, before, contentsOf(t, blank))
 		}
-		require.NoError(t, open(blank, db.CreateSchema))
-		require.NoError(t, open(blank, db.KeepSchema))
-		require.NoError(t, open(blank, db.MigrateSchema))
+		require.NoError(t, open(blank, schema.CreateMode))
+		require.NoError(t, open(blank, schema.KeepMode))
+		require.NoError(t, open(blank, schema.MigrateMode))
 
 		d := backend.SQLAt(t, blank)
 		_, err := d.Exec(`DELETE FROM goose_db_version WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)`)
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
 		before = contentsOf(t, blank)
-		requireExplained(t, open(blank, db.KeepSchema), "is older than this version of portico needs. Run portico migrate")
+		requireExplained(t, open(blank, schema.KeepMode), "is older than this version of portico needs. Run portico migrate")
 		require.Equal(t, before, contentsOf(t, blank))
 		if backend.Name == "sqlite" {
 			require.NoError(t, shop.Backup(t.Context(), blank, filepath.Join(t.TempDir(), "backup.db")), "before an upgrade")
 			require.Equal(t, before, contentsOf(t, blank))
 		}
-		require.ErrorContains(t, open(blank, db.MigrateSchema), "migrate the database", "it runs the last migration again")
+		require.ErrorContains(t, open(blank, schema.MigrateMode), "migrate the database", "it runs the last migration again")
 	})
 }
 
@@ -140,7 +141,7 @@ func TestFileHasMark(t *testing.T) {
 	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	files, err := db.Migrations()
+	files, err := schema.Migrations()
 	require.NoError(t, err)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	require.NoError(t, shop.Backup(t.Context(), url, backup))

@@ -1,4 +1,4 @@
-package db
+package dialect
 
 import (
 	"context"
@@ -26,24 +26,24 @@ import (
 
 type postgresDialect struct{}
 
-// open creates the pools. Config.Readers, or pool_max_conns in the URL, sizes those
+// Open creates the pools. Config.Readers, or pool_max_conns in the URL, sizes those
 // for requests.
-func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
+func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	base, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
-		return pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+		return Pools{}, errors.New("the database URL is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
 	}
 	if config.Readers > 0 {
 		base.MaxConns = int32(config.Readers)
 	}
-	patience := config.Timeouts.OrDefault()
+	patience := config.Timeouts
 	base.PingTimeout, base.ShouldPing = patience.Connection, shouldPing
 	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > patience.Connection {
 		base.ConnConfig.ConnectTimeout = patience.Connection
 	}
 	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	base.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {} // those of a shared connection; pgx would keep them
-	var p pools
+	var p Pools
 	var all closers
 	var resets []func()
 	known := &postgresIdentity{}
@@ -51,8 +51,8 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
 	}
 	trying := maps.Clone(writing) // for requests, which retry (retryLocked)
-	trying["lock_timeout"] = min(patience.Lock, firstLockTimeout)
-	_, p.lockTimeoutSet = base.ConnConfig.RuntimeParams["lock_timeout"]
+	trying["lock_timeout"] = min(patience.Lock, config.TryLock)
+	_, p.LockTimeoutSet = base.ConnConfig.RuntimeParams["lock_timeout"]
 	for _, pool := range []struct {
 		name     string
 		db       **sql.DB
@@ -60,10 +60,10 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		wait     time.Duration
 		settings map[string]time.Duration
 	}{
-		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
-		{"write", &p.write, base.MaxConns, patience.Connection, trying},
-		{"long", &p.snapshots, min(base.MaxConns, maxSnapshots), 0, nil},
-		{"house", &p.background, 1, patience.Connection, writing},
+		{"read", &p.Read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
+		{"write", &p.Write, base.MaxConns, patience.Connection, trying},
+		{"long", &p.Snapshots, min(base.MaxConns, maxSnapshots), 0, nil},
+		{"house", &p.Background, 1, patience.Connection, writing},
 	} {
 		own := base.Copy()
 		own.MaxConns = pool.most
@@ -76,13 +76,13 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		own.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 			identity, err := known.read(ctx, conn)
 			if err == nil {
-				config.identified(identity)
+				config.Identified(identity)
 			}
 			return err
 		}
 		opened, err := pgxpool.NewWithConfig(ctx, own)
 		if err != nil {
-			return pools{}, errors.Join(err, all.Close())
+			return Pools{}, errors.Join(err, all.Close())
 		}
 		connector := stdlib.GetPoolConnector(opened)
 		if pool.wait > 0 {
@@ -91,15 +91,15 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		*pool.db = sql.OpenDB(connector)
 		(*pool.db).SetMaxIdleConns(0) // pgxpool keeps idle connections
 		all = append(all, *pool.db, closerFunc(opened.Close))
-		p.stats = append(p.stats, pgxPoolStats(pool.name, opened))
+		p.Stats = append(p.Stats, pgxPoolStats(pool.name, opened))
 		resets = append(resets, opened.Reset)
 	}
-	if err := p.read.PingContext(ctx); err != nil {
-		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
+	if err := p.Read.PingContext(ctx); err != nil {
+		return Pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
 	}
-	p.maintenance, p.closer, p.identity, p.lockWaiters = p.snapshots, all, known.expression, newLockWaiters(int(base.MaxConns))
-	p.listen = func(ctx context.Context) (listener, error) { return listenPostgres(ctx, base.ConnConfig.Copy()) }
-	p.reset = func() {
+	p.Maintenance, p.Closer, p.Identity, p.MaxWrites = p.Snapshots, all, known.expression, int(base.MaxConns)
+	p.Listen = func(ctx context.Context) (Listener, error) { return listenPostgres(ctx, base.ConnConfig.Copy()) }
+	p.Reset = func() {
 		for _, reset := range resets {
 			reset()
 		}
@@ -145,34 +145,34 @@ const maxSnapshots = 4
 // keepAlive detects a peer that disappeared without closing the connection.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
 
-func (postgresDialect) ddl(text string) string { return text }
+func (postgresDialect) DDL(text string) string { return text }
 
-func (postgresDialect) damage() string {
+func (postgresDialect) Damage() string {
 	return `SELECT CAST(CAST(indexrelid AS regclass) AS TEXT) FROM pg_index WHERE NOT indisvalid`
 }
 
-func (postgresDialect) tables() string {
+func (postgresDialect) Tables() string {
 	return `SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
 		  AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = CAST('pg_class' AS regclass) AND d.objid = c.oid AND d.deptype = 'e')
 		ORDER BY c.relname COLLATE "C"`
 }
 
-func (postgresDialect) mark(int) string { return "" }
+func (postgresDialect) Mark(int) string { return "" }
 
-func (postgresDialect) columns() string {
+func (postgresDialect) Columns() string {
 	return `SELECT c.table_name, c.column_name, c.data_type FROM information_schema.columns c
 		JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
 		WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND c.table_name NOT LIKE 'goose%' AND c.is_generated = 'NEVER'
 		ORDER BY c.table_name COLLATE "C", c.ordinal_position`
 }
 
-func (postgresDialect) goose(config Config) (goose.Dialect, []goose.ProviderOption, error) {
-	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(migrationPollEvery, uint64(migrationWait/migrationPollEvery)), lock.WithTableLogger(config.Log))
+func (postgresDialect) Goose(log *slog.Logger) (goose.Dialect, []goose.ProviderOption, error) {
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(migrationPollEvery, uint64(migrationWait/migrationPollEvery)), lock.WithTableLogger(log))
 	if err != nil {
 		return "", nil, err
 	}
-	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(loggingLocker{locker, config.Log})}, nil
+	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(loggingLocker{locker, log})}, nil
 }
 
 // How often to check whether another server has finished its migration, and for how long.
@@ -198,8 +198,8 @@ func (l loggingLocker) Lock(ctx context.Context, db *sql.DB) error {
 	return l.Locker.Lock(ctx, db)
 }
 
-// lockMigrations does nothing: goose's table locker locks.
-func (postgresDialect) lockMigrations(context.Context, Config) (func(), error) {
+// LockMigrations does nothing: goose's table locker locks.
+func (postgresDialect) LockMigrations(context.Context, string, *slog.Logger) (func(), error) {
 	return func() {}, nil
 }
 
@@ -207,10 +207,10 @@ func (postgresDialect) lockMigrations(context.Context, Config) (func(), error) {
 // a failover. The error has no type.
 const noSoundConnection = "too many failed attempts acquiring connection"
 
-func (postgresDialect) classify(err error) errorKind {
+func (postgresDialect) Classify(err error) ErrorKind {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) { // whatever the server's reason
-		return kindUnavailable
+		return Unavailable
 	}
 	var failure *pgconn.PgError
 	if !errors.As(err, &failure) {
@@ -218,70 +218,68 @@ func (postgresDialect) classify(err error) errorKind {
 		if errors.Is(err, errConnectTimeout) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 			errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) || err != nil && strings.Contains(err.Error(), noSoundConnection) {
-			return kindUnavailable
+			return Unavailable
 		}
-		return kindOther
+		return Other
 	}
 	switch failure.Code {
 	case "23505":
-		return kindDuplicate
-	case "23514":
-		return kindCheck
+		return Duplicate
 	case "40001", "40P01": // 40001 also on a standby that cancels a query because of replay
-		return kindRetry
+		return Retry
 	case "25P03", "25P04":
-		return kindTxEnded
+		return TxEnded
 	case "55P03":
-		return kindLockTimeout
+		return LockTimeout
 	case "42P01", "42703":
-		return kindMissing
+		return Missing
 	case "57014":
-		return kindTimeout
+		return Timeout
 	case "25006":
-		return kindReadOnly
+		return ReadOnly
 	case "53100":
-		return kindDiskFull
+		return DiskFull
 	case "57P01", "57P02", "57P03", "57P04", "57P05", "53000", "53200", "53300", "53400", "58000", "58030":
-		return kindUnavailable
+		return Unavailable
 	}
 	if strings.HasPrefix(failure.Code, "08") { // connection exceptions
-		return kindUnavailable
+		return Unavailable
 	}
-	return kindOther
+	return Other
 }
 
-func (postgresDialect) unreachable(err error) bool {
+func (postgresDialect) Unreachable(err error) bool {
 	var connect *pgconn.ConnectError
 	return errors.Is(err, errConnectTimeout) || errors.As(err, &connect)
 }
 
-func (postgresDialect) singleWriter() bool { return false }
-func (postgresDialect) snapshot() *sql.TxOptions {
+func (postgresDialect) SingleWriter() bool { return false }
+func (postgresDialect) Snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
-func (postgresDialect) analyze(table string) string   { return "ANALYZE " + table }
-func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF " + table }
-func (postgresDialect) forShare(table string) string  { return " FOR SHARE OF " + table }
-func (postgresDialect) skipLocked(table string) string {
+func (postgresDialect) Analyze(table string) string   { return "ANALYZE " + table }
+func (postgresDialect) ForUpdate(table string) string { return " FOR UPDATE OF " + table }
+func (postgresDialect) ForShare(table string) string  { return " FOR SHARE OF " + table }
+func (postgresDialect) SkipLocked(table string) string {
 	return " FOR UPDATE OF " + table + " SKIP LOCKED"
 }
 
-// bulk disables sequential scans: a plan made while a table was small would be reused
+// Bulk disables sequential scans: a plan made while a table was small would be reused
 // when it is large.
-func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
+func (postgresDialect) Bulk() string { return "SET LOCAL enable_seqscan = off" }
 
-// batch has larger batches than SQLite: other writes wait only for the rows they
+// Batch has larger batches than SQLite: other writes wait only for the rows they
 // share, and each batch costs eight round trips. By time alone, batches on a busy
 // server shrank to 16 rows.
-func (postgresDialect) batch() batchBounds {
-	return batchBounds{25 * time.Millisecond, 25 * time.Millisecond, 256}
+func (postgresDialect) Batch() BatchBounds {
+	return BatchBounds{25 * time.Millisecond, 25 * time.Millisecond, 256}
 }
 
-func (postgresDialect) lockTimeout(d time.Duration) string {
+func (postgresDialect) LockTimeout(d time.Duration) string {
 	return "SET LOCAL lock_timeout = " + milliseconds(d)
 }
 
-func (postgresDialect) oldestTransaction() string {
+func (postgresDialect) OldestTransaction() string {
 	return `
 		SELECT 'of process ' || pid || COALESCE(' at ' || host(client_addr), '') || COALESCE(' (' || NULLIF(application_name, '') || ')', '')
 		       || COALESCE(', ' || state || ' for ' || ROUND(EXTRACT(EPOCH FROM clock_timestamp() - state_change)) || ' s', '')
@@ -290,25 +288,26 @@ func (postgresDialect) oldestTransaction() string {
 		ORDER BY xact_start LIMIT 1`
 }
 
-func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
-func (postgresDialect) clock() string {
+func (postgresDialect) Explain(query string) string { return "EXPLAIN " + query }
+func (postgresDialect) Clock() string {
 	return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 }
-func (postgresDialect) least() string    { return "LEAST" }
-func (postgresDialect) greatest() string { return "GREATEST" }
-func (postgresDialect) primaryKeys() string {
+func (postgresDialect) Least() string    { return "LEAST" }
+func (postgresDialect) Greatest() string { return "GREATEST" }
+func (postgresDialect) PrimaryKeys() string {
 	return `SELECT table_name FROM information_schema.table_constraints
 		WHERE constraint_type = 'PRIMARY KEY' AND table_schema = current_schema() ORDER BY table_name`
 }
-func (postgresDialect) readOnly() string {
+func (postgresDialect) ReadOnly() string {
 	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
 }
-func (postgresDialect) backup(context.Context, Config, string) error {
+func (postgresDialect) Check(context.Context, Config) error { return nil }
+func (postgresDialect) Backup(context.Context, Config, string) error {
 	return store.Unprocessablef(nil, "PostgreSQL has its own backup tools; use pg_dump --format=custom and pg_restore")
 }
 
-func (postgresDialect) describe(config Config) string {
-	if parsed, err := pgx.ParseConfig(config.URL); err == nil {
+func (postgresDialect) Describe(databaseURL string) string {
+	if parsed, err := pgx.ParseConfig(databaseURL); err == nil {
 		return "PostgreSQL " + parsed.Host + "/" + parsed.Database
 	}
 	return "PostgreSQL"

@@ -1,4 +1,4 @@
-package db
+package dialect
 
 import (
 	"context"
@@ -10,36 +10,36 @@ import (
 	"portico/store"
 )
 
-// fileGuard detects that the SQLite file was moved or replaced. The open file stays the
+// FileGuard detects that the SQLite file was moved or replaced. The open file stays the
 // old one: its data would be stale, and writes to it would be lost. The server then
 // stops serving and must be restarted, because rows, statements and keys of the old
 // file are still in use. It is nil on PostgreSQL.
-type fileGuard struct {
-	path     string
+type FileGuard struct {
+	Path     string
 	file     os.FileInfo   // nil until opened
 	replaced chan struct{} // closed when path names another file, or none
 	once     sync.Once
 }
 
-func newFileGuard(path string) *fileGuard {
-	return &fileGuard{path: path, replaced: make(chan struct{})}
+func newFileGuard(path string) *FileGuard {
+	return &FileGuard{Path: path, replaced: make(chan struct{})}
 }
 
 // remember records the file that path names now.
-func (p *fileGuard) remember() (err error) {
-	p.file, err = os.Stat(p.path)
+func (p *FileGuard) remember() (err error) {
+	p.file, err = os.Stat(p.Path)
 	return err
 }
 
-// check returns store.ErrFileReplaced if path no longer names the open file.
-func (p *fileGuard) check() error {
+// Check returns store.ErrFileReplaced if path no longer names the open file.
+func (p *FileGuard) Check() error {
 	if p == nil || p.file == nil {
 		return nil
 	}
-	if p.isReplaced() {
+	if p.IsReplaced() {
 		return store.ErrFileReplaced
 	}
-	file, err := os.Stat(p.path)
+	file, err := os.Stat(p.Path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(file, p.file) {
 		p.once.Do(func() { close(p.replaced) })
 		return store.ErrFileReplaced
@@ -47,10 +47,20 @@ func (p *fileGuard) check() error {
 	return nil // an error of stat is no proof
 }
 
-func (p *fileGuard) isReplaced() bool { return p != nil && isClosed(p.replaced) }
+func (p *FileGuard) IsReplaced() bool {
+	if p == nil {
+		return false
+	}
+	select {
+	case <-p.replaced:
+		return true
+	default:
+		return false
+	}
+}
 
-// whenReplaced returns a channel that is closed when a check fails.
-func (p *fileGuard) whenReplaced() <-chan struct{} {
+// WhenReplaced returns a channel that is closed when a check fails.
+func (p *FileGuard) WhenReplaced() <-chan struct{} {
 	if p == nil {
 		return nil
 	}
@@ -61,21 +71,12 @@ func (p *fileGuard) whenReplaced() <-chan struct{} {
 // share the name of the write-ahead log, so mixing them would corrupt both.
 type guardedConnector struct {
 	driver.Connector
-	guard *fileGuard
+	guard *FileGuard
 }
 
 func (c guardedConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	if err := c.guard.check(); err != nil {
+	if err := c.guard.Check(); err != nil {
 		return nil, err
 	}
 	return c.Connector.Connect(ctx)
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

@@ -1,4 +1,4 @@
-package cli
+package input
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 // detect looks at the first bytes of a file. It decompresses gzip, whatever the file's
 // name, notices sheets, and returns an error that says what a file is which is neither NDJSON nor a sheet. empty is true for
 // a file without content.
-func (f *inputFile) detect() (empty bool, err error) {
+func (f *sourceFile) detect() (empty bool, err error) {
 	head, err := f.head()
 	if err != nil {
 		return false, err
@@ -36,7 +36,7 @@ func (f *inputFile) detect() (empty bool, err error) {
 }
 
 // head returns the first bytes of the file.
-func (f *inputFile) head() ([]byte, error) {
+func (f *sourceFile) head() ([]byte, error) {
 	file, err := f.open()
 	if err != nil {
 		return nil, err

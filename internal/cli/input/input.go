@@ -1,4 +1,7 @@
-package cli
+// Package input reads what portico import is given: NDJSON and CSV files, also compressed with gzip,
+// folders of them, standard input, and generated shops. A Source reads all of it as one stream of lines in
+// several passes, and finds the file of a line. It must not import internal/cli.
+package input
 
 import (
 	"bufio"
@@ -17,40 +20,40 @@ import (
 	"portico/store/exchange/sheet"
 )
 
-// input is what an import reads, in several passes.
-type input interface {
-	// open starts a pass.
-	open() (io.ReadCloser, error)
+// Source is what an import reads, in several passes.
+type Source interface {
+	// Open starts a pass.
+	Open() (io.ReadCloser, error)
 
-	// size is the length of a pass in bytes; -1 if unknown.
-	size() int64
+	// Size is the length of a pass in bytes; -1 if unknown.
+	Size() int64
 
-	// position returns the file and the line in it of a line of the pass, once
+	// Position returns the file and the line in it of a line of the pass, once
 	// the pass has read that far.
-	position(line int) (file string, fileLine int)
+	Position(line int) (file string, fileLine int)
 
-	// column returns the column of a CSV file that an error is about; empty for another file or member.
-	column(e check.ImportError) string
+	// Column returns the column of a CSV file that an error is about; empty for another file or member.
+	Column(e check.ImportError) string
 
-	// readSheets converts CSV files, and returns what is odd about files, to print. Call it before the first pass.
-	readSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error)
+	// ReadSheets converts CSV files, and returns what is odd about files, to print. Call it before the first pass.
+	ReadSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error)
 
-	// hasSheets reports whether any file is CSV, and row what is known of a line of the pass.
-	hasSheets() bool
-	row(line int) check.SheetRow
+	// HasSheets reports whether any file is CSV, and Row what is known of a line of the pass.
+	HasSheets() bool
+	Row(line int) check.SheetRow
 
-	// close removes temporary files.
-	close()
+	// Close removes temporary files.
+	Close()
 }
 
-// fileInput reads files one after the other as a single stream.
-type fileInput struct {
-	files   []*inputFile
-	notes   []string // what is odd about files, which readSheets returns
+// Files reads files one after the other as a single stream.
+type Files struct {
+	files   []*sourceFile
+	Notes   []string // what is odd about files, which readSheets returns
 	cleanup []func()
 }
 
-type inputFile struct {
+type sourceFile struct {
 	name  string       // as given
 	bytes int64        // -1 if unknown
 	lines atomic.Int64 // in the current or last pass
@@ -60,10 +63,10 @@ type inputFile struct {
 	rows  *sheet.Rows // of a converted sheet; nil for NDJSON
 }
 
-// newFileInput opens the input. It copies what cannot be read twice, such as
+// OpenFiles opens files, folders and standard input by their names. It copies what cannot be read twice, such as
 // standard input (-), to a temporary file.
-func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileInput, error) {
-	f := &fileInput{}
+func OpenFiles(ctx context.Context, names []string, stdin io.Reader) (*Files, error) {
+	f := &Files{}
 	for _, name := range names {
 		files, err := f.locate(ctx, name, stdin)
 		if err == nil {
@@ -74,12 +77,12 @@ func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileIn
 					break
 				}
 				if empty {
-					f.notes = append(f.notes, file.name+": is empty")
+					f.Notes = append(f.Notes, file.name+": is empty")
 				}
 			}
 		}
 		if err != nil {
-			f.close()
+			f.Close()
 			return nil, err
 		}
 		f.files = append(f.files, files...)
@@ -88,7 +91,7 @@ func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileIn
 }
 
 // locate returns a file by its name, or the files of a folder.
-func (f *fileInput) locate(ctx context.Context, name string, stdin io.Reader) ([]*inputFile, error) {
+func (f *Files) locate(ctx context.Context, name string, stdin io.Reader) ([]*sourceFile, error) {
 	if name == "-" {
 		return one(f.spool(ctx, name, stdin))
 	}
@@ -100,7 +103,7 @@ func (f *fileInput) locate(ctx context.Context, name string, stdin io.Reader) ([
 		return f.locateAll(ctx, name, stdin)
 	}
 	if info.Mode().IsRegular() {
-		return one(&inputFile{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil)
+		return one(&sourceFile{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil)
 	}
 	pipe, err := os.Open(name)
 	if err != nil {
@@ -110,14 +113,14 @@ func (f *fileInput) locate(ctx context.Context, name string, stdin io.Reader) ([
 	return one(f.spool(ctx, name, pipe))
 }
 
-func one(file *inputFile, err error) ([]*inputFile, error) { return []*inputFile{file}, err }
+func one(file *sourceFile, err error) ([]*sourceFile, error) { return []*sourceFile{file}, err }
 
 // importSuffixes end the names of import files, in any case.
 var importSuffixes = []string{".ndjson", ".csv", ".ndjson.gz", ".csv.gz"}
 
 // locateAll returns the import files of a folder by name, without those of its folders. It notes the other files, but for
 // hidden ones: systems leave them behind.
-func (f *fileInput) locateAll(ctx context.Context, folder string, stdin io.Reader) (files []*inputFile, err error) {
+func (f *Files) locateAll(ctx context.Context, folder string, stdin io.Reader) (files []*sourceFile, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
@@ -128,7 +131,7 @@ func (f *fileInput) locateAll(ctx context.Context, folder string, stdin io.Reade
 		switch {
 		case entry.IsDir() || strings.HasPrefix(entry.Name(), "."):
 		case !isImport:
-			f.notes = append(f.notes, name+": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz")
+			f.Notes = append(f.Notes, name+": ignored: its name does not end in .ndjson, .csv, .ndjson.gz or .csv.gz")
 		default:
 			found, err := f.locate(ctx, name, stdin)
 			if err != nil {
@@ -145,7 +148,7 @@ func (f *fileInput) locateAll(ctx context.Context, folder string, stdin io.Reade
 
 // spool copies from until its end, or until ctx ends, since the writer may never
 // write.
-func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*inputFile, error) {
+func (f *Files) spool(ctx context.Context, name string, from io.Reader) (*sourceFile, error) {
 	file, err := f.temporary()
 	if err != nil {
 		return nil, err
@@ -164,7 +167,7 @@ func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*in
 		if c.err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, c.err)
 		}
-		return &inputFile{name: name, bytes: c.bytes, open: func() (io.ReadCloser, error) {
+		return &sourceFile{name: name, bytes: c.bytes, open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.NewSectionReader(file, 0, c.bytes)), nil
 		}}, nil
 	case <-ctx.Done():
@@ -172,14 +175,14 @@ func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*in
 	}
 }
 
-func (f *fileInput) open() (io.ReadCloser, error) {
+func (f *Files) Open() (io.ReadCloser, error) {
 	for _, file := range f.files {
 		file.lines.Store(0)
 	}
 	return &fileReader{pending: f.files}, nil
 }
 
-func (f *fileInput) size() (total int64) {
+func (f *Files) Size() (total int64) {
 	for _, file := range f.files {
 		if file.bytes < 0 {
 			return -1
@@ -189,7 +192,7 @@ func (f *fileInput) size() (total int64) {
 	return total
 }
 
-func (f *fileInput) position(line int) (file string, fileLine int) {
+func (f *Files) Position(line int) (file string, fileLine int) {
 	part, line := f.find(line)
 	if part == nil {
 		return "", line
@@ -198,7 +201,7 @@ func (f *fileInput) position(line int) (file string, fileLine int) {
 }
 
 // find returns the file of a line of the pass, and the line in it.
-func (f *fileInput) find(line int) (*inputFile, int) {
+func (f *Files) find(line int) (*sourceFile, int) {
 	for _, part := range f.files {
 		lines := int(part.lines.Load())
 		if line <= lines {
@@ -209,7 +212,7 @@ func (f *fileInput) find(line int) (*inputFile, int) {
 	return nil, line
 }
 
-func (f *fileInput) close() {
+func (f *Files) Close() {
 	for _, remove := range f.cleanup {
 		remove()
 	}
@@ -217,7 +220,7 @@ func (f *fileInput) close() {
 
 // fileReader is one pass.
 type fileReader struct {
-	pending  []*inputFile // the first is being read
+	pending  []*sourceFile // the first is being read
 	file     io.ReadCloser
 	buffered *bufio.Reader // reads file
 	inLine   bool          // the last byte did not end a line
@@ -282,30 +285,30 @@ func (r *fileReader) Close() error {
 	return r.file.Close()
 }
 
-// generatedInput is a generated shop. Each pass generates it again.
-type generatedInput struct {
-	products int
-	seed     uint64
+// Generated is a generated shop. Each pass generates it again.
+type Generated struct {
+	Products int
+	Seed     uint64
 }
 
-func (g *generatedInput) open() (io.ReadCloser, error) {
+func (g *Generated) Open() (io.ReadCloser, error) {
 	reader, writer := io.Pipe()
 	pass := &generatedPass{PipeReader: reader, done: make(chan struct{})}
 	go func() {
 		defer close(pass.done)
-		writer.CloseWithError(datagen.WriteShop(writer, g.products, g.seed))
+		writer.CloseWithError(datagen.WriteShop(writer, g.Products, g.Seed))
 	}()
 	return pass, nil
 }
 
-func (g *generatedInput) size() int64                     { return -1 }
-func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
-func (g *generatedInput) row(int) check.SheetRow          { return check.SheetRow{} }
-func (g *generatedInput) hasSheets() bool                 { return false }
-func (g *generatedInput) column(check.ImportError) string { return "" }
-func (g *generatedInput) close()                          {}
+func (g *Generated) Size() int64                     { return -1 }
+func (g *Generated) Position(line int) (string, int) { return "--generate", line }
+func (g *Generated) Row(int) check.SheetRow          { return check.SheetRow{} }
+func (g *Generated) HasSheets() bool                 { return false }
+func (g *Generated) Column(check.ImportError) string { return "" }
+func (g *Generated) Close()                          {}
 
-func (g *generatedInput) readSheets(context.Context, *sheet.Reader) ([]string, error) {
+func (g *Generated) ReadSheets(context.Context, *sheet.Reader) ([]string, error) {
 	return nil, nil
 }
 

@@ -1,4 +1,4 @@
-package cli
+package input
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"portico/store/exchange/sheet"
 )
 
-// readSheets converts the CSV files to import lines, in temporary files with a line for each
+// ReadSheets converts the CSV files to import lines, in temporary files with a line for each
 // line of a CSV file. It returns what is odd about files, and the columns that a lenient import skips.
-func (f *fileInput) readSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error) {
-	notes = slices.Clone(f.notes)
+func (f *Files) ReadSheets(ctx context.Context, reader *sheet.Reader) (notes []string, err error) {
+	notes = slices.Clone(f.Notes)
 	for _, file := range f.files {
 		if !file.sheet || file.rows != nil {
 			continue
@@ -29,7 +29,7 @@ func (f *fileInput) readSheets(ctx context.Context, reader *sheet.Reader) (notes
 	return notes, nil
 }
 
-func (f *fileInput) readSheet(ctx context.Context, reader *sheet.Reader, file *inputFile) error {
+func (f *Files) readSheet(ctx context.Context, reader *sheet.Reader, file *sourceFile) error {
 	from, err := file.open()
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (f *fileInput) readSheet(ctx context.Context, reader *sheet.Reader, file *i
 
 // temporary creates a file that close removes. Where the system allows it, it is unlinked at once, so that
 // it disappears with the process.
-func (f *fileInput) temporary() (*os.File, error) {
+func (f *Files) temporary() (*os.File, error) {
 	file, err := os.CreateTemp("", "portico-import-*.ndjson")
 	if err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ func (f *fileInput) temporary() (*os.File, error) {
 	return file, nil
 }
 
-// row returns what is known of a line of the pass, of which a CSV file may be the source. The pass must have
+// Row returns what is known of a line of the pass, of which a CSV file may be the source. The pass must have
 // read that far.
-func (f *fileInput) row(line int) check.SheetRow {
+func (f *Files) Row(line int) check.SheetRow {
 	file, line := f.find(line)
 	if file == nil || file.rows == nil {
 		return check.SheetRow{}
@@ -74,16 +74,16 @@ func (f *fileInput) row(line int) check.SheetRow {
 	return check.SheetRow{IsRow: true, Continued: file.rows.Continued[line], Faults: file.rows.Faults[line]}
 }
 
-// column returns the column of a CSV file that an error is about; empty for another file or member.
-func (f *fileInput) column(e check.ImportError) string {
+// Column returns the column of a CSV file that an error is about; empty for another file or member.
+func (f *Files) Column(e check.ImportError) string {
 	if file, _ := f.find(max(e.Line, 1)); file != nil && file.rows != nil && e.Line > 0 {
 		return file.rows.Column(e.Err.Path)
 	}
 	return ""
 }
 
-// hasSheets reports whether any file is a sheet.
-func (f *fileInput) hasSheets() bool {
+// HasSheets reports whether any file is a sheet.
+func (f *Files) HasSheets() bool {
 	for _, file := range f.files {
 		if file.sheet {
 			return true

@@ -1,4 +1,4 @@
-package cli
+package help
 
 import (
 	"cmp"
@@ -33,10 +33,10 @@ func flagSections(model *kong.Application, command *kong.Node) (sections []flagS
 			general.flags = append(general.flags, flag)
 		}
 	}
-	for _, group := range flagGroups {
+	for _, group := range FlagGroups {
 		section := flagSection{title: strings.TrimSuffix(group.Title, ":")}
 		for _, flag := range flags {
-			if groupKey(flag) == group.Key && !isStoreGroup(group.Key) {
+			if GroupKey(flag) == group.Key && !isStoreGroup(group.Key) {
 				section.flags = append(section.flags, flag)
 			}
 		}
@@ -51,7 +51,7 @@ func isStoreGroup(key string) bool { return key == databaseGroup || key == logGr
 // share.
 func storeFlags(command *kong.Node) (flags []*kong.Flag) {
 	for _, flag := range command.Flags {
-		if isStoreGroup(groupKey(flag)) {
+		if isStoreGroup(GroupKey(flag)) {
 			flags = append(flags, flag)
 		}
 	}
@@ -101,8 +101,8 @@ This page is generated: after a change of a flag, run
   The exit code is 0 on success, 1 if the command fails, and 2 if the command line or a variable is wrong.
 `
 
-// markdown is the reference of all commands as a page in Markdown.
-func markdown(model *kong.Application) string {
+// Markdown is the reference of all commands as a page in Markdown.
+func Markdown(model *kong.Application) string {
 	var w strings.Builder
 	w.WriteString(markdownHead + "\n")
 	for _, command := range model.Leaves(true) {

@@ -1,0 +1,9 @@
+package dialect_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }

@@ -1,0 +1,114 @@
+package dialect
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// OpenStandby creates the pool of Config.ReadURL, with the size of the pool for reads.
+func (postgresDialect) OpenStandby(ctx context.Context, config Config, identity func() string) (StandbyPool, error) {
+	own, err := pgxpool.ParseConfig(config.ReadURL)
+	if err != nil {
+		return StandbyPool{}, errors.New("the URL of the standby is not a PostgreSQL address; it looks like postgres://user@host:5432/database")
+	}
+	if config.Readers > 0 {
+		own.MaxConns = int32(config.Readers)
+	}
+	own.ConnConfig.ConnectTimeout, own.PingTimeout, own.ShouldPing = standbyConnectTime, standbyConnectTime, shouldPing
+	own.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
+	if _, given := own.ConnConfig.RuntimeParams["statement_timeout"]; !given {
+		own.ConnConfig.RuntimeParams["statement_timeout"] = milliseconds(StandbyTimeout)
+	}
+	own.PrepareConn = func(ctx context.Context, conn *pgx.Conn) (keep bool, err error) {
+		wanted, ok := ctx.Value(replayedKey{}).(WantedRelease)
+		if !ok {
+			return true, nil
+		}
+		return checkReplayed(ctx, conn, identity(), wanted)
+	}
+	opened, err := pgxpool.NewWithConfig(ctx, own)
+	if err != nil {
+		return StandbyPool{}, err
+	}
+	pool := sql.OpenDB(stdlib.GetPoolConnector(opened))
+	pool.SetMaxIdleConns(0) // pgxpool keeps idle connections
+	return StandbyPool{DB: pool, Closer: closers{pool, closerFunc(opened.Close)}, Reset: opened.Reset, Stats: pgxPoolStats("standby", opened)}, nil
+}
+
+const (
+	standbyConnectTime = time.Second            // limit for a new connection
+	StandbyTimeout     = 2 * time.Second        // limit for a query with its connection; the primary is read after it
+	standbyRecheck     = 250 * time.Millisecond // between two looks for a release on a connection
+)
+
+var (
+	ErrNotReplayed = errors.New("the standby has not replayed the release")
+	ErrNotStandby  = errors.New("it does not replicate the database that --database-url names")
+)
+
+// replayedKey is the context key of the WantedRelease that a query reads, for which the pool
+// checks the connection.
+type replayedKey struct{}
+
+// WithRelease returns a context whose queries run only on a connection that has replayed a release, and else
+// return ErrNotReplayed or ErrNotStandby.
+func WithRelease(ctx context.Context, wanted WantedRelease) context.Context {
+	return context.WithValue(ctx, replayedKey{}, wanted)
+}
+
+// WantedRelease is a release of the database in one phase of the identityGuard.
+type WantedRelease struct {
+	Number    int64
+	Published int64  // microseconds
+	Identity  string // of the primary
+	Phase     int64
+}
+
+// seenReleases are the releases that were looked for on a connection: when, or the zero time
+// once its server has replayed them.
+type seenReleases map[WantedRelease]time.Time
+
+// maxSeenReleases is the number of releases to remember for a connection.
+const maxSeenReleases = 64
+
+// checkReplayed returns ErrNotReplayed unless the server of a connection has replayed a
+// release. It looks once, then not for standbyRecheck, and never again once the release is
+// there. keep is false if the connection must not be used again.
+func checkReplayed(ctx context.Context, conn *pgx.Conn, identityExpression string, wanted WantedRelease) (keep bool, err error) {
+	const name = "releases"
+	data := conn.PgConn().CustomData()
+	seen, _ := data[name].(seenReleases)
+	if seen == nil || len(seen) >= maxSeenReleases {
+		seen = seenReleases{}
+		data[name] = seen
+	}
+	at, looked := seen[wanted]
+	if looked && at.IsZero() {
+		return true, nil
+	}
+	if looked && time.Since(at) < standbyRecheck {
+		return true, ErrNotReplayed
+	}
+	var identity string
+	var there bool
+	if err := conn.QueryRow(ctx, `SELECT `+identityExpression+`, EXISTS (SELECT 1 FROM release WHERE id = $1 AND published_at = $2 AND state = 'published')`,
+		wanted.Number, wanted.Published).Scan(&identity, &there); err != nil {
+		return false, err
+	}
+	switch {
+	case identity != wanted.Identity:
+		return false, ErrNotStandby
+	case !there:
+		seen[wanted] = time.Now()
+		return true, ErrNotReplayed
+	}
+	seen[wanted] = time.Time{}
+	return true, nil
+}
