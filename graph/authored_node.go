@@ -51,7 +51,7 @@ func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.Autho
 }
 
 func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generate
 }
 
 func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 }
 
 func (r mutationResolver) NodeProductsSet(ctx context.Context, input generated.NodeProductsSetInput) (*generated.NodeProductsSetPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsSet", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeProductsSet", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (r mutationResolver) NodeProductsSet(ctx context.Context, input generated.N
 }
 
 func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

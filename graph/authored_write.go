@@ -105,7 +105,7 @@ func deleteItems[T any](ctx context.Context, coordinate string, key *string, inp
 }
 
 func writeItems(ctx context.Context, coordinate string, key *string, input any, write func(context.Context, store.Actor) (*exchange.ItemsWritten, error)) (*itemsPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, coordinate, key, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, coordinate, key, input)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 }
 
 func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 }
 
 func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 }
 
 func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

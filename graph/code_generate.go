@@ -11,7 +11,7 @@ import (
 )
 
 func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input generated.PromotionCodesGenerateInput) (*generated.PromotionCodesGeneratePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesGenerate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCodesGenerate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

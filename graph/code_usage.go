@@ -59,7 +59,7 @@ func (r codeUsageResolver) Promotion(ctx context.Context, obj *model.PromotionCo
 }
 
 func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 }
 
 func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input generated.PromotionCodeReleaseInput) (*generated.PromotionCodeReleasePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	input.Password = input.Password.Given()
 	request := input // compared when the idempotency key is used again; has no password
 	request.IdempotencyKey = nil
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{request, r.store.Gateways.SecretFingerprint(input.Password)})
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{request, r.store.Gateways.SecretFingerprint(input.Password)})
 	if err != nil {
 		return nil, err
 	}

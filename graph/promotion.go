@@ -115,7 +115,7 @@ func (r previewResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promoti
 }
 
 func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (r *Resolver) skuWarnings(ctx context.Context, p *rule.Promotion) ([]*model
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 }
 
 func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 }
 
 func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

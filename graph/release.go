@@ -91,7 +91,7 @@ func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease)
 }
 
 func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 }
 
 func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input generated.CatalogReleaseUpdateInput) (*generated.CatalogReleaseUpdatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogReleaseUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogReleaseUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

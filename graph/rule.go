@@ -32,7 +32,7 @@ func (r ruleResolver) Catalog(ctx context.Context, obj *model.CatalogRule) (*cat
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

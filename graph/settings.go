@@ -18,7 +18,7 @@ func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
 }
 
 func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*generated.SettingsUpdatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.settingsUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.settingsUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 }
 
 func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 }
 
 func (r mutationResolver) StockDelete(ctx context.Context, input generated.StockDeleteInput) (*generated.StockDeletePayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (r mutationResolver) StockDelete(ctx context.Context, input generated.Stock
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func (b *stockBody) quantity() (quantity int, member string, err error) {
 			return *given.quantity, given.member, nil
 		}
 	}
-	return 0, "", &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: the available units, 0 to %d", store.MaxStock)}
+	return 0, "", &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: the available units, 0 to %d", stock.MaxStock)}
 }
 
 // checkLocation returns UNPROCESSABLE for a location other than the default one.

@@ -86,7 +86,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactionAttributes) error {
 	id := r.PathValue("id")
 	if b.Quantity == nil {
-		return &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: units, up to %d", store.MaxStock)}
+		return &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: units, up to %d", stock.MaxStock)}
 	}
 	if b.ProductID != "" && store.LocalID(b.ProductID) != store.LocalID(id) {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be " + id + ", as in the path, or left out"}

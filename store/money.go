@@ -58,6 +58,3 @@ type CurrencyAmount struct {
 	Currency string `json:"currency"` // ISO 4217
 	Minor    int64  `json:"amount"`   // minor units
 }
-
-// MaxStock is the largest total of a stock record; it fits a 32-bit integer.
-const MaxStock = 1<<31 - 1

@@ -96,9 +96,9 @@ func (i *Idempotency) ReplayedFields() []string {
 	return i.fields
 }
 
-// BeginWrite begins a mutation: it requires the scope of its coordinate and returns a context with
-// the idempotency key, which is the input's or else the header's.
-func BeginWrite(ctx context.Context, coordinate string, key *string, input any) (context.Context, error) {
+// AuthorizeWrite requires the scope of a mutation's coordinate, and returns a context with the idempotency key, which is the
+// input's or else the header's.
+func AuthorizeWrite(ctx context.Context, coordinate string, key *string, input any) (context.Context, error) {
 	if err := auth.Require(ctx, coordinate); err != nil {
 		return nil, err
 	}

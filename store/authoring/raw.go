@@ -43,7 +43,7 @@ func (f *Validator) Count(member string, raw json.RawMessage) int64 {
 	if raw == nil {
 		return 0
 	}
-	return f.Whole(member, raw, "a whole number", 1, store.MaxStock)
+	return f.Whole(member, raw, "a whole number", 1, store.MaxCount)
 }
 
 // Whole requires a whole number between least and most. called describes it in errors.

@@ -57,8 +57,8 @@ func (f *File) Check(fault *authoring.Validator) {
 		fault.Warn("link.href", "has a space, which a URL cannot have; write %%20, got %q", store.Abbreviate(href))
 	}
 	if size := f.Meta.Dimensions; size != nil {
-		fault.Between("meta.dimensions.width", size.Width, 0, store.MaxStock)
-		fault.Between("meta.dimensions.height", size.Height, 0, store.MaxStock)
+		fault.Between("meta.dimensions.width", size.Width, 0, store.MaxCount)
+		fault.Between("meta.dimensions.height", size.Height, 0, store.MaxCount)
 	}
 	fault.Time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
 }

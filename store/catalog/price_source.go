@@ -178,7 +178,7 @@ func checkAmounts(f *authoring.Validator, member string, amounts map[string]Amou
 			}
 			t := price.Tiers[name]
 			tier := at + ".tiers." + name
-			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxStock)
+			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxCount)
 			f.Between(tier+".amount", int(t.Amount), 0, store.MaxAmount)
 			if t.Amount == 0 && price.Amount > 0 {
 				f.Warn(tier+".amount", "is 0 or absent, so that these units are free")

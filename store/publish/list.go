@@ -48,12 +48,13 @@ func (w *releaseWriter) lists(ctx context.Context) error {
 	})
 }
 
-// nodeList is a list of products.
+// nodeList is a list of products that the release will have: those of a node, of its subtree, of all nodes (ListAll), or
+// all products (ListEvery). Products are named by handles, as publicationPlan has them, and written by ordinals.
 type nodeList struct {
 	name    string
 	node    *segment.CatalogNode // nil for ListAll and ListEvery
-	members func() []uint32      // handles in any order
-	curated []uint32             // handles
+	members func() []uint32      // in any order
+	curated []uint32             // those that come first, in order
 }
 
 // lists returns all lists of a whole release.
@@ -106,7 +107,7 @@ func (l *listWriter) write(ctx context.Context, name string, curated []uint32, o
 	if err != nil {
 		return err
 	}
-	if since == 0 {
+	if since == 0 { // the served release has another list, or none
 		l.changes.Add(segment.ListKey(name))
 	}
 	if err := l.put(ctx, "release_list", []any{l.release.ID, name, len(orders[store.SortID]), index.PackOrdinals(curated), changes, since}); err != nil || changes != nil {
@@ -121,11 +122,11 @@ func (l *listWriter) write(ctx context.Context, name string, curated []uint32, o
 }
 
 func (w *releaseWriter) toOrdinals(handles []uint32) []uint32 {
-	places := make([]uint32, len(handles))
+	ordinals := make([]uint32, len(handles))
 	for i, handle := range handles {
-		places[i] = uint32(w.plan.ordinals[handle])
+		ordinals[i] = uint32(w.plan.ordinals[handle])
 	}
-	return places
+	return ordinals
 }
 
 // sortKeys writes the sort keys of the products by ordinal.

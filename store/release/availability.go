@@ -58,15 +58,15 @@ func (v *View) SupplyOf(ctx context.Context, products []*Product) (*Supply, erro
 		return nil, err
 	}
 	s := &Supply{products: products, families: families}
-	var places []uint32
-	var at []int // in IDs
+	var ordinals []uint32 // of products other than those of the list
+	var at []int          // where their ids stand in IDs
 	for _, p := range products {
 		if p == nil {
 			continue
 		}
-		families.Units(p.Ordinal, func(place uint32) int32 {
-			if s.IDs = append(s.IDs, p.id); place != p.Ordinal {
-				places, at = append(places, place), append(at, len(s.IDs)-1)
+		families.Units(p.Ordinal, func(ordinal uint32) int32 { // it asks in the same order when Supply.Units answers
+			if s.IDs = append(s.IDs, p.id); ordinal != p.Ordinal {
+				ordinals, at = append(ordinals, ordinal), append(at, len(s.IDs)-1)
 			}
 			return 0
 		})
@@ -74,7 +74,7 @@ func (v *View) SupplyOf(ctx context.Context, products []*Product) (*Supply, erro
 	if err := store.Charge(ctx, stockWork*len(s.IDs)); err != nil {
 		return nil, err
 	}
-	ids, err := v.IDsAt(ctx, places)
+	ids, err := v.IDsAt(ctx, ordinals)
 	for i, id := range ids {
 		s.IDs[at[i]] = id
 	}

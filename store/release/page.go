@@ -7,9 +7,9 @@ import (
 	"portico/store/release/segment"
 )
 
-// positioned reads a page of a list of total rows, whose positions are fixed in
-// the view's release, or since the release of row, which is the template of the
-// rows' cursors.
+// positioned reads a page of a list of total rows by their positions, which are what its cursors name. row is the
+// cursor of each row but for the position. Positions hold since the release of row; if it has none, in the view's release alone,
+// so that a response with cursors depends on everything in it.
 func positioned[T any](ctx context.Context, v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
 	b, err := page.Check(v.settings.PageLength)
 	if err != nil {
@@ -19,15 +19,15 @@ func positioned[T any](ctx context.Context, v *View, row store.Cursor, page stor
 	if err != nil {
 		return nil, err
 	}
-	places := map[string]int{"after": -1, "before": -1}
+	positions := map[string]int{"after": -1, "before": -1}
 	for member, text := range page.Cursors {
 		c, err := cursors.Parse(*text, row.List, member)
 		if err != nil {
 			return nil, err
 		}
-		places[member] = c.Position
+		positions[member] = c.Position
 	}
-	w := b.Window(total, places["after"], places["before"])
+	w := b.Window(total, positions["after"], positions["before"])
 	items, err := read(w.Start, w.End)
 	if err != nil {
 		return nil, err
@@ -36,14 +36,14 @@ func positioned[T any](ctx context.Context, v *View, row store.Cursor, page stor
 	if page.Offset != nil {
 		offset = b.Offset // also past the end
 	}
-	bound := row.Release == 0 // to the release
-	if bound {
+	thisRelease := row.Release == 0
+	if thisRelease {
 		row.Release = v.Release.ID
 	}
 	return &store.Slice[T]{Items: items, Limit: b.Limit, Offset: offset, HasPrevious: w.Start > 0, HasNext: w.End < total,
 		Total: func(context.Context) (int, error) { return total, nil },
 		Cursor: func(item int) string {
-			if bound {
+			if thisRelease {
 				v.Reads.AddEverything()
 			}
 			at := row

@@ -51,8 +51,8 @@ func (c *StockChange) check() (faults store.Errors) {
 	case c.Action == StockSet:
 		least = 0
 	}
-	if c.Quantity < least || c.Quantity > store.MaxStock {
-		faults = append(faults, store.Unprocessablef([]string{"quantity"}, "must be between %d and %d, got %d", least, store.MaxStock, c.Quantity))
+	if c.Quantity < least || c.Quantity > MaxStock {
+		faults = append(faults, store.Unprocessablef([]string{"quantity"}, "must be between %d and %d, got %d", least, MaxStock, c.Quantity))
 	}
 	for member, text := range c.texts {
 		if len(text) > 255 {
@@ -90,7 +90,7 @@ func (c *StockChange) deltas(available int) (toAvailable, toAllocated int) {
 func (c *StockChange) canApply(now *Stock) bool {
 	toAvailable, toAllocated := c.deltas(now.Available)
 	available, allocated := now.Available+toAvailable, now.Allocated+toAllocated
-	return available >= 0 && allocated >= 0 && available+allocated <= store.MaxStock &&
+	return available >= 0 && allocated >= 0 && available+allocated <= MaxStock &&
 		(c.ExpectedAvailable == nil || *c.ExpectedAvailable == now.Available)
 }
 
@@ -115,7 +115,7 @@ func changeError(change *StockChange, now *Stock) *store.Error {
 			return refusal("must be at most the %d allocated units of %s, got %d", now.Allocated, now.ProductID, change.Quantity)
 		}
 	}
-	return refusal("would raise the total of %s above %d; it is %d now", now.ProductID, store.MaxStock, now.Total())
+	return refusal("would raise the total of %s above %d; it is %d now", now.ProductID, MaxStock, now.Total())
 }
 
 func expectationError(change *StockChange, now *Stock) *store.Error {

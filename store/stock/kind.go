@@ -106,11 +106,11 @@ func ledgerLengths(ctx context.Context, in db.Session, ids []string, lock string
 // balance is a change of a record; had is nil for a new one.
 type balance struct {
 	had, want *Stock
-	entered   int // ledger entries added with it
+	entered   int // ledger entries that the same import adds; the record counts them in its column lines
 }
 
 // putStocks writes each record only if it is unchanged since it was read; otherwise the
-// whole write runs again.
+// whole write runs again (ErrRetryWrite).
 func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) error {
 	slices.SortFunc(balances, func(a, b balance) int { return strings.Compare(a.want.ProductID, b.want.ProductID) })
 	var fresh [][]any
@@ -189,7 +189,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 	}
 	var balances []balance
 	for id, b := range after {
-		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
+		if b.Available < 0 || b.Allocated < 0 || b.Total() > MaxStock {
 			return nil, store.Unprocessablef(nil, "The stock transactions of the product %q result in %d available and %d allocated units. Put them in the order in which they were made.", id, b.Available, b.Allocated)
 		}
 		balances = append(balances, balance{before[id], b, entered[id]})

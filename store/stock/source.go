@@ -1,7 +1,6 @@
 package stock
 
 import (
-	"portico/store"
 	"portico/store/authoring"
 )
 
@@ -22,10 +21,10 @@ func (s *StockSource) Key() string { return s.ID }
 // Check reports every error, and makes ids and times canonical.
 func (s *StockSource) Check(f *authoring.Validator) {
 	f.ID("id", &s.ID)
-	f.Between("available", s.Available, 0, store.MaxStock)
-	f.Between("allocated", s.Allocated, 0, store.MaxStock)
-	if total := s.Available + s.Allocated; s.Total != total || total > store.MaxStock {
-		f.Add("total", "must be available plus allocated, %d, and at most %d, got %d", total, store.MaxStock, s.Total)
+	f.Between("available", s.Available, 0, MaxStock)
+	f.Between("allocated", s.Allocated, 0, MaxStock)
+	if total := s.Available + s.Allocated; s.Total != total || total > MaxStock {
+		f.Add("total", "must be available plus allocated, %d, and at most %d, got %d", total, MaxStock, s.Total)
 	}
 	f.Time("created_at", &s.CreatedAt)
 	f.Time("updated_at", &s.UpdatedAt)
@@ -61,8 +60,8 @@ func (s *StockTransactionSource) Check(f *authoring.Validator) {
 		actions = append(actions, string(action))
 	}
 	f.OneOf("action", s.Action, actions...)
-	f.Between("quantity", s.Quantity, 0, store.MaxStock)
-	f.Between("allocated", s.Allocated, -store.MaxStock, store.MaxStock)
+	f.Between("quantity", s.Quantity, 0, MaxStock)
+	f.Between("allocated", s.Allocated, -MaxStock, MaxStock)
 	f.Text("reason", s.Reason, 255)
 	f.Text("reference", s.Reference, 255)
 	f.Text("actor", s.Actor, 255)

@@ -12,6 +12,9 @@ import (
 	"portico/store/db"
 )
 
+// MaxStock is the largest total of a stock record.
+const MaxStock = store.MaxCount
+
 // Stock is the stock record of a product. Available and Allocated are never negative;
 // their sum is at most MaxStock.
 type Stock struct {

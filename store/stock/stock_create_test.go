@@ -47,16 +47,16 @@ func stockCreate(backend storetest.Backend) func(*testing.T) {
 			{"c d", 5, store.Invalid, "product_id"},
 			{"", 5, store.Invalid, "product_id"},
 			{"c", -1, store.Unprocessable, "quantity"},
-			{"c", store.MaxStock + 1, store.Unprocessable, "quantity"},
+			{"c", stock.MaxStock + 1, store.Unprocessable, "quantity"},
 		} {
 			_, err := s.Stock.Create(t.Context(), storetest.Actor, c.product, c.units)
 			storetest.RequireError(t, err, c.code, c.member)
 		}
 		_, err = s.Stock.Get(t.Context(), "c")
 		storetest.RequireError(t, err, store.NotFound, "")
-		full, err := s.Stock.Create(t.Context(), storetest.Actor, "full", store.MaxStock)
+		full, err := s.Stock.Create(t.Context(), storetest.Actor, "full", stock.MaxStock)
 		require.NoError(t, err)
-		require.Equal(t, store.MaxStock, full.Total())
+		require.Equal(t, stock.MaxStock, full.Total())
 	}
 }
 

@@ -26,7 +26,7 @@ func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 		if c.Action == stock.StockSet {
 			least = 0
 		}
-		if c.Quantity < least || c.Quantity > store.MaxStock {
+		if c.Quantity < least || c.Quantity > stock.MaxStock {
 			return b, store.Unprocessable
 		}
 	}
@@ -55,7 +55,7 @@ func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 		case stock.StockSet:
 			balance[0] = c.Quantity
 		}
-		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > store.MaxStock {
+		if balance[0] < 0 || balance[1] < 0 || balance[0]+balance[1] > stock.MaxStock {
 			return b, store.Unprocessable
 		}
 		after[c.ProductID] = balance
@@ -67,7 +67,7 @@ func drawChange(t *rapid.T) stock.StockChange {
 	change := stock.StockChange{
 		ProductID: rapid.SampledFrom(strings.Split("aaabbbcccz", "")).Draw(t, "product"),
 		Action:    rapid.SampledFrom(stock.StockActions()).Draw(t, "action"),
-		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, store.MaxStock, store.MaxStock + 1})).Draw(t, "quantity"),
+		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, stock.MaxStock, stock.MaxStock + 1})).Draw(t, "quantity"),
 	}
 	if rapid.IntRange(0, 4).Draw(t, "compares") == 0 {
 		change.ExpectedAvailable = new(rapid.IntRange(0, 9).Draw(t, "expected"))

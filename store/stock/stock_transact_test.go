@@ -56,11 +56,11 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 			{stock.StockSet, 40, 40, 3},
 			{stock.StockSet, 0, 0, 3},
 			{stock.StockDeallocate, 3, 3, 0},
-			{stock.StockSet, store.MaxStock, store.MaxStock, 0},
-			{stock.StockAllocate, store.MaxStock, 0, store.MaxStock},
-			{stock.StockDeallocate, store.MaxStock, store.MaxStock, 0},
-			{stock.StockDecrement, store.MaxStock, 0, 0},
-			{stock.StockIncrement, store.MaxStock, store.MaxStock, 0},
+			{stock.StockSet, stock.MaxStock, stock.MaxStock, 0},
+			{stock.StockAllocate, stock.MaxStock, 0, stock.MaxStock},
+			{stock.StockDeallocate, stock.MaxStock, stock.MaxStock, 0},
+			{stock.StockDecrement, stock.MaxStock, 0, 0},
+			{stock.StockIncrement, stock.MaxStock, stock.MaxStock, 0},
 		} {
 			before, err := s.Stock.Get(t.Context(), "a")
 			require.NoError(t, err)
@@ -85,7 +85,7 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.SeedStock(t, backend.SQL(t),
 			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon},
-			stock.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+			stock.Stock{ProductID: "full", Available: stock.MaxStock - 5, Allocated: 5, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		s := backend.Open(t)
 		change := func(product string, action stock.StockAction, quantity int) stock.StockChange {
 			return stock.StockChange{ProductID: product, Action: action, Quantity: quantity}
@@ -107,7 +107,7 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 			{"allocate more than available", change("a", stock.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "got 11"}},
 			{"deallocate more than allocated", change("a", stock.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "got 5"}},
 			{"increment past the largest total", change("full", stock.StockIncrement, 1), store.Unprocessable, "quantity", []string{"above 2147483647"}},
-			{"set past the largest total", change("full", stock.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"above 2147483647"}},
+			{"set past the largest total", change("full", stock.StockSet, stock.MaxStock), store.Unprocessable, "quantity", []string{"above 2147483647"}},
 			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
 			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
 			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},

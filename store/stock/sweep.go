@@ -91,7 +91,7 @@ func carryOver(ctx context.Context, t *db.Tx, product string, before int64, most
 		sum.AllocatedDelta += line.AllocatedDelta
 	}
 	sum.Quantity = sum.AvailableDelta
-	if sum.AvailableDelta < 0 || sum.AllocatedDelta < 0 || sum.AvailableDelta+sum.AllocatedDelta > store.MaxStock {
+	if sum.AvailableDelta < 0 || sum.AllocatedDelta < 0 || sum.AvailableDelta+sum.AllocatedDelta > MaxStock {
 		return 0, nil
 	}
 	gone, err := t.Exec(ctx, `DELETE FROM stock_transaction WHERE product_id = $1 AND (created_at, id) <= ($2, $3)`, product, store.Micros(last.CreatedAt), last.ID)

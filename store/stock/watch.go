@@ -40,7 +40,11 @@ func (s *Service) stockStates(ctx context.Context, ids []string) (rows []stockRo
 	return stockRows(ctx, s.db.Reader, store.ValidIDs(ids), "")
 }
 
-// cacheNotFollowed is called for each poll while the cache is not followed.
+// The cache follows the database if each poll reads the rows that other processes wrote, found by the versions of
+// their lanes (change_feed.go). A cache that does not, because it is off or has just been dropped, leaves the watchers behind:
+// they are read from the database until it follows again.
+
+// cacheNotFollowed is called by Follow for each poll that the cache does not follow.
 func (s *Service) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64) error {
 	w := s.stockWatch
 	w.cacheBehind = true
@@ -50,7 +54,7 @@ func (s *Service) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64
 	return s.readWatched(ctx, lanes)
 }
 
-// cacheFollowed is called with the rows that a poll read for the cache.
+// cacheFollowed is called by Follow with the rows that a poll read for the cache.
 func (s *Service) cacheFollowed(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
 	w := s.stockWatch
 	w.publishAll(rows)

@@ -51,16 +51,16 @@ func (b *deadlineBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deadlineWriter limits how long a client may take to read a response, and carries what Serve and
-// ConcurrencyLimiter keep of a request.
+// deadlineWriter limits how long a client may take to read a response. It is the one allocation of a request, so it also has
+// what Serve and ConcurrencyLimiter keep of it.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control http.ResponseController
-	limit   time.Duration // 0 for none
-	pending *pendingWrites
+	limit   time.Duration  // 0 for none
+	pending *pendingWrites // of the server: bytes that clients have not read yet
 	ctx     deadlineContext
-	slot    slot
-	body    acquiringBody
+	slot    slot          // of ConcurrencyLimiter, which the request holds while it runs
+	body    acquiringBody // takes the slot once the body is read
 
 	expensive *semaphore    // that the request holds a slot of; nil for none
 	element   *list.Element // of expensive.writing, once the response is written

@@ -94,11 +94,11 @@ func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportE
 		b := &stock.Stock{Available: int(state.available), Allocated: int(state.allocated)}
 		fresh[line.ID] = true
 		line.Apply(b)
-		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
+		if b.Available < 0 || b.Allocated < 0 || b.Total() > stock.MaxStock {
 			list = append(list, ImportError{Line: d.Number, Type: d.Kind, Err: store.Unprocessablef([]string{"quantity"},
 				"must leave the product %q between 0 and %d units, got %d available and %d allocated; list each transaction once, in order",
-				line.ProductID, store.MaxStock, b.Available, b.Allocated)})
-			b.Available, b.Allocated = max(0, min(b.Available, store.MaxStock)), max(0, min(b.Allocated, store.MaxStock)) // report once
+				line.ProductID, stock.MaxStock, b.Available, b.Allocated)})
+			b.Available, b.Allocated = max(0, min(b.Available, stock.MaxStock)), max(0, min(b.Allocated, stock.MaxStock)) // report once
 		}
 		state.available, state.allocated = int32(b.Available), int32(b.Allocated)
 		state.Entries++

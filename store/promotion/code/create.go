@@ -40,7 +40,7 @@ func (c NewCode) check() (list store.Errors) {
 	checkCodeText(f, "code", c.Code)
 	checkConsumeUnit(f, "consume_unit", c.ConsumeUnit)
 	if c.MaxUses != nil {
-		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
+		f.Within("uses", int64(*c.MaxUses), 1, store.MaxCount)
 	}
 	checkCodeUser(f, "user", c.User)
 	return f.Errors

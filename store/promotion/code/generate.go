@@ -38,7 +38,7 @@ func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
 	pattern, f.Errors = newCodePattern(g.Pattern, g.Alphabet)
 	f.Within("count", int64(g.Count), 1, MaxGeneratedCodes)
 	if g.Uses != nil {
-		f.Within("uses", int64(*g.Uses), 1, store.MaxStock)
+		f.Within("uses", int64(*g.Uses), 1, store.MaxCount)
 	}
 	checkConsumeUnit(f, "consume_unit", g.ConsumeUnit)
 	if len(f.Errors) > 0 {

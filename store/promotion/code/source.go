@@ -6,8 +6,8 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// codeSource is an imported code. Uses are the remaining uses of MaxUses. Both are absent without
-// a limit.
+// codeSource is an imported code. MaxUses is its limit and Uses what is left of it: with one alone, the code was never used. With
+// neither it has no limit, and Used says how often it was used.
 type codeSource struct {
 	Type        string   `json:"type"`
 	ID          string   `json:"id"`
@@ -35,10 +35,10 @@ func (c *codeSource) Check(f *authoring.Validator) {
 		f.OneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
 	}
 	if c.MaxUses != nil {
-		f.Between("max_uses", *c.MaxUses, 1, store.MaxStock)
+		f.Between("max_uses", *c.MaxUses, 1, store.MaxCount)
 	}
 	if c.Uses != nil {
-		most := store.MaxStock
+		most := store.MaxCount
 		if c.MaxUses != nil {
 			most = *c.MaxUses
 		}
@@ -47,7 +47,7 @@ func (c *codeSource) Check(f *authoring.Validator) {
 	if limited := c.MaxUses != nil || c.Uses != nil; limited && c.Used != 0 {
 		f.Add("used", "must be absent for a code with max_uses. Its uses are the remaining uses.")
 	}
-	f.Between("used", c.Used, 0, store.MaxStock)
+	f.Between("used", c.Used, 0, store.MaxCount)
 	checkCodeUser(f, "user", c.User)
 	f.Time("created_at", &c.CreatedAt)
 }

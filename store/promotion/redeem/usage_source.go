@@ -31,11 +31,11 @@ func (u *usageSource) Check(f *authoring.Validator) {
 	f.Text("user", u.User, authoring.MaxName)
 	f.Text("reference", u.Reference, authoring.MaxName)
 	f.Text("actor", u.Actor, authoring.MaxName)
-	f.Between("units", u.Units, 1, store.MaxStock)
+	f.Between("units", u.Units, 1, store.MaxCount)
 	if u.UnitsAsked != 0 {
-		f.Between("units_asked", u.UnitsAsked, u.Units, store.MaxStock)
+		f.Between("units_asked", u.UnitsAsked, u.Units, store.MaxCount)
 	}
-	f.Between("epoch", u.Epoch, 0, store.MaxStock)
+	f.Between("epoch", u.Epoch, 0, store.MaxCount)
 	f.Time("created_at", &u.CreatedAt)
 	f.Time("released_at", &u.ReleasedAt)
 }

@@ -53,8 +53,8 @@ func (p *Source) Check(f *authoring.Validator) {
 	checkPerCurrency(f, "min_cart_value", p.MinCartValue)
 	checkPerCurrency(f, "max_discount_value", p.MaxDiscountValue)
 	t := PromotionType(p.PromotionType)
-	f.Within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, store.MaxStock)
-	f.Within("epoch", int64(p.Epoch), 0, store.MaxStock)
+	f.Within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, store.MaxCount)
+	f.Within("epoch", int64(p.Epoch), 0, store.MaxCount)
 	p.mergeIntoSchema(f)
 	if t != "" {
 		f.OneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
