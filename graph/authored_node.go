@@ -43,7 +43,7 @@ func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.Autho
 	if offset < 0 || offset > store.MaxOffset {
 		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
 	}
-	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productIds", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productUuids", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
 		ids := keysOf(all, (*model.AuthoredNode).NodeID)
 		attached, err := r.store.Catalogs.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err

@@ -156,8 +156,8 @@ func nodesIn(id string) release.NodeFilter {
 	return release.NodeFilter{Kind: segment.KindNode, HierarchyID: id}
 }
 
-// nodesOf lists the nodes below a node or hierarchy, loaded for all rows of its batch. They are one batch
-// too. A page after or before a cursor is loaded for this row only.
+// nodesOf lists the nodes below a node or hierarchy, loaded for all rows of its batch: the key of the edge has * in place of the
+// node, so that the first row loads all. The nodes are one batch too. A page after or before a cursor is loaded for this row only.
 func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, row model.BatchRow[T], filterOf func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
 	v, err := r.View(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import "net/http"
 type bufferedResponse struct {
 	header http.Header
 	body   []byte
-	unkept *[]byte // buffer of bufferPool for the body, if nothing keeps it; nil if the cache does
+	pooled *[]byte // buffer of bufferPool to write the body into, if the response cache is off; nil if the cache keeps the body
 
 	stockTime int // index in body of the time of the latest change of all stock; 0 for none
 }

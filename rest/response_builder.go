@@ -60,10 +60,10 @@ func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 		return err
 	}
 	d, buffered := w.(*bufferedResponse)
-	if buffered && d.unkept != nil {
-		body, err := build(slices.Grow((*d.unkept)[:0], size))
+	if buffered && d.pooled != nil {
+		body, err := build(slices.Grow((*d.pooled)[:0], size))
 		if err == nil {
-			d.header["Content-Type"], d.body, *d.unkept = jsonType, body, body
+			d.header["Content-Type"], d.body, *d.pooled = jsonType, body, body
 		}
 		return err
 	}

@@ -46,8 +46,8 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	}
 	d := &bufferedResponse{}
 	if !a.responses.Enabled() {
-		d.unkept = bufferPool.Get().(*[]byte)
-		defer freeBuffer(d.unkept)
+		d.pooled = bufferPool.Get().(*[]byte)
+		defer freeBuffer(d.pooled)
 	}
 	var key cachekey.Key
 	if path := r.URL.EscapedPath(); len(path)+len(r.URL.RawQuery) <= maxCachedTarget {
@@ -89,7 +89,7 @@ func cacheKey(view *release.View, path, query string) cachekey.Key {
 
 // buildResponse runs the route's handler for the response cache. d takes what it writes.
 func (a *API) buildResponse(d *bufferedResponse, r *http.Request, found route) (*responsecache.Response, error) {
-	*d = bufferedResponse{header: make(http.Header, 4), unkept: d.unkept}
+	*d = bufferedResponse{header: make(http.Header, 4), pooled: d.pooled}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ var candidateFields = []string{"stocks", "stock", "stocksById", "settings", "__t
 // candidateStock are the fields of Stock that are of the stock's record, or of a release.
 var candidateStock = []string{"id", "uuid", "total", "available", "allocated", "createdAt", "updatedAt", "product", "__typename"}
 
-// candidateCoordinates returns the root fields of a query whose response can be a candidate, for the
-// metrics; nil if it cannot be one.
+// candidateCoordinates returns the coordinates of a query's root fields, for the metrics, without __typename; nil if its response
+// cannot be a candidate.
 func candidateCoordinates(op *document.Operation, of *plan.Plan, variables map[string]any) []string {
 	coordinates := []string{}
 	for _, name := range of.Roots() {
@@ -32,28 +32,28 @@ func candidateCoordinates(op *document.Operation, of *plan.Plan, variables map[s
 			coordinates = append(coordinates, "Query."+name)
 		}
 	}
-	if selectsOther(op.Definition.SelectionSet, map[*ast.FragmentDefinition]bool{}) || selectsOutsideRelease(op, variables) {
+	if selectsUncacheable(op.Definition.SelectionSet, map[*ast.FragmentDefinition]bool{}) || selectsOutsideRelease(op, variables) {
 		return nil
 	}
 	return coordinates
 }
 
-// selectsOther reports whether fields of Stock other than candidateStock, or promotions, are selected. seen are the
-// fragments that were looked at.
-func selectsOther(set ast.SelectionSet, seen map[*ast.FragmentDefinition]bool) bool {
+// selectsUncacheable reports whether a field is selected that depends on more than a release, the settings and stock records: one of
+// Stock that is not in candidateStock, or the promotions of a product. seen are the fragments that were looked at.
+func selectsUncacheable(set ast.SelectionSet, seen map[*ast.FragmentDefinition]bool) bool {
 	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
 		switch s := selection.(type) {
 		case *ast.Field:
 			return s.ObjectDefinition.Name == "Stock" && !slices.Contains(candidateStock, s.Name) ||
-				s.ObjectDefinition.Name == "Product" && s.Name == "promotions" || selectsOther(s.SelectionSet, seen)
+				s.ObjectDefinition.Name == "Product" && s.Name == "promotions" || selectsUncacheable(s.SelectionSet, seen)
 		case *ast.InlineFragment:
-			return selectsOther(s.SelectionSet, seen)
+			return selectsUncacheable(s.SelectionSet, seen)
 		case *ast.FragmentSpread:
 			if seen[s.Definition] {
 				return false
 			}
 			seen[s.Definition] = true
-			return selectsOther(s.Definition.SelectionSet, seen)
+			return selectsUncacheable(s.Definition.SelectionSet, seen)
 		}
 		return true
 	})

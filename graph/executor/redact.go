@@ -158,11 +158,11 @@ func (names schemaNames) redact(message string, sent sentText, numbers bool) str
 		}
 		steps := strings.Split(core, ".")
 		for j, step := range steps {
-			if names.isSentText(strings.Trim(step, punctuation), sent, numbers) {
+			if names.mustRedact(strings.Trim(step, punctuation), sent, numbers) {
 				steps[j] = redacted
 			}
 		}
-		if names.isSentText(core, sent, numbers) {
+		if names.mustRedact(core, sent, numbers) {
 			steps = []string{redacted}
 		}
 		words[i] = strings.Replace(word, core, strings.Join(steps, "."), 1)
@@ -173,9 +173,10 @@ func (names schemaNames) redact(message string, sent sentText, numbers bool) str
 // maxNumber is the number of digits of a bound or a position that is not redacted.
 const maxNumber = 4
 
-// isSentText reports whether a word was sent, and is neither a name of the schema nor defined in the document. Words of up to
-// three letters are part of any text, so they must be a whole word.
-func (names schemaNames) isSentText(word string, sent sentText, numbers bool) bool {
+// mustRedact reports whether a word was sent, and is neither a name of the schema nor defined in the document. A word of up to
+// three letters must have been sent as a whole word, since it may be in a longer one by chance. numbers keeps those of up to
+// maxNumber digits, such as bounds and positions.
+func (names schemaNames) mustRedact(word string, sent sentText, numbers bool) bool {
 	if numbers && len(word) <= maxNumber && strings.Trim(word, "0123456789") == "" {
 		return false
 	}

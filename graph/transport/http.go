@@ -105,7 +105,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Requ
 	h.execute(w, r, &executor.Request{Known: known, Params: request.params(), Sent: sent})
 }
 
-// execute executes an operation and writes the response. One that was found is no stream.
+// execute executes an operation and writes the response. A prepared operation is never a subscription.
 func (h *handler) execute(w http.ResponseWriter, r *http.Request, req *executor.Request) {
 	if req.Prepared == nil && onlyEvents(r) {
 		h.streams.events(w, r, req.Known, &req.Params)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Report is how a server is and what it did in Seconds, its last ones. Times are in milliseconds if their name ends in MS.
+// Report is the state of a server, and what it did in its last Seconds. Ages, latencies and other durations are in seconds.
 type Report struct {
 	At        time.Time
 	Seconds   float64 // that rates and latencies are of

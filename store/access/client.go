@@ -166,7 +166,7 @@ type clientRow struct {
 func (s *Service) clientSelect() string {
 	return `
 		SELECT id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at,
-		       CASE WHEN old_until > ` + s.db.AgesSQL() + ` THEN old_until ELSE 0 END, revoked_at, changed_by
+		       CASE WHEN old_until > ` + s.db.TruncatedClockSQL() + ` THEN old_until ELSE 0 END, revoked_at, changed_by
 		FROM api_client`
 }
 

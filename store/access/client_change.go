@@ -33,7 +33,7 @@ func (s *Service) RotateClientSecret(ctx context.Context, actor store.Actor, id 
 		return t.Exec(ctx, `
 			UPDATE api_client
 			SET old_secret_hash = CASE WHEN CAST($3 AS BIGINT) > 0 THEN secret_hash ELSE '' END,
-			    old_until = CASE WHEN CAST($3 AS BIGINT) > 0 AND secret_hash <> '' THEN `+s.db.AgesSQL()+` + $3 ELSE 0 END,
+			    old_until = CASE WHEN CAST($3 AS BIGINT) > 0 AND secret_hash <> '' THEN `+s.db.TruncatedClockSQL()+` + $3 ELSE 0 END,
 			    secret_hash = $2, rotated_at = $4, changed_by = $5
 			WHERE id = $1 AND revoked_at = 0`,
 			id, hashSecret(secret), grace.Microseconds(), store.Micros(t.Now), string(t.Actor))

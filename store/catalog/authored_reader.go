@@ -9,8 +9,8 @@ import (
 	"portico/store/db"
 )
 
-// AuthoredReader reads the authored resources of one type, published or not. Its methods account for decoding
-// them.
+// AuthoredReader reads the authored resources of one type, published or not. Each read charges the memory of what it decodes to
+// the operation's allowance (store.Charge), by the size of its JSON.
 type AuthoredReader[T authored] struct {
 	db      *db.DB
 	listing db.Listing[T]

@@ -62,7 +62,7 @@ func (s *DB) ClockCheck() Check {
 	return Check{
 		Rule: "The clocks of this machine and the database agree within a second.",
 		Now: func() string {
-			return fmt.Sprintf(`SELECT 'they differ by ' || CAST(skew / 1000 AS TEXT) || ' ms' FROM (SELECT %s - %d AS skew) AS clocks WHERE skew > 1000000 OR skew < -1000000`, s.AgesSQL(), s.Now().UnixMicro())
+			return fmt.Sprintf(`SELECT 'they differ by ' || CAST(skew / 1000 AS TEXT) || ' ms' FROM (SELECT %s - %d AS skew) AS clocks WHERE skew > 1000000 OR skew < -1000000`, s.TruncatedClockSQL(), s.Now().UnixMicro())
 		},
 		Advice: "Run an NTP client on both machines.", Warning: true,
 	}

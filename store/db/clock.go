@@ -12,8 +12,8 @@ import (
 // every stored time.
 func (s *DB) Now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
-// ClockSQL is a SQL expression for the database's clock in microseconds. Leases use
-// it, because all servers share it.
+// ClockSQL is a SQL expression for the database's clock in microseconds, for leases alone: all servers share it. What is compared
+// with stored times uses TruncatedClockSQL.
 func (s *DB) ClockSQL() string { return s.dialect.Clock() }
 
 // Data expires only when it is old by two clocks, the program's and the database's
@@ -30,12 +30,12 @@ func (s *DB) safeNow(ctx context.Context, in Session) (time.Time, error) {
 }
 
 func (s *DB) earlier(at string) string {
-	return s.dialect.Least() + `(` + at + `, ` + s.AgesSQL() + `)`
+	return s.dialect.Least() + `(` + at + `, ` + s.TruncatedClockSQL() + `)`
 }
 
-// AgesSQL is a SQL expression for the database's clock in microseconds, truncated to
-// milliseconds. The validity of replaced secrets depends on it alone.
-func (s *DB) AgesSQL() string {
+// TruncatedClockSQL is ClockSQL truncated to milliseconds, as stored times are, so that ages are counted by it. Tests can
+// replace it. The validity of replaced secrets depends on it alone.
+func (s *DB) TruncatedClockSQL() string {
 	if s.config.DatabaseClock != nil {
 		return strconv.FormatInt(store.Micros(s.config.DatabaseClock()), 10)
 	}
@@ -60,5 +60,5 @@ func (t *Tx) EarlierSQL(at string) string { return t.db.earlier(at) }
 
 // LaterSQL is the same for the later one.
 func (t *Tx) LaterSQL(at string) string {
-	return t.db.dialect.Greatest() + `(` + at + `, ` + t.db.AgesSQL() + `)`
+	return t.db.dialect.Greatest() + `(` + at + `, ` + t.db.TruncatedClockSQL() + `)`
 }

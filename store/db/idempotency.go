@@ -93,7 +93,7 @@ func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Ac
 	return func(ctx context.Context, t *Tx) error {
 		claimed, err := t.Exec(ctx, `
 			INSERT INTO idempotency_key (client, operation, key, input_hash, outcome, created_at)
-			VALUES ($1, $2, $3, $4, '', `+s.AgesSQL()+`)
+			VALUES ($1, $2, $3, $4, '', `+s.TruncatedClockSQL()+`)
 			ON CONFLICT (client, operation, key) DO UPDATE
 			SET input_hash = excluded.input_hash, outcome = '', created_at = excluded.created_at
 			WHERE idempotency_key.created_at <= `+t.EarlierSQL(`CAST($5 AS BIGINT)`)+` - CAST($6 AS BIGINT)`,

@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Expansion is a way in which a word of a search matches: by a token, or by several of which a product must
-// have one of each group.
+// Expansion is a way in which a word of a search matches: by a token, or by several.
 type Expansion struct {
 	One    SearchToken
-	All    [][]SearchToken // nil for One
+	All    [][]SearchToken // groups, of each of which a product must have one token; nil for One
 	Weight uint32
 }
 
@@ -186,7 +185,7 @@ func runOf(words []SearchWord) string {
 	return truncateToken(b.String())
 }
 
-// forms adds a word, its forms, longer words and compounds. less is subtracted from the weights.
+// forms adds a word, its forms, longer words and compounds. less is subtracted from the weights of all but the longer words.
 func (e *Expander) forms(x *expansions, text string, prefix bool, less uint32) {
 	x.add(text, false, WeightExact-less)
 	compounds := []string{text}

@@ -51,12 +51,12 @@ func NewSearch(text string) (Search, error) {
 	}
 	s := Search{Typed: strings.TrimSpace(text)}
 	seen := map[cachekey.Key]bool{}
-	other := slices.Collect(splitWords(transcribe(text)))
+	transcribed := slices.Collect(splitWords(transcribe(text)))
 	for i, w := range words {
 		wanted := w.searchWord(i == len(words)-1)
 		wanted.Position = len(s.Words)
-		if !w.unspaced && len(other) == len(words) && other[i].text != w.text {
-			wanted.Transcribed = truncateToken(other[i].text)
+		if !w.unspaced && len(transcribed) == len(words) && transcribed[i].text != w.text {
+			wanted.Transcribed = truncateToken(transcribed[i].text)
 		}
 		if name := wanted.key(); !seen[name] {
 			seen[name], s.Words = true, append(s.Words, wanted)
@@ -66,7 +66,7 @@ func NewSearch(text string) (Search, error) {
 	for i, word := range s.Words {
 		plain[i].text = word.text
 	}
-	for i, role := range nameRoles("", "", plain) {
+	for i, role := range nameRoles("", "", plain) { // as if the search were a name: its head ranks products that are one first
 		s.Words[i].Head = role == RoleHead
 	}
 	return s, nil

@@ -178,7 +178,7 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 		filter.IDs = store.CanonicalIDs(filter.IDs)
 	}
 	filter.record(v.Reads)
-	t, err := v.readTree(ctx)
+	t, err := v.treeOnce(ctx)
 	if err != nil {
 		return nil, err
 	}

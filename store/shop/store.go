@@ -120,6 +120,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.Jobs.SetWork(job.JobPublishDryRun, s.Publisher.RunDryRun)
 	s.Jobs.SetWork(job.JobGenerateCodes, s.Codes.RunGeneration)
 	s.janitor = job.NewJanitor(d, s.sweeps(kept))
+	// What to do when other processes write, or the database is suspended, restored or its file replaced.
 	if err := s.db.Follow(ctx, db.Hooks{
 		WorkSQL: job.WaitingSQL(d),
 		Watched: func() bool {

@@ -27,7 +27,7 @@ func Import(t require.TestingT, s *shop.Store, text string) *exchange.ImportRepo
 }
 
 // ImportWithOptions imports a file, by default without stock and settings, as the import
-// command does. It drops zeros from the report's Left.
+// command does. It drops the types with 0 from Skipped of the report, so that tests can compare the map.
 func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func(*exchange.ImportOptions)) *exchange.ImportReport {
 	t.Helper()
 	var o exchange.ImportOptions

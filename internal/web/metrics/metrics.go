@@ -92,7 +92,7 @@ func (m *Metrics) RegisterResponseCache(read func() (found, made, bytes uint64))
 	m.registerCache("portico_response_cache", "Cacheable responses", "cached responses", read)
 }
 
-// RegisterReleaseCache adds the same of the cache of parts of releases.
+// RegisterReleaseCache adds the same metrics of the release cache.
 func (m *Metrics) RegisterReleaseCache(read func() (found, made, bytes uint64)) {
 	m.registerCache("portico_release_cache", "Reads of products, lists and other parts of releases", "cached parts of releases", read)
 }
@@ -135,16 +135,16 @@ func (m *Metrics) RegisterStockCache(read func() (held, bytes, age, loads, full 
 }
 
 // RegisterLimiter adds the requests that run, wait and were refused.
-func (m *Metrics) RegisterLimiter(turns *server.ConcurrencyLimiter) {
+func (m *Metrics) RegisterLimiter(limiter *server.ConcurrencyLimiter) {
 	for _, kind := range []string{server.ReadRequests, server.WriteRequests, server.ExpensiveRequests} {
 		labels := prometheus.Labels{"kind": kind}
 		m.registry.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_in_work", Help: "Running requests by kind: read, write or expensive.", ConstLabels: labels},
-				func() float64 { busy, _, _ := turns.Stats(kind); return float64(busy) }),
+				func() float64 { busy, _, _ := limiter.Stats(kind); return float64(busy) }),
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_waiting", Help: "Requests waiting to run, by kind.", ConstLabels: labels},
-				func() float64 { _, waiting, _ := turns.Stats(kind); return float64(waiting) }),
+				func() float64 { _, waiting, _ := limiter.Stats(kind); return float64(waiting) }),
 			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_requests_refused_total", Help: "Requests refused because the queue was full or their wait timed out, by kind.", ConstLabels: labels},
-				func() float64 { _, _, refused := turns.Stats(kind); return float64(refused) }))
+				func() float64 { _, _, refused := limiter.Stats(kind); return float64(refused) }))
 	}
 }
 
@@ -190,8 +190,8 @@ func (m *Metrics) Count(req *reqctx.Request, r *http.Request) {
 	m.seriesOf(r, req.Route).record(m, req, req.Status, m.client(req))
 }
 
-// apiLabel depends on the path only, so that requests without a route count too.
-func apiLabel(r *http.Request) string {
+// surfaceLabel depends on the path only, so that requests without a route count too.
+func surfaceLabel(r *http.Request) string {
 	switch family := web.FirstSegment(r.URL); family {
 	case "v2", "catalog":
 		return "rest"

@@ -32,7 +32,7 @@ type requestOutcome struct {
 
 // seriesOf returns the series of a request. Requests without a route share one per API and method.
 func (m *Metrics) seriesOf(r *http.Request, pattern string) *routeSeries {
-	key := routeKey{apiLabel(r), pattern, methodLabel(r)}
+	key := routeKey{surfaceLabel(r), pattern, methodLabel(r)}
 	m.mu.RLock()
 	found := m.series[key]
 	m.mu.RUnlock()

@@ -22,7 +22,8 @@ import (
 //
 // Expensive requests, which cost much or have a large response, have a small limit of their own, which
 // bounds the memory and processor time they take. They hold their slot until the response is written.
-// A client that reads such a response slowly loses its connection once other expensive requests wait.
+// A client that reads such a response slowly loses its connection once other expensive requests wait. Expensive events
+// of streams have half that limit to themselves.
 type ConcurrencyLimiter struct{ reads, writes, expensive, events semaphore }
 
 const (
@@ -62,16 +63,15 @@ func (c *ConcurrencyLimiter) AcquireWrite(ctx context.Context) (release func(), 
 }
 
 // AcquireExpensive waits for a slot for an expensive request. inMemory says that a part of the response
-// is in memory already: then fewer may wait. The slot of a request replaces its slot to read and ends with
-// its response, so that release does nothing. Events of streams have a limit of half the size,
-// and release gives their slot back.
+// is in memory already: then fewer may wait. A request gives its slot to read back, but keeps one to write; its expensive slot
+// ends with its response, so that release does nothing. For an event of a stream release gives the slot back.
 func (c *ConcurrencyLimiter) AcquireExpensive(ctx context.Context, inMemory bool) (release func(), err error) {
 	w := responseWriterOf(ctx)
 	s := &c.expensive
 	switch {
-	case w == nil:
+	case w == nil: // an event of a stream
 		s = &c.events
-	case w.expensive != nil:
+	case w.expensive != nil: // it has its slot already
 		return func() {}, nil
 	case w.slot.held.Load() == &c.reads:
 		w.slot.release()

@@ -19,7 +19,7 @@ import (
 type Router struct {
 	db        *db.DB
 	table     db.TopicCache[*Table]
-	last      *Table // that table read, which reads one at a time; nil for none
+	last      *Table // the one before, whose route numbers the next one keeps; only the read of table uses it; nil for none
 	histories histories
 }
 
@@ -123,7 +123,7 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 		if err != nil {
 			return err
 		}
-		after.Below = below
+		after.Below = below // a number that no release has: releases above it are later than this roll-back
 		t.AfterCommit(func() {
 			r.db.Log.Warn("a catalog was rolled back; imports leave it at this release until it is published on purpose",
 				"catalog", after.CatalogID, "release", after.ReleaseID, "rolled_back_from", after.RolledBackFrom)

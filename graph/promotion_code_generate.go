@@ -15,11 +15,11 @@ func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input gene
 	if err != nil {
 		return nil, err
 	}
-	job, odds, err := r.store.Codes.Generate(ctx, auth.PrincipalFrom(ctx).Actor(), code.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
+	job, guesses, err := r.store.Codes.Generate(ctx, auth.PrincipalFrom(ctx).Actor(), code.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
 		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.Uses, ConsumeUnit: input.ConsumeUnit})
 	userErrs, err := userErrors(err)
 	if job == nil {
-		odds = 0
+		guesses = 0
 	}
-	return &generated.PromotionCodesGeneratePayload{Job: jobOf(job), GuessesPerCode: odds, UserErrors: userErrs}, err
+	return &generated.PromotionCodesGeneratePayload{Job: jobOf(job), GuessesPerCode: guesses, UserErrors: userErrs}, err
 }
