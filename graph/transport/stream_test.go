@@ -197,7 +197,7 @@ func TestAbandonedStreamsEnd(t *testing.T) { // not beside others, whose gorouti
 			_, _, err := l.dial(t).Read(t.Context())
 			require.EqualValues(t, 4408, websocket.CloseStatus(err), "%v", err)
 		}},
-		"a client that answers no ping": {func(live *transport.StreamConfig) { live.PingInterval = 200 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a client that answers no ping": {func(live *transport.StreamConfig) { live.PingInterval = time.Second }, func(t *testing.T, l *streams) {
 			mute, alive := l.socket(t), l.socket(t)
 			subscribe(t, mute, "1", anvils)
 			subscribe(t, alive, "1", anvils)
@@ -210,7 +210,7 @@ func TestAbandonedStreamsEnd(t *testing.T) { // not beside others, whose gorouti
 					}
 				}
 			}()
-			for pings := 0; pings < 5; {
+			for pings := 0; pings < 3; {
 				if heard(t, alive).Type == "ping" {
 					pings++
 					require.NoError(t, wsjson.Write(t.Context(), alive, map[string]string{"type": "pong"}))
