@@ -23,7 +23,7 @@ func (r productConnectionResolver) CorrectedTo(ctx context.Context, obj *model.P
 	if err != nil {
 		return nil, err
 	}
-	filter, err := obj.Filter().Filter()
+	filter, err := obj.Filter()
 	if err != nil {
 		return nil, err
 	}

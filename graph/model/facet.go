@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"sync"
 
 	"portico/internal/cachekey"
 	"portico/store"
@@ -15,6 +16,10 @@ import (
 type ProductConnection struct {
 	*Connection[*Product]
 	facets *ProductFacets
+
+	parse  sync.Once // sets filter and err, once for all aliases of fields that need them
+	filter release.ProductFilter
+	err    error
 }
 
 // ProductEdge is a product in a list.
@@ -37,7 +42,10 @@ func (c *ProductConnection) Edges() []ProductEdge {
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
 // Filter returns the filter of the list.
-func (c *ProductConnection) Filter() *ProductFilter { return c.facets.filter }
+func (c *ProductConnection) Filter() (release.ProductFilter, error) {
+	c.parse.Do(func() { c.filter, c.err = c.facets.filter.Filter() })
+	return c.filter, c.err
+}
 
 // FacetSource counts the products of lists.
 type FacetSource struct {
@@ -62,7 +70,7 @@ func NewProductConnections(pages map[string]*Connection[*Product], filter *Produ
 	}
 	connections := make(map[string]*ProductConnection, len(pages))
 	for _, facets := range NewBatch[ProductFacets](lists) {
-		connections[facets.nodeID] = &ProductConnection{pages[facets.nodeID], facets}
+		connections[facets.nodeID] = &ProductConnection{Connection: pages[facets.nodeID], facets: facets}
 	}
 	return connections
 }

@@ -207,7 +207,11 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	refused := hear(t, socket)
 	require.Equal(t, "error", refused.Type)
 	require.Contains(t, string(refused.Payload), "--subscriptions-connection")
-	one := l.events(t, token, espressos)
+	var one *eventsOf
+	storetest.Eventually(t, http.StatusOK, func() int { // once the operations of the connections above have ended
+		one = l.events(t, token, espressos)
+		return one.StatusCode
+	})
 	one.want(t, americanos("400"))
 	require.Equal(t, http.StatusTooManyRequests, l.events(t, token, espressos).StatusCode)
 	say(t, socket, message{Type: "complete", ID: "2"})

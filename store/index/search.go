@@ -93,7 +93,8 @@ func transcribe(text string) string {
 	return transcriptions.Replace(norm.NFC.String(text))
 }
 
-// collapsed writes ae, oe and ue as one letter, as in Gluehbirne.
-func collapsed(word string) string {
-	return strings.NewReplacer("ae", "a", "oe", "o", "ue", "u").Replace(word)
-}
+// collapses are pairs of letters that are also written as one.
+var collapses = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
+
+// collapsed writes such pairs as one letter, as in Gluehbirne.
+func collapsed(word string) string { return collapses.Replace(word) }

@@ -12,6 +12,9 @@ var (
 	nextWaitLog  = 30 * time.Second
 )
 
+// holderTimeout is how long it may take to find out who holds the lock.
+const holderTimeout = 3 * time.Second
+
 // logWait logs that this process waits for another one's migration, until stop.
 // holder describes that process.
 func logWait(log *slog.Logger, holder func(context.Context) string) (stop func()) {
@@ -26,7 +29,7 @@ func logWait(log *slog.Logger, holder func(context.Context) string) (stop func()
 				return
 			case <-time.After(wait):
 			}
-			asking, enough := context.WithTimeout(ctx, firstWaitLog)
+			asking, enough := context.WithTimeout(ctx, holderTimeout)
 			log.Warn("waiting for another process to migrate the database", "for", time.Since(begun).Round(time.Second).String(), "holder", holder(asking))
 			enough()
 		}

