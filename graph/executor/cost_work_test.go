@@ -399,9 +399,6 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 	"texts of translations": func(n int) (string, graphtest.Variables) {
 		return `{` + graphtest.Many(n, ` a#: product(by: {id: "thing-00#"}) {translations {name description}}`) + `}`, nil
 	},
-	"corrections of a list with many ids": func(n int) (string, graphtest.Variables) {
-		return `query($i: [ID!]) {products(filter: {ids: $i}) {` + graphtest.Many(n, ` a#: correctedTo`) + `}}`, graphtest.Variables{"i": slices.Repeat([]any{"thing-001"}, 1000)}
-	},
 	"filters of many ids": func(n int) (string, graphtest.Variables) {
 		return `query($i: [ID!]) {` + graphtest.Many(n, ` a#: products(filter: {ids: $i}) {totalCount}`) + `}`, graphtest.Variables{"i": slices.Repeat([]any{"thing-001"}, 1000)}
 	},
@@ -503,6 +500,21 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 		t.Logf("the worst: %v\n%.300s", worst, of)
 		t.Logf("the slowest: %v\n%.300s", slowest, slow)
 		require.LessOrEqual(t, worst.share(), 1., "%v\n%.5000s", worst, of)
+	})
+}
+
+// A list's filter is read once for all aliases of the fields that need it, which pay nothing for its ids.
+func TestAliasesReadTheFilterOnce(t *testing.T) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
+		w := workers(t, e, "")[0]
+		ids := graphtest.Variables{"i": slices.Repeat([]any{"thing-001"}, 1000)}
+		for _, fields := range []string{graphtest.Many(100, ` a#: correctedTo`), `facets {` + graphtest.Many(100, ` a#: price {__typename}`) + `}`,
+			`facets {` + graphtest.Many(100, ` a#: groups(keys: [], first: 1) {__typename}`) + `}`, `facets {` + graphtest.Many(100, ` a#: groups(keys: ["tags"], first: 1) {__typename}`) + `}`} {
+			const lists, perAlias = 6, 20 << 10 // bytes; to read the filter takes 44 kB
+			did := w.ask(t, `query($i: [ID!]) {`+graphtest.Many(lists, ` a#: products(filter: {ids: $i}, first: 1) {`+fields+`}`)+`}`, ids, graphtest.PublicClient(), true)
+			require.Empty(t, did.failure)
+			require.Less(t, did.allocated, lists*100*perAlias, "%.120s: %v", fields, did)
+		}
 	})
 }
 

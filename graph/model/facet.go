@@ -53,12 +53,15 @@ type FacetSource struct {
 	Adjust func(*release.ProductQuery) // sets which lists are counted, besides their nodes; nil for nothing
 }
 
-// adjusted returns a query with what Adjust sets.
-func (s FacetSource) adjusted(query release.ProductQuery) release.ProductQuery {
+// query returns the lists with a filter, to be counted. It reads the whole filter, so call it where a batch is loaded: once for all
+// aliases that count the same.
+func (s FacetSource) query(filter ProductFilter, page store.Page) (release.ProductQuery, error) {
+	converted, err := filter.Filter()
+	query := release.ProductQuery{Filter: converted, Page: page}
 	if s.Adjust != nil {
 		s.Adjust(&query)
 	}
-	return query
+	return query, err
 }
 
 // NewProductConnections returns the connections of pages by node id, or "" for all products. filter and
@@ -144,12 +147,6 @@ func (f *ProductFacets) copyFilter() ProductFilter {
 	return *f.filter
 }
 
-// query returns the list of products with another filter.
-func (f *ProductFacets) query(filter ProductFilter) (release.ProductQuery, error) {
-	converted, err := filter.Filter()
-	return release.ProductQuery{Filter: converted, Page: f.page}, err
-}
-
 func nodeIDsOf(all []*ProductFacets) []string {
 	ids := make([]string, len(all))
 	for i, list := range all {
@@ -164,13 +161,13 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 	own := filter.text(attribute)
 	selected := (*own).Values()
 	*own = nil
-	list, err := f.query(filter)
-	if err != nil {
-		return nil, err
-	}
 	counted, err := LoadBy(ctx, f.BatchRow, cachekey.New("values", attribute, strconv.Itoa(first)), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
+		list, err := count.query(filter, f.page)
+		if err != nil {
+			return nil, err
+		}
 		ids := nodeIDsOf(all)
-		byNode, err := count.View.FacetOfNodes(ctx, ids, release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: count.adjusted(list)})
+		byNode, err := count.View.FacetOfNodes(ctx, ids, release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: list})
 		return ValuesByKey(ids, byNode), err
 	})
 	if err != nil {

@@ -83,13 +83,13 @@ func (f *ProductFacets) Groups(ctx context.Context, keys []string, first int) ([
 func (f *ProductFacets) Price(ctx context.Context) (*PriceFacet, error) {
 	filter := f.copyFilter()
 	filter.Price = nil
-	query, err := f.query(filter)
-	if err != nil {
-		return nil, err
-	}
 	prices, err := Load(ctx, f.BatchRow, "price", f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([]*release.PriceRange, error) {
+		list, err := count.query(filter, f.page)
+		if err != nil {
+			return nil, err
+		}
 		ids := nodeIDsOf(all)
-		byNode, err := count.View.PriceRangeOfNodes(ctx, ids, count.adjusted(query))
+		byNode, err := count.View.PriceRangeOfNodes(ctx, ids, list)
 		return ValuesByKey(ids, byNode), err
 	})
 	if err != nil || prices == nil {
@@ -200,13 +200,13 @@ func (n *namedFacet) each(ctx context.Context, f *ProductFacets, wanted func(key
 
 // count counts all groups, or one by its name.
 func (n *namedFacet) count(ctx context.Context, f *ProductFacets, filter ProductFilter, name string) ([]release.FacetGroup, error) {
-	list, err := f.query(filter)
-	if err != nil {
-		return nil, err
-	}
 	return LoadBy(ctx, f.BatchRow, cachekey.New("groups", n.prefix, name), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetGroup, error) {
+		list, err := count.query(filter, f.page)
+		if err != nil {
+			return nil, err
+		}
 		ids := nodeIDsOf(all)
-		byNode, err := count.View.FacetGroupsOfNodes(ctx, ids, release.FacetGroupQuery{Attribute: n.attribute, Name: name, List: count.adjusted(list)})
+		byNode, err := count.View.FacetGroupsOfNodes(ctx, ids, release.FacetGroupQuery{Attribute: n.attribute, Name: name, List: list})
 		return ValuesByKey(ids, byNode), err
 	})
 }
