@@ -29,7 +29,6 @@ type DB struct {
 	standby     *standby     // nil for none
 	Reader      Session      // queries outside a write
 	poller      Session      // like Reader, but works during a suspension
-	timeouts    store.Timeouts
 	errorLog    errorLogger
 
 	identityGuard *identityGuard

@@ -54,7 +54,7 @@ func (s *DB) sendAnnouncements(ctx context.Context) {
 
 // notify sends a notification. If it cannot, the others poll.
 func (s *DB) notify(sender string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.timeouts.Connection)
+	ctx, cancel := context.WithTimeout(context.Background(), s.connection.Timeouts.Connection)
 	defer cancel()
 	_, err := s.pools.Read.ExecContext(ctx, s.dialect.Notify(), sender)
 	return err
@@ -87,7 +87,7 @@ func (s *DB) listen(ctx context.Context) {
 // listenOnce receives notifications by one connection until it fails. It returns errNoEcho if not even
 // this process's own arrives.
 func (s *DB) listenOnce(ctx context.Context) error {
-	opening, cancel := context.WithTimeout(ctx, s.timeouts.Connection)
+	opening, cancel := context.WithTimeout(ctx, s.connection.Timeouts.Connection)
 	defer cancel()
 	l, err := s.pools.Listen(opening)
 	if err != nil {

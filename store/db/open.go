@@ -22,7 +22,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s := &DB{
 		config: config, dialect: engine, Log: config.Log, clock: config.Clock, Cache: newCache(config), keys: newKeyQuota(config),
 		queue: make(chan *queuedWrite, maxGroup), pauses: make(chan func()), closing: make(chan struct{}),
-		writerDone: make(chan struct{}), pollDone: make(chan struct{}), timeouts: config.Timeouts.OrDefault(), echoTimeout: echoTimeout,
+		writerDone: make(chan struct{}), pollDone: make(chan struct{}), echoTimeout: echoTimeout,
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -41,7 +41,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 		return nil, newOpenError(s.Describe(), err)
 	}
 	s.slow = newSlowStatements()
-	s.Reader = Session{conn: s.pools.Read, classify: s.readError, timeout: s.timeouts.Read, slow: s.slow}
+	s.Reader = Session{conn: s.pools.Read, classify: s.readError, timeout: s.connection.Timeouts.Read, slow: s.slow}
 	if engine.SingleWriter() {
 		s.Reader.prepared = newStatements()
 	} else {

@@ -52,7 +52,7 @@ func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Cont
 
 // runTx runs the write in a transaction of its own and retries after conflicts.
 func (s *DB) runTx(caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.timeouts.Write, store.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.connection.Timeouts.Write, store.ErrTimeout)
 	defer cancel()
 	began := time.Now()
 	for attempt := 0; ; attempt++ {
@@ -111,7 +111,7 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 		return true, err
 	}
 	if !s.pools.LockTimeoutSet && !usesBackgroundPool(ctx) && (lockModeOf(ctx).short || s.lockWaiters.waiting.Load() > 0) {
-		if _, err := transaction.ExecContext(ctx, s.dialect.LockTimeout(min(shortLockTimeout, s.timeouts.Lock))); err != nil {
+		if _, err := transaction.ExecContext(ctx, s.dialect.LockTimeout(min(shortLockTimeout, s.connection.Timeouts.Lock))); err != nil {
 			return true, err
 		}
 	}
@@ -132,7 +132,7 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 // retryLocked retries a write that timed out on a lock, until it succeeds, fails for
 // another reason, or its lock timeout since began is over.
 func (s *DB) retryLocked(ctx, caller context.Context, began time.Time, try func(ctx context.Context) error, err error) error {
-	until := began.Add(s.timeouts.Lock)
+	until := began.Add(s.connection.Timeouts.Lock)
 	if !time.Now().Before(until) || !s.lockWaiters.enter() {
 		return s.withLockHolder(ctx, err)
 	}

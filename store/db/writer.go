@@ -218,7 +218,7 @@ func (w *writerConn) savepoint(j *queuedWrite) error {
 
 // runWrite runs one write in the open transaction.
 func (w *writerConn) runWrite(j *queuedWrite) {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.db.timeouts.Write, store.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.db.connection.Timeouts.Write, store.ErrTimeout)
 	defer cancel()
 	j.tx = &Tx{Session: w.Session, db: w.db, Now: w.db.Now(), Actor: j.actor, caller: j.ctx}
 	if j.err = j.tx.run(ctx, j.fn); j.err != nil {

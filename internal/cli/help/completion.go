@@ -16,8 +16,8 @@ func eachNode(node *kong.Node, path string, do func(path string, node *kong.Node
 	}
 }
 
-// choices returns the values of an argument; files tells that it is a path.
-func choices(value *kong.Value) (list []string, files bool) {
+// choices returns the values that an argument may have. isFile reports whether it is a path.
+func choices(value *kong.Value) (list []string, isFile bool) {
 	if value.Enum != "" {
 		return value.EnumSlice(), false
 	}

@@ -1,6 +1,6 @@
-// Package help writes what the grammar of the command line tells people: --help, the manual page, the page
-// docs/configuration.md, scripts for completion in shells, and what a mistyped name was meant to be. It must not
-// import another package of this module.
+// Package help describes the command line to people, all from its grammar: --help, the manual page, docs/configuration.md,
+// scripts by which shells complete names, and the name that a mistyped one is nearest to. It must not import another
+// package of this module.
 package help
 
 import (

@@ -49,7 +49,7 @@ type Source interface {
 // Files reads files one after the other as a single stream.
 type Files struct {
 	files   []*sourceFile
-	Notes   []string // what is odd about files, which readSheets returns
+	Notes   []string // what is odd about files, which ReadSheets returns
 	cleanup []func()
 }
 

@@ -87,7 +87,7 @@ func ChangesOf[T any](c *Comparison, read func(Side) (map[string]T, error), same
 	return list, nil
 }
 
-// AtOnce is the number of products or files that are compared at once.
+// AtOnce is the number of products, files, nodes or lists that are read at once.
 const AtOnce = 512
 
 // CompareProducts adds to products which of some differ.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"portico/store"
@@ -14,7 +15,7 @@ import (
 // convert ordinals of each to numbers that are the same for one product.
 type Lists struct {
 	View  *release.View // of the served release; nil if there is none, or if everything differs
-	ahead *release.View // that has read the lists of readAhead
+	ahead *release.View // that has read the lists of ReadAhead
 	heads map[string]*segment.ListHead
 	Was   func(ordinal uint32) uint32
 	Is    func(ordinal uint32) uint32
@@ -33,11 +34,9 @@ func (c *Lists) ReadAhead(ctx context.Context, names []string) (err error) {
 // ReadLists reads the heads of lists and caches their chunks, in a statement each.
 func ReadLists(ctx context.Context, v *release.View, names []string) (map[string]*segment.ListHead, error) {
 	heads := map[string]*segment.ListHead{}
-	if err := store.Chunked(names, 512, func(names []string) error {
+	if err := store.Chunked(names, AtOnce, func(names []string) error {
 		some, err := v.ListHeads(ctx, names)
-		for name, head := range some {
-			heads[name] = head
-		}
+		maps.Copy(heads, some)
 		return err
 	}); err != nil {
 		return nil, err
@@ -54,7 +53,7 @@ func ReadLists(ctx context.Context, v *release.View, names []string) (map[string
 	return heads, err
 }
 
-// Since returns since when a list is the same as it is now, in all orders: 0 if the served release has another. readAhead
+// Since returns since when a list is the same as it is now, in all orders: 0 if the served release has another. ReadAhead
 // has read it.
 func (c *Lists) Since(ctx context.Context, name string, curated []uint32, orders map[store.SortBy][]uint32) (int64, error) {
 	head := c.heads[name]

@@ -44,7 +44,7 @@ func (s *StoredSide) Attributes(ctx context.Context) (segment.Attributes, error)
 
 func (s *StoredSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
 	found := map[string][]string{}
-	return found, store.Chunked(nodes, 512, func(nodes []*segment.CatalogNode) error {
+	return found, store.Chunked(nodes, AtOnce, func(nodes []*segment.CatalogNode) error {
 		names := make([]string, len(nodes))
 		for i, node := range nodes {
 			names[i] = segment.ListOfNode(node.ID)
