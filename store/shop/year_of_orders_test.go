@@ -64,6 +64,9 @@ func TestYearOfOrders(t *testing.T) {
 			if strings.HasPrefix(name, "release") {
 				most = max(most, mostReleases*settled[name]/settled["release"]*3/2)
 			}
+			if name == "authored_change" {
+				most = len(y.prices) // one change a product that changes, since the release that others are made against
+			}
 			for month, rows := range months[3:] {
 				require.LessOrEqual(t, rows[name], most, "%s in month %d, against %d in month 3", name, month+4, settled[name])
 			}
