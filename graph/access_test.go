@@ -28,7 +28,6 @@ func rootFields() map[string]string {
 		"Query.nodes":             `{ nodes(ids: [` + global("Product", "anvil") + `]) { id } }`,
 		"Query.file":              `{ file(id: "photo-1") { href } }`,
 		"Query.files":             `{ files { totalCount } }`,
-		"Query.currency":          `{ currency(code: "USD") { format } }`,
 		"Query.currencies":        `{ currencies { code } }`,
 		"Query.locales":           `{ locales }`,
 		"Query.redirect":          `{ redirect(path: "old-tools") { path node { name } } }`,

@@ -186,10 +186,6 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return quoted("brand", "uses")
 	case "Query.authoredRedirect.id":
 		return quoted("help", "old-tools")
-	case "Query.currency.code":
-		return quoted("USD", "EUR")
-	case "Product.childByOptions.optionIds":
-		return `["oak"]`
 	}
 	switch argument.Name {
 	case "productId":

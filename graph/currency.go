@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"portico/store"
 	"portico/store/release"
 )
 
@@ -19,7 +20,7 @@ func (r queryResolver) Locales(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]string{v.Release.Locale}, v.Release.Locales...), nil
+	return store.Unique(append([]string{v.Release.Locale}, v.Release.Locales...)), nil
 }
 
 func (r queryResolver) Channels(ctx context.Context) ([]string, error) {
@@ -28,12 +29,4 @@ func (r queryResolver) Channels(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return v.Routing().Channels(v.Release.CatalogID, v.Now()), nil
-}
-
-func (r queryResolver) Currency(ctx context.Context, code string) (*release.Currency, error) {
-	v, err := r.catalog(ctx, "Query.currency")
-	if err != nil {
-		return nil, err
-	}
-	return orNull(v.CurrencyOf(ctx, code))
 }

@@ -94,8 +94,8 @@ func TestListings(t *testing.T) {
 			{name: "by price: a parent's is that of its cheapest child in the sale", query: of("bikes", all+", orderBy: {field: PRICE}"), data: rowsOf("catalogNode", 5, "bell", "tyre", "frame", "frame-s", "guide")},
 			{name: "filtered", query: of("bikes", all+`, filter: {tags: {in: ["f", "b"]}}`), data: rowsOf("catalogNode", 3, "bell", "frame", "frame-s")},
 			{name: "searched", query: of("bikes", all+`, filter: {search: "fra"}`), data: rowsOf("catalogNode", 2, "frame", "frame-s")},
-			{name: "facets", query: `{ catalogNode(by: {id: "bikes"}) { products(includeDescendants: true) { facets { tags { value count } } } } }`,
-				data: `{"catalogNode":{"products":{"facets":{"tags":[{"value":"f","count":2},{"value":"b","count":1},{"value":"g","count":1},{"value":"t","count":1}]}}}}`},
+			{name: "facets", query: `{ catalogNode(by: {id: "bikes"}) { products(includeDescendants: true) { facets { groups(keys: ["tags"]) { values { value count } } } } } }`,
+				data: `{"catalogNode":{"products":{"facets":{"groups":[{"values":[{"value":"f","count":2},{"value":"b","count":1},{"value":"g","count":1},{"value":"t","count":1}]}]}}}}`},
 			{name: "parents in place of their children", query: of("bikes", all+", variants: PARENTS"), data: rowsOf("catalogNode", 4, "bell", "tyre", "guide", "frame")},
 			{name: "children in place of their parents", query: of("bikes", all+", variants: CHILDREN"), data: rowsOf("catalogNode", 5, "bell", "tyre", "guide", "frame-l", "frame-s")},
 			{name: "a curated parent's children come first", query: of("road", "variants: CHILDREN"), data: rowsOf("catalogNode", 3, "frame-l", "frame-s", "tyre")},
@@ -103,14 +103,14 @@ func TestListings(t *testing.T) {
 			{name: "and of parents at their children too", query: of("bikes", all+`, variants: PARENTS, filter: {sku: {eq: "FRAME-S"}}`), data: rowsOf("catalogNode", 1, "frame")},
 			{name: "a search finds a parent once by itself and its children", query: of("bikes", all+`, variants: PARENTS, filter: {search: "frame"}`), data: rowsOf("catalogNode", 1, "frame")},
 			{name: "and by what only a child has", query: of("bikes", all+`, variants: PARENTS, filter: {search: "frame l"}`), data: rowsOf("catalogNode", 1, "frame")},
-			{name: "facets too", query: `{ products(variants: CHILDREN) { totalCount facets { tags { value count } } } }`,
-				data: `{"products":{"totalCount":6,"facets":{"tags":[{"value":"f","count":2},{"value":"b","count":1},{"value":"g","count":1},{"value":"j","count":1},{"value":"t","count":1}]}}}`},
+			{name: "facets too", query: `{ products(variants: CHILDREN) { totalCount facets { groups(keys: ["tags"]) { values { value count } } } } }`,
+				data: `{"products":{"totalCount":6,"facets":{"groups":[{"values":[{"value":"f","count":2},{"value":"b","count":1},{"value":"g","count":1},{"value":"j","count":1},{"value":"t","count":1}]}]}}}`},
 			{name: "of a hierarchy", query: `{ hierarchy(id: "all") { products(variants: PARENTS) { totalCount nodes { uuid } } } }`, data: rowsOf("hierarchy", 5, "tyre", "jersey", "guide", "frame", "bell")},
 			{name: "in stock now", query: of("bikes", all+", filter: {inStock: true}"), data: rowsOf("catalogNode", 3, "bell", "guide", "frame")},
 			{name: "out of stock now", query: of("bikes", all+", filter: {inStock: false}"), data: rowsOf("catalogNode", 2, "tyre", "frame-s")},
 			{name: "in stock, with another filter", query: of("bikes", all+`, filter: {and: [{inStock: true}, {tags: {eq: "f"}}]}`), data: rowsOf("catalogNode", 1, "frame")},
-			{name: "facets of what is in stock", query: `{ products(filter: {inStock: true}) { facets { tags { value count toggled { inStock tags { in } } } } } }`,
-				data: `{"products":{"facets":{"tags":[{"value":"b","count":1,"toggled":{"inStock":true,"tags":{"in":["b"]}}},{"value":"f","count":1,"toggled":{"inStock":true,"tags":{"in":["f"]}}},{"value":"g","count":1,"toggled":{"inStock":true,"tags":{"in":["g"]}}}]}}}`},
+			{name: "facets of what is in stock", query: `{ products(filter: {inStock: true}) { facets { groups(keys: ["tags"]) { values { value count } } } } }`,
+				data: `{"products":{"facets":{"groups":[{"values":[{"value":"b","count":1},{"value":"f","count":1},{"value":"g","count":1}]}]}}}`},
 			{name: "in and out of stock at once", query: of("bikes", "filter: {inStock: true, and: [{inStock: false}]}"), codes: []store.Code{store.Invalid}, argument: "filter.and.0.inStock"},
 			{name: "prices of parents and others", query: `{ products(orderBy: {field: ID}) { nodes { uuid onSale ...prices } } } fragment prices on Product {
 				priceRange { min { money { amount formatted } } max { money { amount } } } originalPriceRange { min { money { amount } } max { money { amount } } } }`,
@@ -184,7 +184,7 @@ func TestCategoryPageOfAdventureWorks(t *testing.T) {
 		s := graphtest.Open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
 		const page = `query($first: Int, $offset: Int) { catalogNode(by: {path: "bikes"}) { name children { nodes { name } }
 			own: products { totalCount }
-			products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, orderBy: {field: PRICE}) { totalCount facets { tags { value count } }
+			products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, orderBy: {field: PRICE}) { totalCount facets { groups(keys: ["tags"]) { values { value count } } }
 				nodes { name onSale priceRange { min { money { amount } } } availability availableForSale mainImage { href } } } } }`
 		const stored = `query($first: Int, $offset: Int) { catalogNode(by: {path: "bikes"}) { products(includeDescendants: true, first: $first, offset: $offset, orderBy: {field: UPDATED_AT}) {
 			totalCount nodes { uuid priceRange { max { money { amount } } } } } } }`

@@ -204,9 +204,13 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 	})
 }
 
-func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset),
-		descendants: includeDescendants, variants: variants})
+func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	q.descendants, q.variants = includeDescendants, variants
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, q)
 }
 
 // productsOfSiblings lists the products of a node, loaded for all rows of its batch. A page after or
@@ -230,8 +234,13 @@ func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, f
 	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
-func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset), variants: variants})
+func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	q.variants = variants
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, q)
 }
 
 // Node returns an object by its global id or its stored id.

@@ -38,7 +38,7 @@ func nodesByID() []scenario {
 			{"curated":false,"node":{"uuid":"kit"}},{"curated":false,"node":{"uuid":"brush"}},{"curated":false,"node":{"uuid":"jar"}}]}}}`},
 		{name: "sorting replaces curation", query: `{ catalogNode(by: {id: "tools"}) { products(orderBy: {field: ID}) { nodes { uuid } } } }`,
 			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"anvil"},{"uuid":"brush"},{"uuid":"chalk"},{"uuid":"jar"},{"uuid":"kit"}]}}}`},
-		{name: "ids come by last update, curated or not", query: `{ catalogNode(by: {id: "tools"}) { products(filter: {id: {in: ["jar", "chalk", "kit", "glue"]}}) { nodes { uuid } } } }`,
+		{name: "ids come by last update, curated or not", query: `{ catalogNode(by: {id: "tools"}) { products(filter: {ids: ["jar", "chalk", "kit", "glue"]}) { nodes { uuid } } } }`,
 			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"kit"},{"uuid":"chalk"},{"uuid":"jar"}]}}}`},
 		{name: "a node without products", query: `{ catalogNode(by: {id: "empty"}) { products { totalCount nodes { uuid } } } }`, data: `{"catalogNode":{"products":{"totalCount":0,"nodes":[]}}}`},
 		{name: "one product in two lists of one answer is curated in one of them", query: `{ tools: catalogNode(by: {id: "tools"}) { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } sale: catalogNode(by: {id: "sale"}) { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } }`,

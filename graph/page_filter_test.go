@@ -19,7 +19,7 @@ import (
 // filterSamples has a value for every member of every list filter. Each keeps at least one row of
 // the test shop.
 var filterSamples = map[string]string{
-	"ProductFilter.search": `"anvil"`, "ProductFilter.id": `{in: ["anvil", "glue"]}`, "ProductFilter.ids": `["anvil", "glue"]`,
+	"ProductFilter.search": `"anvil"`, "ProductFilter.ids": `["anvil", "glue"]`,
 	"ProductFilter.name": `{eq: "Anvil"}`, "ProductFilter.sku": `{in: ["ANVIL"]}`, "ProductFilter.slug": `{eq: "anvil"}`,
 	"ProductFilter.manufacturerPartNum": `{eq: "MPN-1"}`, "ProductFilter.upcEan": `{eq: "4006381333931"}`,
 	"ProductFilter.productTypes": `{eq: "standard"}`, "ProductFilter.tags": `{in: ["iron", "heavy"]}`,

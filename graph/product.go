@@ -32,16 +32,21 @@ func (r productResolver) Modifiers(ctx context.Context, obj *model.Product) ([]*
 	return obj.Product.Modifiers(v), nil
 }
 
-func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, facets *string, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset), unlisted: includeChildren, variants: variants})
+	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	q.unlisted, q.variants = includeChildren, variants
+	return r.productsOf(ctx, "", q)
 }
 
 // productQuery has the arguments of a list of products.
 type productQuery struct {
-	filter   *model.ProductFilter
+	model.ProductConditions
 	order    *model.ListOrder
 	page     store.Page
 	unlisted *bool // include products without a node; nil if View.NamesSKU decides
@@ -50,9 +55,15 @@ type productQuery struct {
 	variants    release.Variants
 }
 
+// productQueryOf returns the query of the arguments that all lists of products have.
+func productQueryOf(filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, page store.Page) (productQuery, error) {
+	chosen, err := model.ParseFacetState(facets)
+	return productQuery{ProductConditions: model.ProductConditions{Given: filter, Chosen: chosen}, order: orderBy, page: page}, err
+}
+
 // edgeKey names an edge with the query as its arguments.
 func (q productQuery) edgeKey(edge string) cachekey.Key {
-	return edgeKey(edge, q.filter, q.order, q.page, q.descendants, q.variants)
+	return edgeKey(edge, q.Given, q.Chosen.String(), q.order, q.page, q.descendants, q.variants)
 }
 
 // edgeKey names an edge with its arguments.
@@ -69,7 +80,7 @@ func edgeKey(edge string, arguments ...any) cachekey.Key {
 
 // query returns the store's query.
 func (q productQuery) query(ctx context.Context, nodeID string) (release.ProductQuery, error) {
-	filter, err := q.filter.Filter()
+	filter, err := q.Filter()
 	if err == nil && filter.InStock != nil {
 		err = auth.Require(ctx, "ProductFilter.inStock")
 	}
@@ -108,7 +119,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.filter, q.page, facetsOf(v, query))[nodeID], nil
+	return model.NewProductConnections(pages, q.ProductConditions, q.page, facetsOf(v, query))[nodeID], nil
 }
 
 // productsOfNodes lists the products of several nodes.
@@ -170,7 +181,7 @@ func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product]
 	for i, rows := range model.NewBatchOfLists[model.Product](items) {
 		pages[ids[i]] = model.NewConnection(lists[ids[i]], rows)
 	}
-	return model.NewProductConnections(pages, q.filter, q.page, count)
+	return model.NewProductConnections(pages, q.ProductConditions, q.page, count)
 }
 
 // related returns the products of an edge, loaded for all rows of the product's batch. It charges the list.

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,18 +18,6 @@ func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model
 	}
 	parents, err := r.related(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
 	return firstItem(parents), err
-}
-
-// maxOptions is the largest number of options of Product.childByOptions.
-const maxOptions = 100
-
-func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error) {
-	if len(optionIds) == 0 || len(optionIds) > maxOptions {
-		return nil, &store.Error{Code: store.Unprocessable, Path: []string{"option_ids"},
-			Detail: fmt.Sprintf("must have 1 to %d option ids, got %d", maxOptions, len(optionIds))}
-	}
-	children, err := r.related(ctx, obj, "childByOptions", func(p *model.Product) []string { return one(p.ChildID(optionIds)) }, optionIds)
-	return firstItem(children), err
 }
 
 func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error) {
@@ -70,12 +57,20 @@ func (r optionResolver) Product(ctx context.Context, obj *model.ComponentOption)
 	return nil, nil
 }
 
-func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset)})
+func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return r.productsOfEdge(ctx, obj, release.EdgeChildren, q)
 }
 
-func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset)})
+func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	if err != nil {
+		return nil, err
+	}
+	return r.productsOfEdge(ctx, obj, release.EdgeComponents, q)
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error) {

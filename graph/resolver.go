@@ -239,12 +239,10 @@ func userErrors(err error) ([]*model.UserError, error) {
 		return list, nil
 	}
 	for _, e := range store.AsErrors(err) {
-		switch e.Code {
-		case store.Invalid, store.NotFound, store.Conflict, store.Unprocessable:
-			list = append(list, &model.UserError{Error: e})
-		default:
+		if !model.IsCorrectable(e.Code) {
 			return nil, err
 		}
+		list = append(list, &model.UserError{Error: e})
 	}
 	return list, nil
 }

@@ -47,14 +47,14 @@ func (r queryResolver) Sitemap(ctx context.Context, first int, after *string) (*
 }
 
 // Related reads the related products of all products of the batch at once.
-func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error) {
+func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *string, first int) ([]*model.Product, error) {
 	if err := auth.Require(ctx, "Query.product"); err != nil {
 		return nil, err
 	}
 	if first < 1 || first > release.MaxRelated {
 		return nil, outOfBounds("first", first, 1, release.MaxRelated)
 	}
-	return model.LoadBy(ctx, obj.BatchRow, edgeKey("related", kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.RelatedProducts, error) {
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("related", kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
 		v, err := r.View(ctx)
 		if err != nil {
 			return nil, err
@@ -63,6 +63,6 @@ func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *
 		if err != nil {
 			return nil, err
 		}
-		return model.NewRelatedProducts(keysOf(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
+		return model.NewBatchOfLists[model.Product](keysOf(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
 	})
 }

@@ -68,7 +68,7 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	products, err := query.Products(ctx, nil, &every, release.VariantsAsListed, nil, &least, nil, nil, nil, nil)
+	products, err := query.Products(ctx, nil, nil, &every, release.VariantsAsListed, nil, &least, nil, nil, nil, nil)
 	if err != nil {
 		return err
 	}

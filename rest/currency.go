@@ -44,13 +44,15 @@ func (a *API) currencies(w http.ResponseWriter, r *http.Request) error {
 
 // currency returns a currency by its code.
 func (a *API) currency(w http.ResponseWriter, r *http.Request) error {
-	addGraphQLHint(w, r, "code", r.PathValue("id"))
-	currency, err := a.resolver.Query().Currency(r.Context(), r.PathValue("id"))
-	if err == nil && currency == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no currency " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog. Use a code, such as USD."}
-	}
+	addGraphQLHint(w, r)
+	currencies, err := a.resolver.Query().Currencies(r.Context())
 	if err != nil {
 		return err
 	}
-	return writeData(w, http.StatusOK, newCurrencyBody(currency))
+	for _, currency := range currencies {
+		if currency.Code == r.PathValue("id") {
+			return writeData(w, http.StatusOK, newCurrencyBody(currency))
+		}
+	}
+	return &store.Error{Code: store.NotFound, Detail: "There is no currency " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog. Use a code, such as USD."}
 }

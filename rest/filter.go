@@ -194,7 +194,7 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 		return nil, err
 	}
 	if c.attribute == "id" {
-		return &model.ProductFilter{ID: &model.IDFilter{In: c.values}}, nil
+		return &model.ProductFilter{Ids: c.values}, nil
 	}
 	filter := &model.ProductFilter{}
 	filter.SetText(c.attribute, c.textFilter())

@@ -2,6 +2,8 @@ package rest_test
 
 import (
 	"encoding/json"
+	"portico/store"
+	"strconv"
 
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +24,7 @@ func drawSettings(d *dice) *parityCase {
 func wireSettings(s map[string]any) map[string]any {
 	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"],
 		"locale": s["locale"], "codes_ignore_case": s["codesIgnoreCase"],
-		"page_length_max": s["pageLengthMax"], "page_offset_limit": s["pageOffsetLimit"]}
+		"page_length_max": json.Number(strconv.Itoa(store.MaxPageLength)), "page_offset_limit": json.Number(strconv.Itoa(store.MaxOffset))}
 }
 
 // drawSettingsUpdate changes some settings to valid or invalid values.

@@ -21,7 +21,7 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return a.resolver.CatalogNode().Products(r.Context(), node, false, filter, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.CatalogNode().Products(r.Context(), node, false, filter, nil, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -32,7 +32,7 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return a.resolver.Hierarchy().Products(r.Context(), hierarchy, filter, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.Hierarchy().Products(r.Context(), hierarchy, filter, nil, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -41,7 +41,7 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 func (a *API) products(w http.ResponseWriter, r *http.Request) error {
 	return a.writeProducts(w, r, appendProduct, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		every := true
-		return a.resolver.Query().Products(r.Context(), filter, &every, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.Query().Products(r.Context(), filter, nil, &every, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -52,7 +52,7 @@ func (a *API) productChildren(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return a.resolver.Product().ChildrenConnection(r.Context(), product, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.Product().ChildrenConnection(r.Context(), product, filter, nil, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -63,7 +63,7 @@ func (a *API) componentProducts(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return a.resolver.Product().ComponentProductsConnection(r.Context(), product, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.Product().ComponentProductsConnection(r.Context(), product, filter, nil, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 

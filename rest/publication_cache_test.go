@@ -138,13 +138,13 @@ func changingTargets() []string {
 		`{ hierarchies { nodes { name children { nodes { name } } products(first: 2) { totalCount nodes { name } } } } }`,
 		`{ products(first: 4) { totalCount pageInfo { endCursor hasNextPage } nodes { name } } }`,
 		`{ products(first: 4, filter: {search: "a"}) { totalCount nodes { name } } }`,
-		`{ currencies { code default } currency(code: "USD") { format } locales }`,
+		`{ currencies { code default } format: currencies { format } locales }`,
 		`{ searchSuggestions(text: "a", first: 3) { completions didYouMean nodes { name } products { name } } }`,
 		`{ sitemap(first: 5) { nodes { path updatedAt } endCursor } }`,
 		`{ node(id: "anvil") { id ... on Product { ` + product + ` } } tools: node(id: "tools") { ... on CatalogNode { name children { nodes { name } } } } }`,
 		`{ nodes(ids: ["` + store.GlobalID(store.TypeHierarchy, "workshop") + `", "` + store.GlobalID(store.TypeProduct, "none") + `", "glue"]) { id ... on Hierarchy { name } ... on Product { name tags } } }`,
 		`{ products(first: 4, orderBy: {field: PRICE}) { nodes { name price { money { amount } } } } }`,
-		`{ products(first: 2, filter: {tags: {in: ["paint"]}}) { totalCount pageInfo { endCursor } facets { tags { value count } } nodes { name } } }`,
+		`{ products(first: 2, filter: {tags: {in: ["paint"]}}) { totalCount pageInfo { endCursor } facets { groups(keys: ["tags"]) { values { value count } } } nodes { name } } }`,
 	} {
 		targets = append(targets, "/graphql?query="+url.QueryEscape(query))
 	}

@@ -24,6 +24,7 @@ import (
 	"portico/graph"
 	"portico/graph/graphtest"
 	"portico/graph/limits"
+	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
@@ -425,7 +426,7 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 		return `{` + graphtest.Many(n, ` a#: __type(name: "Query") {fields {name args {name type {name ofType {name}}}}}`) + `}`, nil
 	},
 	"facets": func(n int) (string, graphtest.Variables) {
-		return `{` + graphtest.Many(n, ` a#: products(first: 1, filter: {search: "th#"}) {facets {tags(first: 100) {value toggled {tags {in}}} productTypes {value}}}`) + `}`, nil
+		return `{` + graphtest.Many(n, ` a#: products(first: 1, filter: {search: "th#"}) {facets {groups(keys: ["tags", "productTypes"], first: 100) {values {value toggled}}}}`) + `}`, nil
 	},
 	"facets of nodes": func(n int) (string, graphtest.Variables) {
 		return `{catalogNodes(first: 100) {nodes {` + graphtest.Many(n, ` a#: products(first: 1, filter: {tags: {eq: "tag #"}}) {facets {tags(first: 5) {value}}}`) + `}}}`, nil
@@ -435,6 +436,13 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 	},
 	"children of children": func(n int) (string, graphtest.Variables) {
 		return fmt.Sprintf(`{products(first: %d) {nodes {children {parent {children {parent {children {name}}}}}}}}`, n%100+1), nil
+	},
+	"what is chosen of facets": func(n int) (string, graphtest.Variables) {
+		chosen := model.FacetState{}
+		for i := range 90 {
+			chosen = chosen.Toggle("tags", fmt.Sprintf("chosen-tag-%03d", i))
+		}
+		return `query($f: FacetState) {products(first: 1, facets: $f) {facets {groups(first: 100) {values {` + graphtest.Many(n, ` a#: toggled`) + `}}}}}`, graphtest.Variables{"f": chosen.String()}
 	},
 	"things by ids of their own": func(n int) (string, graphtest.Variables) {
 		return `{` + graphtest.Many(n, ` a#: node(id: "thing-#") {id}`) + `}`, nil

@@ -28,7 +28,7 @@ import (
 // that each response fills.
 
 // cacheableFields are the root fields whose responses depend on the release alone.
-var cacheableFields = []string{"catalogNode", "catalogNodes", "currencies", "currency", "hierarchy", "hierarchies", "locales",
+var cacheableFields = []string{"catalogNode", "catalogNodes", "currencies", "hierarchy", "hierarchies", "locales",
 	"node", "nodes", "product", "products", "searchSuggestions", "sitemap"}
 
 // cacheCoordinates returns the root fields that a client must be allowed to read; nil if the response of

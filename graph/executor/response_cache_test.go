@@ -107,7 +107,7 @@ func TestGETResponsesHaveETags(t *testing.T) {
 				again := ask(handler, "GET", lasting, graphtest.Admin(), tag)
 				require.Equal(t, []any{304, 0, tag, "public, no-cache"}, []any{again.Code, again.Body.Len(), again.Header().Get("Etag"), again.Header().Get("Cache-Control")})
 				require.Equal(t, 200, ask(handler, "GET", lasting, graphtest.Admin(), `"other"`).Code)
-				for _, query := range []string{`{ locales currencies { code } currency(code: "USD") { format } }`, `{ searchSuggestions(text: "a") { completions } }`, `{ sitemap(first: 3) { endCursor } }`,
+				for _, query := range []string{`{ locales currencies { code } formats: currencies { format } }`, `{ searchSuggestions(text: "a") { completions } }`, `{ sitemap(first: 3) { endCursor } }`,
 					`{ node(id: "anvil") { id } }`, `{ nodes(ids: ["` + store.GlobalID(store.TypeCatalogNode, "tools") + `", "none"]) { id } }`} {
 					got := ask(handler, "GET", query, graphtest.Admin(), "")
 					require.Equal(t, "public, no-cache", got.Header().Get("Cache-Control"), "%s: %s", query, got.Body)
@@ -134,7 +134,7 @@ func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `query ($n: Int, $on: Boolean!) { products(first: $n, filter: {productTypes: {in: ["standard", "parent"]}}, orderBy: {field: NAME}) {
-			facets { tags(first: 3) { value toggled { tags { in } } } } edges { cursor node { sku stock { total } children { sku } files { file { uuid } } breadcrumbs @include(if: $on) { ancestors { name } } } } } }`
+			facets { groups(keys: ["tags"], first: 3) { values { value toggled } } } edges { cursor node { sku stock { total } children { sku } files { file { uuid } } breadcrumbs @include(if: $on) { ancestors { name } } } } } }`
 		for _, s := range []*graphtest.Service{x.planned, x.withResponses} {
 			ask := func() string {
 				w := httptest.NewRecorder()

@@ -109,7 +109,7 @@ type CatalogNodeResolver interface {
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
 	Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error)
-	Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
@@ -135,7 +135,7 @@ type ConfiguredProductResolver interface {
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error)
@@ -194,15 +194,14 @@ type ProductResolver interface {
 
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
 
-	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
 	Parent(ctx context.Context, obj *model.Product) (*model.Product, error)
 	Children(ctx context.Context, obj *model.Product) ([]*model.Product, error)
-	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
 	MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error)
 
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
-	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
@@ -210,7 +209,7 @@ type ProductResolver interface {
 	AvailableForSale(ctx context.Context, obj *model.Product) (*bool, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
 	Seo(ctx context.Context, obj *model.Product) (*model.Seo, error)
-	Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error)
+	Related(ctx context.Context, obj *model.Product, kind *string, first int) ([]*model.Product, error)
 }
 type ProductConnectionResolver interface {
 	CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error)
@@ -243,7 +242,7 @@ type PromotionPreviewResolver interface {
 }
 type QueryResolver interface {
 	Product(ctx context.Context, by model.ProductIdentifierInput) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, filter *model.ProductFilter, facets *string, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
@@ -259,7 +258,6 @@ type QueryResolver interface {
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
 	Attributes(ctx context.Context) ([]*release.AttributeDefinition, error)
-	Currency(ctx context.Context, code string) (*release.Currency, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
@@ -612,6 +610,8 @@ type Query {
   products(
     "Which products to return."
     filter: ProductFilter
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    facets: FacetState
     """
     True lists every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does, including
     variants, parents and bundle components that no node lists. Filters, searches and facets then
@@ -789,8 +789,6 @@ type Query {
   "The attributes of the merchant's own that products can have, in the order in which they were declared."
   attributes: [AttributeDefinition!]
 
-  "A currency of ` + "`" + `currencies` + "`" + `, by code. Null if it is not one of them."
-  currency("ISO 4217: ` + "`" + `USD` + "`" + `." code: String!): Currency
 
   """
   Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed.
@@ -1491,6 +1489,12 @@ scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-ti
 "Any JSON value. The merchant decides its structure."
 scalar JSON @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc8259")
 
+"""
+What a shopper chose from the facets of a list of products: a short text that a URL can hold. Its content is the
+service's own. Values of one group are alternatives, and each group must match.
+"""
+scalar FacetState @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
+
 "A text that can be sent, and is never returned, logged or quoted in an error."
 scalar Secret @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
 
@@ -1636,26 +1640,12 @@ enum ErrorCode {
 enum UserErrorCode {
   "Malformed: text that does not parse, or arguments that contradict each other."
   INVALID
-  "The token is missing, expired or invalid."
-  UNAUTHENTICATED
-  "The token lacks the scope."
-  FORBIDDEN
   "There is no such object, or nothing is published."
   NOT_FOUND
   "Another write came first. Read again, then retry."
   CONFLICT
-  "The cursor belongs to another list, order or filter."
-  CURSOR_MISMATCH
-  "The cursor's release is no longer stored. Start again without a cursor."
-  CURSOR_EXPIRED
   "Well formed, but breaks a rule: out of range, or too little stock."
   UNPROCESSABLE
-  "Too many requests. Wait as long as ` + "`" + `Retry-After` + "`" + ` says."
-  RATE_LIMITED
-  "The server is shutting down, or the database is not responding. Retry."
-  UNAVAILABLE
-  "Any other failure. The log has its cause under the request id."
-  INTERNAL
   "A promotion that has not ended has this code already. Use another code. Its ErrorCode is UNPROCESSABLE."
   DUPLICATE_CODE
   "The promotion accepts no codes: it is automatic, or has ended. Its ErrorCode is UNPROCESSABLE."
@@ -1777,11 +1767,6 @@ type Product implements Node {
   childVariations: [Variation!]!
   "The options of each child that has one for every variation, in the order of ` + "`" + `children` + "`" + `. Empty unless this is a parent."
   variantOptions: [VariantOptions!]!
-  """
-  The child with the chosen options, one for each variation. Null if there is none.
-  Example: ` + "`" + `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }` + "`" + `.
-  """
-  childByOptions("Option ids in any order, 1 to 100." optionIds: [ID!]!): Product
   "The parent of this child. Null for other products."
   parent: Product
   "All children of this parent, in the order of their options. Children without options come last, by id."
@@ -1790,6 +1775,8 @@ type Product implements Node {
   childrenConnection(
     "Which products to return."
     filter: ProductFilter
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    facets: FacetState
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -1818,6 +1805,8 @@ type Product implements Node {
   componentProductsConnection(
     "Which products to return."
     filter: ProductFilter
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    facets: FacetState
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -1860,20 +1849,14 @@ type Product implements Node {
   Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
   that names none, other products of its first node, parents in place of their variants, those with the most tags in
   common first.
-  Example: ` + "`" + `related(kind: "accessory", first: 4) { nodes { name } }` + "`" + `.
+  Example: ` + "`" + `related(kind: "accessory", first: 4) { name }` + "`" + `.
   """
   related(
     "Only those named for this kind, in the merchant's order."
     kind: String
     "Number of products, 1 to 50."
     first: Int! = 10
-  ): RelatedProducts!
-}
-
-"Products related to a product."
-type RelatedProducts {
-  "The products, the most related first. Empty if there are none."
-  nodes: [Product!]!
+  ): [Product!]!
 }
 
 "What search engines show of a page."
@@ -2286,9 +2269,7 @@ input ProductFilter {
   list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
-  "By id. The products are sorted last updated first, and curation is ignored."
-  id: IDFilter
-  "Short for ` + "`" + `id: {in: …}` + "`" + `: 1 to 1000 global ids or ` + "`" + `uuid` + "`" + `s. Cannot be combined with ` + "`" + `id` + "`" + `."
+  "1 to 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored."
   ids: [ID!]
   "By name, in the base language."
   name: TextFilter
@@ -2397,21 +2378,17 @@ enum ProductOrderField {
 }
 
 """
-Values that a list of products can be narrowed by, with counts. The counts of an attribute ignore
-the list's own condition on that attribute, and apply all others. They show how many products the
-list has after another value is chosen. Conditions in ` + "`" + `and` + "`" + ` always apply.
+Values that a list of products can be narrowed by, with counts. The counts of a group ignore what was
+chosen of that group in the argument ` + "`" + `facets` + "`" + `, and apply all other conditions. They show how many products
+the list has after another value is chosen. Conditions of ` + "`" + `filter` + "`" + ` always apply.
 """
 type ProductFacets {
-  "Tags: most products first, then by value. Includes selected tags in any case."
-  tags("Number of values, 1 to 100." first: Int! = 20): [FacetValue!]!
-  "Product types, in the same way."
-  productTypes("Number of values, 1 to 100." first: Int! = 20): [FacetValue!]!
   "The lowest and the highest current price, as if the filter had no condition on the price. Null if no product has a price."
   price: PriceFacet
   """
   Everything to narrow the list by: tags, product types, options of variations and filterable
   attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
-  Example: ` + "`" + `groups { key label values { label count selected toggled { option { name in } } } }` + "`" + `.
+  Example: ` + "`" + `groups { key label values { label count selected toggled } }` + "`" + `.
   """
   groups(
     "Groups to return, at most 50: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `. Default: all."
@@ -2453,7 +2430,7 @@ enum FacetGroupKind {
   ATTRIBUTE
 }
 
-"A value to narrow a list by, with filters ready to send."
+"A value to narrow a list by."
 type FacetValue {
   "The value: ` + "`" + `sale` + "`" + `."
   value: String!
@@ -2461,92 +2438,10 @@ type FacetValue {
   label: String!
   "Number of products in the list that have it."
   count: Int!
-  "Whether the list's filter has it."
+  "Whether the list's ` + "`" + `facets` + "`" + ` have it."
   selected: Boolean!
-  "The current filter with only this value for the attribute, as a link needs it. It lists ` + "`" + `count` + "`" + ` products."
-  filter: ProductFilterValues!
-  "The current filter with this value added, or removed if selected, as a checkbox needs it."
-  toggled: ProductFilterValues!
-}
-
-"""
-A ` + "`" + `ProductFilter` + "`" + ` to send as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter can have,
-and the facet's attribute. It is a valid variable as it is: null members are no conditions, and ` + "`" + `__typename` + "`" + ` is ignored.
-Example: ` + "`" + `toggled { search tags { in } }` + "`" + `.
-"""
-type ProductFilterValues {
-  "Search words. Null if not set."
-  search: String
-  "Global or own ids as sent, also those sent as ` + "`" + `id` + "`" + `. Null if not set."
-  ids: [ID!]
-  "Condition on the name. Null if not set."
-  name: TextFilterValues
-  "Condition on the SKU. Null if not set."
-  sku: TextFilterValues
-  "Condition on the slug. Null if not set."
-  slug: TextFilterValues
-  "Condition on the manufacturer's part number. Null if not set."
-  manufacturerPartNum: TextFilterValues
-  "Condition on the UPC or EAN. Null if not set."
-  upcEan: TextFilterValues
-  "Condition on the product types. Null if not set."
-  productTypes: TextFilterValues
-  "Condition on the tags. Null if not set."
-  tags: TextFilterValues
-  "Condition on the stock. Null if not set."
-  inStock: Boolean
-  "Condition on the price. Null if not set."
-  price: PriceBoundsValues
-  "Conditions on options. Null if not set."
-  option: [OptionFilterValues!]
-  "Conditions on attributes. Null if not set."
-  attribute: [AttributeFilterValues!]
-  "Condition on nodes. Null if not set."
-  node: IDFilterValues
-  "Bounds as sent, a ` + "`" + `ListBounds` + "`" + `. Null if not set."
-  bounds: JSON
-  "Further filters as sent, a list of ` + "`" + `ProductFilter` + "`" + `. Null if not set."
-  and: JSON
-}
-
-"A condition on a text, as in ` + "`" + `TextFilter` + "`" + `."
-type TextFilterValues {
-  "Equal to one of these values."
-  in: [String!]!
-}
-
-"Bounds on a price, as in ` + "`" + `PriceBounds` + "`" + `."
-type PriceBoundsValues {
-  "Lowest price. Null if not set."
-  ge: String
-  "Highest price. Null if not set."
-  le: String
-}
-
-"A condition on options, as in ` + "`" + `OptionFilter` + "`" + `."
-type OptionFilterValues {
-  "Name of the variation."
-  name: String!
-  "Names of options."
-  in: [String!]!
-}
-
-"A condition on an attribute, as in ` + "`" + `AttributeFilter` + "`" + `."
-type AttributeFilterValues {
-  "Key of the attribute."
-  key: String!
-  "Values. Null if not set."
-  in: [String!]
-  "Lowest number or date. Null if not set."
-  ge: String
-  "Highest number or date. Null if not set."
-  le: String
-}
-
-"A condition on ids, as in ` + "`" + `IDFilter` + "`" + `."
-type IDFilterValues {
-  "Global or own ids as sent. Null if not set."
-  in: [ID!]
+  "The list's ` + "`" + `facets` + "`" + ` with this value added, or removed if selected, as a checkbox needs it. Send it as ` + "`" + `facets` + "`" + `, beside the same ` + "`" + `filter` + "`" + `."
+  toggled: FacetState!
 }
 
 # -----------------------------------------------------------------------------
@@ -2613,6 +2508,8 @@ type Hierarchy implements Node {
   products(
     "Which products to return."
     filter: ProductFilter
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    facets: FacetState
     "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
     variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
@@ -2688,6 +2585,8 @@ type CatalogNode implements Node {
     includeDescendants: Boolean! = false
     "Which products to return."
     filter: ProductFilter
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    facets: FacetState
     "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
     variants: ProductVariants! = AS_LISTED
     "Default: curated products first, in the merchant's order, then last updated first, then by id."
@@ -2918,14 +2817,6 @@ type CatalogResolution {
   releaseUuid: ID
   "Time of that release. Null if nothing is published."
   publishedAt: DateTime
-  "Languages of the catalog's texts, BCP 47, the base language first. Example: ` + "`" + `en` + "`" + `, ` + "`" + `fr` + "`" + `, ` + "`" + `zh-Hant` + "`" + `. Empty if nothing is published."
-  locales: [String!]!
-  """
-  Channels that lead to this catalog by a rule in force, by name. Rules for other shoppers are left
-  out, unless the token has the scope ` + "`" + `catalog:write` + "`" + `.
-  Example: ` + "`" + `web` + "`" + `.
-  """
-  channels: [String!]!
   "Own id of the rule that decided. Null if none did."
   ruleUuid: ID
   "Name of the rule that decided. Null if none did."
@@ -6236,10 +6127,6 @@ type JobCancelPayload {
 type Settings {
   "Default page size, 1 to 100."
   pageLength: Int!
-  "Maximum page size, for ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + `: 100. Read-only."
-  pageLengthMax: Int!
-  "Maximum ` + "`" + `offset` + "`" + `: 10000. Read-only."
-  pageOffsetLimit: Int!
   "Default currency, ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
   "Default language of texts, BCP 47: ` + "`" + `en` + "`" + `."
@@ -6396,20 +6283,6 @@ func (ec *executionContext) childFields_AttributeDefinition(ctx context.Context,
 		return ec.fieldContext_AttributeDefinition_sortable(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttributeDefinition", field.Name)
-}
-
-func (ec *executionContext) childFields_AttributeFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "key":
-		return ec.fieldContext_AttributeFilterValues_key(ctx, field)
-	case "in":
-		return ec.fieldContext_AttributeFilterValues_in(ctx, field)
-	case "ge":
-		return ec.fieldContext_AttributeFilterValues_ge(ctx, field)
-	case "le":
-		return ec.fieldContext_AttributeFilterValues_le(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AttributeFilterValues", field.Name)
 }
 
 func (ec *executionContext) childFields_AttributesDeclarePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7536,10 +7409,6 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_CatalogResolution_publishedAt(ctx, field)
-	case "locales":
-		return ec.fieldContext_CatalogResolution_locales(ctx, field)
-	case "channels":
-		return ec.fieldContext_CatalogResolution_channels(ctx, field)
 	case "ruleUuid":
 		return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
 	case "ruleName":
@@ -7752,8 +7621,6 @@ func (ec *executionContext) childFields_FacetValue(ctx context.Context, field gr
 		return ec.fieldContext_FacetValue_count(ctx, field)
 	case "selected":
 		return ec.fieldContext_FacetValue_selected(ctx, field)
-	case "filter":
-		return ec.fieldContext_FacetValue_filter(ctx, field)
 	case "toggled":
 		return ec.fieldContext_FacetValue_toggled(ctx, field)
 	}
@@ -7950,14 +7817,6 @@ func (ec *executionContext) childFields_HierarchyEdge(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_IDFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "in":
-		return ec.fieldContext_IDFilterValues_in(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type IDFilterValues", field.Name)
-}
-
 func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8086,16 +7945,6 @@ func (ec *executionContext) childFields_NodesUpsertPayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type NodesUpsertPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_OptionFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext_OptionFilterValues_name(ctx, field)
-	case "in":
-		return ec.fieldContext_OptionFilterValues_in(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type OptionFilterValues", field.Name)
-}
-
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -8122,16 +7971,6 @@ func (ec *executionContext) childFields_Price(ctx context.Context, field graphql
 		return ec.fieldContext_Price_withoutTax(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Price", field.Name)
-}
-
-func (ec *executionContext) childFields_PriceBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "ge":
-		return ec.fieldContext_PriceBoundsValues_ge(ctx, field)
-	case "le":
-		return ec.fieldContext_PriceBoundsValues_le(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PriceBoundsValues", field.Name)
 }
 
 func (ec *executionContext) childFields_PriceFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8310,8 +8149,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_childVariations(ctx, field)
 	case "variantOptions":
 		return ec.fieldContext_Product_variantOptions(ctx, field)
-	case "childByOptions":
-		return ec.fieldContext_Product_childByOptions(ctx, field)
 	case "parent":
 		return ec.fieldContext_Product_parent(ctx, field)
 	case "children":
@@ -8416,10 +8253,6 @@ func (ec *executionContext) childFields_ProductEdge(ctx context.Context, field g
 
 func (ec *executionContext) childFields_ProductFacets(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "tags":
-		return ec.fieldContext_ProductFacets_tags(ctx, field)
-	case "productTypes":
-		return ec.fieldContext_ProductFacets_productTypes(ctx, field)
 	case "price":
 		return ec.fieldContext_ProductFacets_price(ctx, field)
 	case "groups":
@@ -8438,44 +8271,6 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFile", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "search":
-		return ec.fieldContext_ProductFilterValues_search(ctx, field)
-	case "ids":
-		return ec.fieldContext_ProductFilterValues_ids(ctx, field)
-	case "name":
-		return ec.fieldContext_ProductFilterValues_name(ctx, field)
-	case "sku":
-		return ec.fieldContext_ProductFilterValues_sku(ctx, field)
-	case "slug":
-		return ec.fieldContext_ProductFilterValues_slug(ctx, field)
-	case "manufacturerPartNum":
-		return ec.fieldContext_ProductFilterValues_manufacturerPartNum(ctx, field)
-	case "upcEan":
-		return ec.fieldContext_ProductFilterValues_upcEan(ctx, field)
-	case "productTypes":
-		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
-	case "tags":
-		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
-	case "inStock":
-		return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
-	case "price":
-		return ec.fieldContext_ProductFilterValues_price(ctx, field)
-	case "option":
-		return ec.fieldContext_ProductFilterValues_option(ctx, field)
-	case "attribute":
-		return ec.fieldContext_ProductFilterValues_attribute(ctx, field)
-	case "node":
-		return ec.fieldContext_ProductFilterValues_node(ctx, field)
-	case "bounds":
-		return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
-	case "and":
-		return ec.fieldContext_ProductFilterValues_and(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8964,14 +8759,6 @@ func (ec *executionContext) childFields_RedirectsSetPayload(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type RedirectsSetPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "nodes":
-		return ec.fieldContext_RelatedProducts_nodes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
-}
-
 func (ec *executionContext) childFields_SalesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "items":
@@ -9014,10 +8801,6 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 	switch field.Name {
 	case "pageLength":
 		return ec.fieldContext_Settings_pageLength(ctx, field)
-	case "pageLengthMax":
-		return ec.fieldContext_Settings_pageLengthMax(ctx, field)
-	case "pageOffsetLimit":
-		return ec.fieldContext_Settings_pageOffsetLimit(ctx, field)
 	case "currency":
 		return ec.fieldContext_Settings_currency(ctx, field)
 	case "locale":
@@ -9292,14 +9075,6 @@ func (ec *executionContext) childFields_SynonymsSetPayload(ctx context.Context, 
 		return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SynonymsSetPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "in":
-		return ec.fieldContext_TextFilterValues_in(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TextFilterValues", field.Name)
 }
 
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9583,62 +9358,70 @@ func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context,
 		return nil, err
 	}
 	args["filter"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "facets",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOFacetState2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["facets"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
 		func(ctx context.Context, v any) (release.Variants, error) {
 			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["variants"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["variants"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg8
+	args["offset"] = arg9
 	return args, nil
 }
 
@@ -9777,62 +9560,70 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "facets",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOFacetState2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["facets"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
 		func(ctx context.Context, v any) (release.Variants, error) {
 			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["variants"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg7
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -10446,34 +10237,6 @@ func (ec *executionContext) field_ProductFacets_groups_args(ctx context.Context,
 	return args, nil
 }
 
-func (ec *executionContext) field_ProductFacets_productTypes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (int, error) {
-			return ec.unmarshalNInt2int(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_ProductFacets_tags_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (int, error) {
-			return ec.unmarshalNInt2int(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Product_attributes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10488,20 +10251,6 @@ func (ec *executionContext) field_Product_attributes_args(ctx context.Context, r
 	return args, nil
 }
 
-func (ec *executionContext) field_Product_childByOptions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "optionIds",
-		func(ctx context.Context, v any) ([]string, error) {
-			return ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["optionIds"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Product_childrenConnection_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10513,54 +10262,62 @@ func (ec *executionContext) field_Product_childrenConnection_args(ctx context.Co
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "facets",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOFacetState2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["facets"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -10575,54 +10332,62 @@ func (ec *executionContext) field_Product_componentProductsConnection_args(ctx c
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "facets",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOFacetState2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["facets"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -11674,20 +11439,6 @@ func (ec *executionContext) field_Query_changes_args(ctx context.Context, rawArg
 	return args, nil
 }
 
-func (ec *executionContext) field_Query_currency_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["code"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Query_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12009,70 +11760,78 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "includeChildren",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "facets",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOFacetState2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["facets"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "includeChildren",
 		func(ctx context.Context, v any) (*bool, error) {
 			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["includeChildren"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+	args["includeChildren"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
 		func(ctx context.Context, v any) (release.Variants, error) {
 			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["variants"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["variants"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg8
+	args["offset"] = arg9
 	return args, nil
 }
 
@@ -12937,98 +12696,6 @@ func (ec *executionContext) _AttributeDefinition_sortable(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_AttributeDefinition_sortable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _AttributeFilterValues_key(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributeFilterValues_key(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Key, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributeFilterValues_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AttributeFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributeFilterValues_in(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.In, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AttributeFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AttributeFilterValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributeFilterValues_ge(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Ge, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AttributeFilterValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AttributeFilterValues_le(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributeFilterValues_le(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Le, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AttributeFilterValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AttributesDeclarePayload_items(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
@@ -20773,7 +20440,7 @@ func (ec *executionContext) _CatalogNode_products(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["includeDescendants"].(bool), fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["includeDescendants"].(bool), fc.Args["filter"].(*model.ProductFilter), fc.Args["facets"].(*string), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -22122,52 +21789,6 @@ func (ec *executionContext) _CatalogResolution_publishedAt(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_CatalogResolution_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogResolution_locales(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_locales(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Locales(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogResolution_locales(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogResolution_channels(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogResolution_channels(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Channels(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogResolution_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogResolution_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -23780,38 +23401,6 @@ func (ec *executionContext) fieldContext_FacetValue_selected(_ context.Context, 
 	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _FacetValue_filter(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FacetValue_filter(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Filter, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
-			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FacetValue_filter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FacetValue",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23821,27 +23410,18 @@ func (ec *executionContext) _FacetValue_toggled(ctx context.Context, field graph
 			return ec.fieldContext_FacetValue_toggled(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Toggled, nil
+			return obj.Toggled(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
-			return ec.marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNFacetState2string(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
 func (ec *executionContext) fieldContext_FacetValue_toggled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FacetValue",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
+	return graphql.NewScalarFieldContext("FacetValue", field, true, false, errors.New("field of type FacetState does not have child fields"))
 }
 
 func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
@@ -25254,7 +24834,7 @@ func (ec *executionContext) _Hierarchy_products(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["facets"].(*string), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -25460,29 +25040,6 @@ func (ec *executionContext) fieldContext_HierarchyEdge_node(_ context.Context, f
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _IDFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.IDFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_IDFilterValues_in(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.In, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_IDFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("IDFilterValues", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Job_id(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
@@ -28346,52 +27903,6 @@ func (ec *executionContext) fieldContext_NodesUpsertPayload_userErrors(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _OptionFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.OptionFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_OptionFilterValues_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_OptionFilterValues_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OptionFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _OptionFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.OptionFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_OptionFilterValues_in(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.In, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_OptionFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OptionFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28601,52 +28112,6 @@ func (ec *executionContext) fieldContext_Price_withoutTax(_ context.Context, fie
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _PriceBoundsValues_ge(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceBoundsValues_ge(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Ge, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PriceBoundsValues_ge(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PriceBoundsValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PriceBoundsValues_le(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PriceBoundsValues_le(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Le, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PriceBoundsValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PriceBoundsValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PriceFacet_min(ctx context.Context, field graphql.CollectedField, obj *model.PriceFacet) (ret graphql.Marshaler) {
@@ -30353,50 +29818,6 @@ func (ec *executionContext) fieldContext_Product_variantOptions(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Product_childByOptions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_childByOptions(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Product().ChildByOptions(ctx, obj, fc.Args["optionIds"].([]string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
-			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Product_childByOptions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Product",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Product(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Product_childByOptions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Product_parent(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30471,7 +29892,7 @@ func (ec *executionContext) _Product_childrenConnection(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Product().ChildrenConnection(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Product().ChildrenConnection(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["facets"].(*string), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -30634,7 +30055,7 @@ func (ec *executionContext) _Product_componentProductsConnection(ctx context.Con
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Product().ComponentProductsConnection(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Product().ComponentProductsConnection(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["facets"].(*string), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -30887,8 +30308,8 @@ func (ec *executionContext) _Product_related(ctx context.Context, field graphql.
 			return ec.Resolvers.Product().Related(ctx, obj, fc.Args["kind"].(*string), fc.Args["first"].(int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
-			return ec.marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -30901,7 +30322,7 @@ func (ec *executionContext) fieldContext_Product_related(ctx context.Context, fi
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RelatedProducts(ctx, field)
+			return ec.childFields_Product(ctx, field)
 		},
 	}
 	defer func() {
@@ -31455,94 +30876,6 @@ func (ec *executionContext) fieldContext_ProductEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductFacets_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFacets_tags(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return obj.Tags(ctx, fc.Args["first"].(int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
-			return ec.marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFacets_tags(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFacets",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FacetValue(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_ProductFacets_tags_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFacets_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFacets_productTypes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return obj.ProductTypes(ctx, fc.Args["first"].(int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
-			return ec.marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFacets_productTypes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFacets",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FacetValue(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_ProductFacets_productTypes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _ProductFacets_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31695,473 +31028,6 @@ func (ec *executionContext) fieldContext_ProductFile_file(_ context.Context, fie
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_search(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_search(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Search, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_search(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductFilterValues_ids(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_ids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Ids(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_ids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _ProductFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_sku(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_sku(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Sku, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_slug(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_slug(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_manufacturerPartNum(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ManufacturerPartNum, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_upcEan(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpcEan, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ProductTypes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_productTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_tags(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_tags(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Tags, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-			return ec.marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TextFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_inStock(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.InStock, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
-			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_inStock(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _ProductFilterValues_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_price(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Price, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceBounds) graphql.Marshaler {
-			return ec.marshalOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PriceBoundsValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_option(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_option(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Option, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.OptionFilter) graphql.Marshaler {
-			return ec.marshalOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_option(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_OptionFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_attribute(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_attribute(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Attribute, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AttributeFilter) graphql.Marshaler {
-			return ec.marshalOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_attribute(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AttributeFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_node(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
-			return ec.marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductFilterValues",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_IDFilterValues(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Bounds()
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_bounds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
-}
-
-func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFilterValues_and(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.And()
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
@@ -36136,7 +35002,7 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["facets"].(*string), fc.Args["includeChildren"].(*bool), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -36760,50 +35626,6 @@ func (ec *executionContext) fieldContext_Query_attributes(_ context.Context, fie
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AttributeDefinition(ctx, field)
 		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_currency(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Currency(ctx, fc.Args["code"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Currency) graphql.Marshaler {
-			return ec.marshalOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_currency(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Currency(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_currency_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
 	}
 	return fc, nil
 }
@@ -39175,38 +37997,6 @@ func (ec *executionContext) fieldContext_RedirectsSetPayload_userErrors(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field graphql.CollectedField, obj *model.RelatedProducts) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RelatedProducts_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
-			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RelatedProducts",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Product(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _SalesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -39503,52 +38293,6 @@ func (ec *executionContext) _Settings_pageLength(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Settings_pageLength(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _Settings_pageLengthMax(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Settings_pageLengthMax(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageLengthMax(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Settings_pageLengthMax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _Settings_pageOffsetLimit(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Settings_pageOffsetLimit(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageOffsetLimit(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Settings_pageOffsetLimit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Settings", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Settings_currency(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
@@ -41768,29 +40512,6 @@ func (ec *executionContext) fieldContext_SynonymsSetPayload_userErrors(_ context
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _TextFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.TextFilter) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TextFilterValues_in(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Values(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_TextFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TextFilterValues", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_field(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
@@ -46312,7 +45033,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "node", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "node", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46326,13 +45047,6 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Search = data
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
 		case "ids":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
 			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
@@ -49002,59 +47716,6 @@ func (ec *executionContext) _AttributeDefinition(ctx context.Context, sel ast.Se
 		case "sortable":
 			out.Values[i] = ec._AttributeDefinition_sortable(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var attributeFilterValuesImplementors = []string{"AttributeFilterValues"}
-
-func (ec *executionContext) _AttributeFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.AttributeFilter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, attributeFilterValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AttributeFilterValues")
-		case "key":
-			out.Values[i] = ec._AttributeFilterValues_key(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "in":
-			out.Values[i] = ec._AttributeFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ge":
-			out.Values[i] = ec._AttributeFilterValues_ge(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "le":
-			out.Values[i] = ec._AttributeFilterValues_le(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -54988,16 +53649,6 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "locales":
-			out.Values[i] = ec._CatalogResolution_locales(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "channels":
-			out.Values[i] = ec._CatalogResolution_channels(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
 		case "ruleUuid":
 			out.Values[i] = ec._CatalogResolution_ruleUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -55930,11 +54581,6 @@ func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "filter":
-			out.Values[i] = ec._FacetValue_filter(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
 		case "toggled":
 			out.Values[i] = ec._FacetValue_toggled(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -56817,44 +55463,6 @@ func (ec *executionContext) _HierarchyEdge(ctx context.Context, sel ast.Selectio
 	return out
 }
 
-var iDFilterValuesImplementors = []string{"IDFilterValues"}
-
-func (ec *executionContext) _IDFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.IDFilter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, iDFilterValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("IDFilterValues")
-		case "in":
-			out.Values[i] = ec._IDFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var jobImplementors = []string{"Job", "Node"}
 
 func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj *model.Job) graphql.Marshaler {
@@ -57705,49 +56313,6 @@ func (ec *executionContext) _NodesUpsertPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var optionFilterValuesImplementors = []string{"OptionFilterValues"}
-
-func (ec *executionContext) _OptionFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.OptionFilter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, optionFilterValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("OptionFilterValues")
-		case "name":
-			out.Values[i] = ec._OptionFilterValues_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "in":
-			out.Values[i] = ec._OptionFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *model.PageInfo) graphql.Marshaler {
@@ -57830,49 +56395,6 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "withoutTax":
 			out.Values[i] = ec._Price_withoutTax(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var priceBoundsValuesImplementors = []string{"PriceBoundsValues"}
-
-func (ec *executionContext) _PriceBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.PriceBounds) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, priceBoundsValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PriceBoundsValues")
-		case "ge":
-			out.Values[i] = ec._PriceBoundsValues_ge(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "le":
-			out.Values[i] = ec._PriceBoundsValues_le(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -58719,44 +57241,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "childByOptions":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Product_childByOptions(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "parent":
 			field := field
 
@@ -59668,82 +58152,6 @@ func (ec *executionContext) _ProductFacets(ctx context.Context, sel ast.Selectio
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ProductFacets")
-		case "tags":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._ProductFacets_tags(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "productTypes":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._ProductFacets_productTypes(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "price":
 			field := field
 
@@ -59866,119 +58274,6 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 		case "file":
 			out.Values[i] = ec._ProductFile_file(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var productFilterValuesImplementors = []string{"ProductFilterValues"}
-
-func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.ProductFilterValues) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productFilterValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductFilterValues")
-		case "search":
-			out.Values[i] = ec._ProductFilterValues_search(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "ids":
-			out.Values[i] = ec._ProductFilterValues_ids(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "name":
-			out.Values[i] = ec._ProductFilterValues_name(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "sku":
-			out.Values[i] = ec._ProductFilterValues_sku(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "slug":
-			out.Values[i] = ec._ProductFilterValues_slug(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "manufacturerPartNum":
-			out.Values[i] = ec._ProductFilterValues_manufacturerPartNum(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "upcEan":
-			out.Values[i] = ec._ProductFilterValues_upcEan(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "productTypes":
-			out.Values[i] = ec._ProductFilterValues_productTypes(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "tags":
-			out.Values[i] = ec._ProductFilterValues_tags(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "inStock":
-			out.Values[i] = ec._ProductFilterValues_inStock(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "price":
-			out.Values[i] = ec._ProductFilterValues_price(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "option":
-			out.Values[i] = ec._ProductFilterValues_option(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "attribute":
-			out.Values[i] = ec._ProductFilterValues_attribute(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._ProductFilterValues_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "bounds":
-			out.Values[i] = ec._ProductFilterValues_bounds(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "and":
-			out.Values[i] = ec._ProductFilterValues_and(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -62517,28 +60812,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "currency":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_currency(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalogResolution":
 			field := field
 
@@ -63748,44 +62021,6 @@ func (ec *executionContext) _RedirectsSetPayload(ctx context.Context, sel ast.Se
 	return out
 }
 
-var relatedProductsImplementors = []string{"RelatedProducts"}
-
-func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *model.RelatedProducts) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, relatedProductsImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RelatedProducts")
-		case "nodes":
-			out.Values[i] = ec._RelatedProducts_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var salesUpsertPayloadImplementors = []string{"SalesUpsertPayload"}
 
 func (ec *executionContext) _SalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *SalesUpsertPayload) graphql.Marshaler {
@@ -63949,16 +62184,6 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			out.Values[i] = graphql.MarshalString("Settings")
 		case "pageLength":
 			out.Values[i] = ec._Settings_pageLength(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "pageLengthMax":
-			out.Values[i] = ec._Settings_pageLengthMax(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "pageOffsetLimit":
-			out.Values[i] = ec._Settings_pageOffsetLimit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -65293,44 +63518,6 @@ func (ec *executionContext) _SynonymsSetPayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var textFilterValuesImplementors = []string{"TextFilterValues"}
-
-func (ec *executionContext) _TextFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.TextFilter) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, textFilterValuesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("TextFilterValues")
-		case "in":
-			out.Values[i] = ec._TextFilterValues_in(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *model.UserError) graphql.Marshaler {
@@ -65981,16 +64168,6 @@ func (ec *executionContext) marshalNAttributeDefinition2ᚖporticoᚋstoreᚋrel
 func (ec *executionContext) unmarshalNAttributeFilter2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, v any) (*model.AttributeFilter, error) {
 	res, err := ec.unmarshalInputAttributeFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, sel ast.SelectionSet, v *model.AttributeFilter) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AttributeFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNAttributeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeItemInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeItemInput, error) {
@@ -67946,6 +66123,22 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNFacetState2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFacetState2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -68465,16 +66658,6 @@ func (ec *executionContext) unmarshalNOptionFilter2ᚖporticoᚋgraphᚋmodelᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, sel ast.SelectionSet, v *model.OptionFilter) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._OptionFilterValues(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx context.Context, v any) (model.OrderDirection, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection[tmp]
@@ -68888,16 +67071,6 @@ func (ec *executionContext) unmarshalNProductFileInput2ᚖporticoᚋstoreᚋexch
 func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, v any) (*model.ProductFilter, error) {
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx context.Context, sel ast.SelectionSet, v *model.ProductFilterValues) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ProductFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNProductIdentifierInput2porticoᚋgraphᚋmodelᚐProductIdentifierInput(ctx context.Context, v any) (model.ProductIdentifierInput, error) {
@@ -69691,16 +67864,6 @@ func (ec *executionContext) unmarshalNRedirectsSetInput2porticoᚋgraphᚋgenera
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, sel ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RelatedProducts(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNRelatedProductsInput2ᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInput(ctx context.Context, v any) (*exchange.RelatedProductsInput, error) {
 	res, err := ec.unmarshalInputRelatedProductsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -70195,31 +68358,17 @@ func (ec *executionContext) marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUser
 var (
 	unmarshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[string]model.UserErrorCode{
 		"INVALID":           model.FaultInvalid,
-		"UNAUTHENTICATED":   model.FaultUnauthenticated,
-		"FORBIDDEN":         model.FaultForbidden,
 		"NOT_FOUND":         model.FaultNotFound,
 		"CONFLICT":          model.FaultConflict,
-		"CURSOR_MISMATCH":   model.FaultCursorMismatch,
-		"CURSOR_EXPIRED":    model.FaultCursorExpired,
 		"UNPROCESSABLE":     model.FaultUnprocessable,
-		"RATE_LIMITED":      model.FaultRateLimited,
-		"UNAVAILABLE":       model.FaultUnavailable,
-		"INTERNAL":          model.FaultInternal,
 		"DUPLICATE_CODE":    model.FaultDuplicateCode,
 		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
 	}
 	marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[model.UserErrorCode]string{
 		model.FaultInvalid:         "INVALID",
-		model.FaultUnauthenticated: "UNAUTHENTICATED",
-		model.FaultForbidden:       "FORBIDDEN",
 		model.FaultNotFound:        "NOT_FOUND",
 		model.FaultConflict:        "CONFLICT",
-		model.FaultCursorMismatch:  "CURSOR_MISMATCH",
-		model.FaultCursorExpired:   "CURSOR_EXPIRED",
 		model.FaultUnprocessable:   "UNPROCESSABLE",
-		model.FaultRateLimited:     "RATE_LIMITED",
-		model.FaultUnavailable:     "UNAVAILABLE",
-		model.FaultInternal:        "INTERNAL",
 		model.FaultDuplicateCode:   "DUPLICATE_CODE",
 		model.FaultCodesNotAllowed: "CODES_NOT_ALLOWED",
 	}
@@ -70485,25 +68634,6 @@ func (ec *executionContext) unmarshalOAttributeFilter2ᚕᚖporticoᚋgraphᚋmo
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AttributeFilter) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOAttributeLabelInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeLabelInput, error) {
@@ -71289,13 +69419,6 @@ func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐC
 	return ret
 }
 
-func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *release.Currency) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._Currency(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := model.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -71332,6 +69455,24 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputDateTimeBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFacetState2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalString(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFacetState2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(*v)
+	return res
 }
 
 func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, sel ast.SelectionSet, v *catalog.File) graphql.Marshaler {
@@ -71515,13 +69656,6 @@ func (ec *executionContext) unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFi
 	}
 	res, err := ec.unmarshalInputIDFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, sel ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._IDFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
@@ -71745,25 +69879,6 @@ func (ec *executionContext) unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodel
 	return res, nil
 }
 
-func (ec *executionContext) marshalOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.OptionFilter) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, sel ast.SelectionSet, v *price.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -71794,13 +69909,6 @@ func (ec *executionContext) unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐP
 	}
 	res, err := ec.unmarshalInputPriceBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, sel ast.SelectionSet, v *model.PriceBounds) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PriceBoundsValues(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, sel ast.SelectionSet, v *model.PriceFacet) graphql.Marshaler {
@@ -72705,13 +70813,6 @@ func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTe
 	}
 	res, err := ec.unmarshalInputTextFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, sel ast.SelectionSet, v *model.TextFilter) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._TextFilterValues(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *catalog.VariationOption) graphql.Marshaler {

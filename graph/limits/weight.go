@@ -109,9 +109,7 @@ var fieldWeights = map[string]float64{
 	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2,
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2, "AuthoredProduct.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
-	"ProductFacets.tags":                  16,
 	"ProductConnection.correctedTo":       24,
-	"ProductFacets.productTypes":          16,
 	"ProductFacets.price":                 16,
 	"ProductFacets.groups":                64,
 	"AuthoredNode.translations":           2, // and their texts, which are charged when they are read

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -87,27 +86,6 @@ func (r *CatalogResolution) PublishedAt() *time.Time {
 		return nil
 	}
 	return &r.Release.PublishedAt
-}
-
-// Locales returns the languages of the release, the base language first; empty if nothing is published.
-func (r *CatalogResolution) Locales() []string {
-	if r.Release == nil {
-		return []string{}
-	}
-	return store.Unique(append([]string{r.Release.Locale}, r.Release.Locales...))
-}
-
-// Channels returns the channels of the visible rules in force that lead to the chosen
-// catalog, sorted.
-func (r *CatalogResolution) Channels() []string {
-	channels := []string{}
-	for _, c := range r.Candidates {
-		if r.Catalog != nil && c.named && c.Rule.CatalogID == r.Catalog.ID && c.RuleVerdict.Dropped != routing.DropSchedule {
-			channels = append(channels, c.Rule.Channels...)
-		}
-	}
-	slices.Sort(channels)
-	return slices.Compact(channels)
 }
 
 // RuleID returns the id of the rule that decided; nil for none.

@@ -16,22 +16,20 @@ type Warning struct{ UserError }
 // UserErrorCode is the machine-readable kind of a UserError.
 type UserErrorCode string
 
-// The codes of the store, and reasons that are more specific.
+// The codes of the store that an input can mend, and reasons that are more specific.
 const (
 	FaultInvalid         = UserErrorCode(store.Invalid)
-	FaultUnauthenticated = UserErrorCode(store.Unauthenticated)
-	FaultForbidden       = UserErrorCode(store.Forbidden)
 	FaultNotFound        = UserErrorCode(store.NotFound)
 	FaultConflict        = UserErrorCode(store.Conflict)
-	FaultCursorMismatch  = UserErrorCode(store.CursorMismatch)
-	FaultCursorExpired   = UserErrorCode(store.CursorExpired)
 	FaultUnprocessable   = UserErrorCode(store.Unprocessable)
-	FaultRateLimited     = UserErrorCode(store.RateLimited)
-	FaultUnavailable     = UserErrorCode(store.Unavailable)
-	FaultInternal        = UserErrorCode(store.Internal)
 	FaultDuplicateCode   = UserErrorCode(store.DuplicateCode)
 	FaultCodesNotAllowed = UserErrorCode(store.CodesNotAllowed)
 )
+
+// IsCorrectable reports whether errors of a code are UserErrors: those that another input can mend.
+func IsCorrectable(code store.Code) bool {
+	return slices.Contains([]UserErrorCode{FaultInvalid, FaultNotFound, FaultConflict, FaultUnprocessable}, UserErrorCode(code))
+}
 
 // Code returns the reason, if there is one, else the error code.
 func (e *UserError) Code() UserErrorCode {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"sync"
@@ -38,13 +37,34 @@ func (c *ProductConnection) Edges() []ProductEdge {
 	return edges
 }
 
-// Facets returns the attributes that can filter the list further.
+// Facets returns the values that can narrow the list.
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
-// Filter returns the filter of the list.
+// Filter returns the filter of the list, with the facets that were chosen.
 func (c *ProductConnection) Filter() (release.ProductFilter, error) {
-	c.parse.Do(func() { c.filter, c.err = c.facets.filter.Filter() })
+	c.parse.Do(func() { c.filter, c.err = c.facets.conditions.Filter() })
 	return c.filter, c.err
+}
+
+// ProductConditions choose the products of a list.
+type ProductConditions struct {
+	Given  *ProductFilter // the argument filter
+	Chosen FacetState     // the argument facets
+}
+
+// Filter converts the conditions for the store.
+func (c ProductConditions) Filter() (release.ProductFilter, error) {
+	filter, err := c.Given.Filter()
+	if err != nil {
+		return filter, err
+	}
+	return filter, c.Chosen.addTo(&filter)
+}
+
+// without returns the conditions without those of a group.
+func (c ProductConditions) without(key string) ProductConditions {
+	c.Chosen = c.Chosen.with(key, nil)
+	return c
 }
 
 // FacetSource counts the products of lists.
@@ -53,10 +73,10 @@ type FacetSource struct {
 	Adjust func(*release.ProductQuery) // sets which lists are counted, besides their nodes; nil for nothing
 }
 
-// query returns the lists with a filter, to be counted. It reads the whole filter, so call it where a batch is loaded: once for all
+// query returns the lists with conditions, to be counted. It reads the whole filter, so call it where a batch is loaded: once for all
 // aliases that count the same.
-func (s FacetSource) query(filter ProductFilter, page store.Page) (release.ProductQuery, error) {
-	converted, err := filter.Filter()
+func (s FacetSource) query(conditions ProductConditions, page store.Page) (release.ProductQuery, error) {
+	converted, err := conditions.Filter()
 	query := release.ProductQuery{Filter: converted, Page: page}
 	if s.Adjust != nil {
 		s.Adjust(&query)
@@ -64,12 +84,12 @@ func (s FacetSource) query(filter ProductFilter, page store.Page) (release.Produ
 	return query, err
 }
 
-// NewProductConnections returns the connections of pages by node id, or "" for all products. filter and
+// NewProductConnections returns the connections of pages by node id, or "" for all products. conditions and
 // page are their arguments.
-func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count FacetSource) map[string]*ProductConnection {
+func NewProductConnections(pages map[string]*Connection[*Product], conditions ProductConditions, page store.Page, count FacetSource) map[string]*ProductConnection {
 	lists := make([]facetedList, 0, len(pages))
 	for id := range pages {
-		lists = append(lists, facetedList{id, filter, page, count})
+		lists = append(lists, facetedList{id, conditions, page, count})
 	}
 	connections := make(map[string]*ProductConnection, len(pages))
 	for _, facets := range NewBatch[ProductFacets](lists) {
@@ -78,7 +98,7 @@ func NewProductConnections(pages map[string]*Connection[*Product], filter *Produ
 	return connections
 }
 
-// ProductFacets counts the attributes of a list of products.
+// ProductFacets counts the values of a list of products.
 type ProductFacets struct {
 	facetedList
 	BatchRow[*ProductFacets]
@@ -91,61 +111,24 @@ func (f *ProductFacets) Init(source facetedList, position BatchRow[*ProductFacet
 
 // facetedList is a node's list of products with its arguments.
 type facetedList struct {
-	nodeID string
-	filter *ProductFilter
-	page   store.Page
-	count  FacetSource
+	nodeID     string
+	conditions ProductConditions
+	page       store.Page
+	count      FacetSource
 }
 
-// FacetValue is a value with its number of products. Filter selects only the value, Toggled adds it to the
-// selected values or removes it.
+// FacetValue is a value with its number of products.
 type FacetValue struct {
-	Value, Label    string
-	Count           int
-	Selected        bool
-	Filter, Toggled *ProductFilterValues
+	Value, Label string
+	Count        int
+	Selected     bool
+
+	chosen FacetState // of the list
+	key    string     // of the group
 }
 
-// ProductFilterValues is a filter in a response. It has no member id, which client caches would take for
-// the object's id.
-type ProductFilterValues struct{ ProductFilter }
-
-// Ids returns the ids of the filter.
-func (f *ProductFilterValues) Ids() []string { return f.ids() }
-
-// Bounds returns the bounds as JSON, or null.
-func (f *ProductFilterValues) Bounds() (json.RawMessage, error) {
-	if f.ProductFilter.Bounds == nil {
-		return nil, nil
-	}
-	return json.Marshal(f.ProductFilter.Bounds)
-}
-
-// And returns the conditions as JSON, or null.
-func (f *ProductFilterValues) And() (json.RawMessage, error) {
-	if f.ProductFilter.And == nil {
-		return nil, nil
-	}
-	return json.Marshal(f.ProductFilter.And)
-}
-
-// Tags counts the tags of the list's products.
-func (f *ProductFacets) Tags(ctx context.Context, first int) ([]*FacetValue, error) {
-	return f.values(ctx, "tags", first)
-}
-
-// ProductTypes counts the types of the list's products.
-func (f *ProductFacets) ProductTypes(ctx context.Context, first int) ([]*FacetValue, error) {
-	return f.values(ctx, "product_types", first)
-}
-
-// copyFilter returns the list's filter, to be changed.
-func (f *ProductFacets) copyFilter() ProductFilter {
-	if f.filter == nil {
-		return ProductFilter{}
-	}
-	return *f.filter
-}
+// Toggled returns the list's state with the value chosen too, or not any more.
+func (v *FacetValue) Toggled() string { return v.chosen.Toggle(v.key, v.Value).String() }
 
 func nodeIDsOf(all []*ProductFacets) []string {
 	ids := make([]string, len(all))
@@ -155,14 +138,11 @@ func nodeIDsOf(all []*ProductFacets) []string {
 	return ids
 }
 
-// values counts an attribute for all lists of the batch, without the filter's condition on it.
-func (f *ProductFacets) values(ctx context.Context, attribute string, first int) ([]*FacetValue, error) {
-	filter := f.copyFilter()
-	own := filter.text(attribute)
-	selected := (*own).Values()
-	*own = nil
+// values counts an attribute for all lists of the batch, without the choices of its group.
+func (f *ProductFacets) values(ctx context.Context, attribute, key string, first int) ([]*FacetValue, error) {
+	selected := f.conditions.Chosen.values(key)
 	counted, err := LoadBy(ctx, f.BatchRow, cachekey.New("values", attribute, strconv.Itoa(first)), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
-		list, err := count.query(filter, f.page)
+		list, err := count.query(f.conditions.without(key), f.page)
 		if err != nil {
 			return nil, err
 		}
@@ -170,18 +150,16 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 		byNode, err := count.View.FacetOfNodes(ctx, ids, release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: list})
 		return ValuesByKey(ids, byNode), err
 	})
-	if err != nil {
-		return nil, err
-	}
+	return f.valuesOf(key, "", selected, counted), err
+}
+
+// valuesOf returns counted values of a group. unit is written behind each label.
+func (f *ProductFacets) valuesOf(key, unit string, selected []string, counted []release.FacetValue) []*FacetValue {
 	values := make([]*FacetValue, len(counted))
 	for i, c := range counted {
-		values[i] = &FacetValue{Value: c.Value, Label: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
-		*own = &TextFilter{Eq: &c.Value}
-		values[i].Filter = &ProductFilterValues{filter}
-		*own = toggled(selected, c.Value)
-		values[i].Toggled = &ProductFilterValues{filter}
+		values[i] = &FacetValue{Value: c.Value, Label: c.Value + unit, Count: c.Count, Selected: slices.Contains(selected, c.Value), chosen: f.conditions.Chosen, key: key}
 	}
-	return values, nil
+	return values
 }
 
 // Values returns the values that a condition allows; nil without a condition.
@@ -193,16 +171,4 @@ func (f *TextFilter) Values() []string {
 		return []string{*f.Eq}
 	}
 	return f.In
-}
-
-// toggled returns a condition with a value added to the selected ones, or removed; nil if none is left.
-func toggled(selected []string, value string) *TextFilter {
-	left := slices.DeleteFunc(slices.Clone(selected), func(other string) bool { return other == value })
-	if len(left) == len(selected) {
-		left = append(left, value)
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	return &TextFilter{In: left}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"portico/internal/cachekey"
 	"portico/store"
@@ -66,12 +67,18 @@ func (f *ProductFacets) Groups(ctx context.Context, keys []string, first int) ([
 		if !wanted(of.key) {
 			continue
 		}
-		values, err := f.values(ctx, of.attribute, first)
+		values, err := f.values(ctx, of.attribute, of.key, first)
 		if err := add(&FacetGroup{of.key, of.label, of.kind, values}, err); err != nil {
 			return nil, err
 		}
 	}
-	for _, facet := range []*namedFacet{f.options(), f.attributes()} {
+	for _, facet := range []namedFacet{
+		{attribute: release.FacetOptions, prefix: optionKey, kind: GroupOption},
+		{attribute: release.FacetAttributeValues, prefix: attributeKey, kind: GroupAttribute},
+	} {
+		if keys != nil && !slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, facet.prefix) }) {
+			continue
+		}
 		if err := facet.each(ctx, f, wanted, first, add); err != nil {
 			return nil, err
 		}
@@ -81,10 +88,13 @@ func (f *ProductFacets) Groups(ctx context.Context, keys []string, first int) ([
 
 // Price returns the prices of the list's products, without the filter's condition on the price.
 func (f *ProductFacets) Price(ctx context.Context) (*PriceFacet, error) {
-	filter := f.copyFilter()
-	filter.Price = nil
+	conditions := f.conditions
+	if conditions.Given != nil {
+		given := *conditions.Given
+		given.Price, conditions.Given = nil, &given
+	}
 	prices, err := Load(ctx, f.BatchRow, "price", f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([]*release.PriceRange, error) {
-		list, err := count.query(filter, f.page)
+		list, err := count.query(conditions, f.page)
 		if err != nil {
 			return nil, err
 		}
@@ -103,80 +113,25 @@ type namedFacet struct {
 	attribute string // of release.FacetGroupQuery
 	prefix    string // of the groups' keys
 	kind      FacetGroupKind
-	names     func(*ProductFilter) []string                        // with a condition in a filter
-	set       func(f *ProductFilter, name string, values []string) // replaces the conditions on a name; nil removes them
-	selected  func(f *ProductFilter, name string) []string
 }
 
-// options returns the facet of the options of variations.
-func (f *ProductFacets) options() *namedFacet {
-	return &namedFacet{attribute: release.FacetOptions, prefix: optionKey, kind: GroupOption,
-		names: func(f *ProductFilter) (names []string) {
-			for _, o := range f.Option {
-				names = append(names, o.Name)
-			}
-			return names
-		},
-		set: func(f *ProductFilter, name string, values []string) {
-			f.Option = slices.DeleteFunc(slices.Clone(f.Option), func(o *OptionFilter) bool { return o.Name == name })
-			if values != nil {
-				f.Option = append(f.Option, &OptionFilter{name, values})
-			}
-		},
-		selected: func(f *ProductFilter, name string) (values []string) {
-			for _, o := range f.Option {
-				if o.Name == name {
-					values = append(values, o.In...)
-				}
-			}
-			return values
-		}}
-}
-
-// attributes returns the facet of the merchant's own attributes.
-func (f *ProductFacets) attributes() *namedFacet {
-	return &namedFacet{attribute: release.FacetAttributeValues, prefix: attributeKey, kind: GroupAttribute,
-		names: func(f *ProductFilter) (names []string) {
-			for _, a := range f.Attribute {
-				names = append(names, a.Key)
-			}
-			return names
-		},
-		set: func(f *ProductFilter, name string, values []string) {
-			f.Attribute = slices.DeleteFunc(slices.Clone(f.Attribute), func(a *AttributeFilter) bool { return a.Key == name })
-			if values != nil {
-				f.Attribute = append(f.Attribute, &AttributeFilter{Key: name, In: values})
-			}
-		},
-		selected: func(f *ProductFilter, name string) (values []string) {
-			for _, a := range f.Attribute {
-				if a.Key == name {
-					values = append(values, a.In...)
-				}
-			}
-			return values
-		}}
-}
-
-// each calls add with the groups by name. Groups without a condition of their own are counted at once,
-// any other by itself, without its condition.
-func (n *namedFacet) each(ctx context.Context, f *ProductFacets, wanted func(key string) bool, first int, add func(*FacetGroup, error) error) error {
-	base := f.copyFilter()
+// each calls add with the groups by name. Groups of which nothing is chosen are counted at once, any other
+// by itself, without its choices.
+func (n namedFacet) each(ctx context.Context, f *ProductFacets, wanted func(key string) bool, first int, add func(*FacetGroup, error) error) error {
 	byName := map[string][]release.FacetValue{}
-	counted, err := n.count(ctx, f, base, "")
+	counted, err := n.count(ctx, f, "")
 	if err != nil {
 		return err
 	}
 	for _, group := range counted {
 		byName[group.Name] = group.Values
 	}
-	for _, name := range store.Unique(n.names(&base)) {
-		if !wanted(n.prefix + name) {
+	for _, choice := range f.conditions.Chosen.choices {
+		name, ok := strings.CutPrefix(choice.key, n.prefix)
+		if !ok || !wanted(choice.key) {
 			continue
 		}
-		without := base
-		n.set(&without, name, nil)
-		own, err := n.count(ctx, f, without, name)
+		own, err := n.count(ctx, f, name)
 		if err != nil {
 			return err
 		}
@@ -184,13 +139,13 @@ func (n *namedFacet) each(ctx context.Context, f *ProductFacets, wanted func(key
 			byName[name] = own[0].Values
 		}
 	}
-	labels, err := f.definitions(ctx, n.kind)
+	definitions, err := f.definitions(ctx, n.kind)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		if wanted(n.prefix + name) {
-			if err := add(n.group(base, name, labels[name], byName[name], first), nil); err != nil {
+			if err := add(n.group(f, name, definitions[name], byName[name], first), nil); err != nil {
 				return err
 			}
 		}
@@ -198,10 +153,14 @@ func (n *namedFacet) each(ctx context.Context, f *ProductFacets, wanted func(key
 	return nil
 }
 
-// count counts all groups, or one by its name.
-func (n *namedFacet) count(ctx context.Context, f *ProductFacets, filter ProductFilter, name string) ([]release.FacetGroup, error) {
+// count counts all groups, or without its choices the one of a name.
+func (n namedFacet) count(ctx context.Context, f *ProductFacets, name string) ([]release.FacetGroup, error) {
 	return LoadBy(ctx, f.BatchRow, cachekey.New("groups", n.prefix, name), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetGroup, error) {
-		list, err := count.query(filter, f.page)
+		conditions := f.conditions
+		if name != "" {
+			conditions = conditions.without(n.prefix + name)
+		}
+		list, err := count.query(conditions, f.page)
 		if err != nil {
 			return nil, err
 		}
@@ -212,9 +171,9 @@ func (n *namedFacet) count(ctx context.Context, f *ProductFacets, filter Product
 }
 
 // group returns a group with its first and its selected values. definition is nil for a variation.
-func (n *namedFacet) group(filter ProductFilter, name string, definition *release.AttributeDefinition, counted []release.FacetValue, first int) *FacetGroup {
+func (n namedFacet) group(f *ProductFacets, name string, definition *release.AttributeDefinition, counted []release.FacetValue, first int) *FacetGroup {
 	group := &FacetGroup{Key: n.prefix + name, Label: name, Kind: n.kind}
-	selected := n.selected(&filter, name)
+	selected := f.conditions.Chosen.values(group.Key)
 	unit := ""
 	if definition != nil {
 		group.Label = definition.Label
@@ -222,19 +181,7 @@ func (n *namedFacet) group(filter ProductFilter, name string, definition *releas
 			unit = " " + *definition.Unit
 		}
 	}
-	with := func(values []string) *ProductFilterValues {
-		changed := filter
-		n.set(&changed, name, values)
-		return &ProductFilterValues{changed}
-	}
-	for _, c := range release.PickFacet(counted, selected, first) {
-		var toggledValues []string
-		if to := toggled(selected, c.Value); to != nil {
-			toggledValues = to.In
-		}
-		group.Values = append(group.Values, &FacetValue{Value: c.Value, Label: c.Value + unit, Count: c.Count, Selected: slices.Contains(selected, c.Value),
-			Filter: with([]string{c.Value}), Toggled: with(toggledValues)})
-	}
+	group.Values = f.valuesOf(group.Key, unit, selected, release.PickFacet(counted, selected, first))
 	return group
 }
 

@@ -13,7 +13,6 @@ import (
 // ProductFilter is the schema's filter of products. Its JSON can be sent as a variable.
 type ProductFilter struct {
 	Search              *string            `json:"search,omitzero"`
-	ID                  *IDFilter          `json:"id,omitzero"`
 	Ids                 []string           `json:"ids,omitzero"`
 	Name                *TextFilter        `json:"name,omitzero"`
 	Sku                 *TextFilter        `json:"sku,omitzero"`
@@ -204,13 +203,9 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
-	asked := f.ids() // null is the same as absent
-	if f.ID != nil && f.ID.In != nil && f.Ids != nil {
-		return filter, &store.Error{Code: store.Invalid, Path: []string{"filter", "ids"}, Detail: "is given beside id, which is the same; give one of them"}
-	}
-	if asked != nil {
-		ids := make([]string, len(asked))
-		for i, id := range asked {
+	if f.Ids != nil {
+		ids := make([]string, len(f.Ids))
+		for i, id := range f.Ids {
 			ids[i] = store.LocalID(id)
 		}
 		if err := addTerm(&filter, "id", "in", ids); err != nil {
@@ -304,14 +299,6 @@ func underAnd(i int, err error) error {
 	fault := *store.AsErrors(err)[0]
 	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), "and", strconv.Itoa(i)) // after "filter"
 	return &fault
-}
-
-// ids returns the requested ids, or nil for no condition.
-func (f *ProductFilter) ids() []string {
-	if f.ID != nil && f.ID.In != nil {
-		return f.ID.In
-	}
-	return f.Ids
 }
 
 // text returns the condition on an attribute other than id, or nil for an unknown one.

@@ -30,7 +30,7 @@ func TestFilterText(t *testing.T) {
 		{"an empty one", &model.ProductFilter{}, ""},
 		{"each attribute by its name", &model.ProductFilter{Name: eq("a"), Sku: eq("b"), Slug: eq("c"), ManufacturerPartNum: eq("d"), UpcEan: eq("e"), ProductTypes: eq("f"), Tags: eq("g")},
 			`eq(name,["a"]):eq(sku,["b"]):eq(slug,["c"]):eq(manufacturer_part_num,["d"]):eq(upc_ean,["e"]):eq(product_types,["f"]):eq(tags,["g"])`},
-		{"ids, global and own", &model.ProductFilter{ID: &model.IDFilter{In: []string{"a", store.GlobalID(store.TypeProduct, "b")}}}, `in(id,["a" "b"])`},
+		{"ids, global and own", &model.ProductFilter{Ids: []string{"a", store.GlobalID(store.TypeProduct, "b")}}, `in(id,["a" "b"])`},
 		{"several values", &model.ProductFilter{Sku: &model.TextFilter{In: []string{"a", "b"}}}, `in(sku,["a" "b"])`},
 		{"and", &model.ProductFilter{Tags: eq("a"), And: []*model.ProductFilter{{Tags: eq("b")}, {And: []*model.ProductFilter{{Tags: eq("c")}}}}}, `eq(tags,["a"]):eq(tags,["b"]):eq(tags,["c"])`},
 		{"bounds", &model.ProductFilter{Bounds: &model.ListBounds{ID: &model.IDBounds{Gt: ptr("a"), Le: ptr("z")}, UpdatedAt: &model.DateTimeBounds{Ge: &noon, Lt: &noon}}},
@@ -64,8 +64,7 @@ func TestContradictoryFilters(t *testing.T) {
 		member string
 	}{
 		"in nothing":        {&model.ProductFilter{Sku: &model.TextFilter{In: []string{}}}, "filter", "sku"},
-		"no ids":            {&model.ProductFilter{ID: &model.IDFilter{In: []string{}}}, "filter", "id"},
-		"ids twice":         {&model.ProductFilter{ID: &model.IDFilter{In: []string{"a"}}, Ids: []string{"a"}}, "filter.ids", "ids"},
+		"no ids":            {&model.ProductFilter{Ids: []string{}}, "filter", "id"},
 		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{In: []string{}}}}}}}, "filter.and.1.and.0", "sku"},
 		"in nothing there":  {&model.ProductFilter{And: []*model.ProductFilter{{Tags: &model.TextFilter{In: []string{}}}}}, "filter.and.0", "tags"},
 		"words there":       {&model.ProductFilter{And: []*model.ProductFilter{{}, {Search: ptr(strings.Repeat("a ", 999))}}}, "filter.and.1.search", "search"},

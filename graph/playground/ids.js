@@ -26,7 +26,7 @@ const finders = {
       return { id: bundle?.uuid, choice };
     },
   },
-  filters: { operation: "Tag", of: ({ filter }) => ({ filter }), lacks: "tags", fill: ({ products: { facets: { tags: [tag] } } }) => ({ filter: tag && { tags: { eq: tag.value } } }) },
+  filters: { operation: "Tag", of: ({ filter }) => ({ filter }), lacks: "tags", fill: ({ products: { facets: { groups: [group] } } }) => ({ filter: group && { tags: { eq: group.values[0].value } } }) },
   search: { operation: "Words", of: ({ words }) => ({ words }), lacks: "products", fill: ({ products: { nodes } }) => ({ words: words.exec(nodes[0]?.name ?? "")?.[0] }) },
   stock: stock(({ id }) => id, ([id]) => ({ id })),
   live: stock(({ ids }) => ids[0], (ids) => ({ ids: ids.length ? ids : undefined })),

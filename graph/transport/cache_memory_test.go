@@ -52,7 +52,7 @@ func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: 
 			return requestBodyWith(byFilter, graphtest.Variables{"filter": map[string]any{"bounds": map[string]any{"id": map[string]any{"ge": fmt.Sprint("id-", i)}}}}), ""
 		}},
 		"facets": {500, func(i int) (string, string) {
-			return requestBodyWith(`query ($filter: ProductFilter) { products(first: 1, filter: $filter) { facets { tags { value count } } } }`,
+			return requestBodyWith(`query ($filter: ProductFilter) { products(first: 1, filter: $filter) { facets { groups(keys: ["tags"]) { values { value count } } } } }`,
 				graphtest.Variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
 		}},
 		"languages": {2_000, func(i int) (string, string) {

@@ -25,7 +25,6 @@ var scopeTable = map[string]string{
 	"Query.hierarchy":         "catalog:read",
 	"Query.file":              "catalog:read",
 	"Query.files":             "catalog:read",
-	"Query.currency":          "catalog:read",
 	"Query.currencies":        "catalog:read",
 	"Query.locales":           "catalog:read",
 	"Query.searchSuggestions": "catalog:read",

@@ -40,7 +40,7 @@ func (s *shop) searchTerms() (w searchTerms, err error) {
 		}
 	}
 	for offset := 0; offset < min(s.products-100, 1000); offset += 100 {
-		q := s.graphql(`query Words($offset: Int!) { products(first: 100, offset: $offset) { nodes { name } facets { tags(first: 100) { value } } } }`, fmt.Sprintf(`{"offset":%d}`, offset))
+		q := s.graphql(`query Words($offset: Int!) { products(first: 100, offset: $offset) { nodes { name } facets { groups(keys: ["tags"], first: 100) { values { value } } } } }`, fmt.Sprintf(`{"offset":%d}`, offset))
 		if err := s.read(q, &answer); err != nil {
 			return w, err
 		}
@@ -101,7 +101,7 @@ func (b *bench) searchRow() (results []rowResult, err error) {
 			return s.get(fmt.Sprintf("/catalog/products?filter=in(tags,%s,%s):eq(product_types,standard)&page[limit]=25&page[offset]=%d", one, other, offset))
 		})},
 		{"filter, GraphQL", w.taggedRequests(graphql(""))},
-		{"facets, GraphQL", w.taggedRequests(graphql("facets { tags { value count } productTypes { value count } }"))},
+		{"facets, GraphQL", w.taggedRequests(graphql("facets { groups(keys: [\"tags\", \"productTypes\"]) { values { value count } } }"))},
 		{"search, GraphQL", searches},
 	} {
 		t, err := b.measureServer(server, newMix(c.requests, b.distinct))

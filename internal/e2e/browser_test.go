@@ -403,9 +403,9 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	typing(kb.ArrowDown)
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".cm-tooltip-autocomplete li:nth-child(2)[aria-selected]")))
 	typing(kb.Tab)
-	is("{ settings { pageLengthMax }}")
+	is("{ settings { lowStockThreshold }}")
 	with(kb.Enter, chromedp.ModifierCtrl)
-	b.until(t, `document.querySelector("#answer").textContent.includes('"pageLengthMax": 100')`)
+	b.until(t, `document.querySelector("#answer").textContent.includes('"lowStockThreshold": 5')`)
 
 	// Invalid variables show an error and clear the previous response.
 	b.do(t, chromedp.Focus(chromedp.CSS("#variables .cm-content")))
@@ -437,7 +437,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(s.url+"/#example=transact&run"), chromedp.WaitReady(playgroundReady))
 	require.Contains(t, b.text(t, "#status"), "Not run yet")
 	stored := b.script(t, `JSON.stringify(localStorage)`)
-	require.Contains(t, stored, "pageLengthMax")
+	require.Contains(t, stored, "lowStockThreshold")
 	require.NotContains(t, stored, demoToken(t, s))
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,22 +201,23 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	f.click(t, "[data-product=prod-latte] a")
 	f.eventually(t, "Choose Size first", `document.querySelector(".buy button")?.textContent ?? ""`)
 	f.click(t, ".options input[value=opt-large]")
+	type child struct {
+		soldProduct
+		Stock struct{ Available int }
+	}
 	var said struct {
 		Product struct {
-			Related        struct{ Nodes []soldProduct }
-			ChildByOptions struct {
-				soldProduct
-				Stock struct{ Available int }
-			}
+			Related  []soldProduct
+			Children []child
 		}
 	}
-	f.query(t, &said, `{ product(by: {slug: "latte"}) { related(first: 4) { nodes`+sold+`} childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
-	large := said.Product.ChildByOptions
+	f.query(t, &said, `{ product(by: {slug: "latte"}) { related(first: 4)`+sold+` children { stock { available } ... on Product`+sold+`} } }`)
+	large := said.Product.Children[slices.IndexFunc(said.Product.Children, func(c child) bool { return c.UUID == "prod-latte-large" })]
 	f.eventually(t, large.UUID+" "+large.Price.text(),
 		`document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
 	const stock = `document.querySelector(".product .stock").dataset.available ?? ""`
 	f.eventually(t, fmt.Sprint(large.Stock.Available), stock)
-	f.shows(t, "[aria-labelledby=related]", said.Product.Related.Nodes)
+	f.shows(t, "[aria-labelledby=related]", said.Product.Related)
 	f.accessible(t, "variants")
 
 	_, answer := f.s.graphql(t, f.token, `mutation { stockTransact(input: {changes: [{productId: "prod-latte-large", action: DECREMENT, quantity: 137}]}) { userErrors { message } } }`)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bojanz/currency"
 
-	"portico/store"
 	"portico/store/release/segment"
 )
 
@@ -41,21 +40,6 @@ func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
 		list[i].Default = code == standard
 	}
 	return list, nil
-}
-
-// CurrencyOf returns one of Currencies; NOT_FOUND for another code.
-func (v *View) CurrencyOf(ctx context.Context, code string) (*Currency, error) {
-	list, err := v.Currencies(ctx)
-	if err != nil {
-		return nil, err
-	}
-	codes := make([]string, len(list))
-	for i, c := range list {
-		if codes[i] = c.Code; c.Code == code {
-			return c, nil
-		}
-	}
-	return nil, store.NotFoundf(nil, "There is no currency %q here. This catalog has prices in %s.", store.Abbreviate(code), strings.Join(codes, ", "))
 }
 
 // newCurrency derives the format of a currency from an example amount.

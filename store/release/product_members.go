@@ -101,29 +101,14 @@ func (p *storedProduct) ComponentProductIDs() []string { return p.refs().compone
 // attachment first.
 func (p *storedProduct) NodeIDs() []string { return p.read().Meta.BreadCrumbNodes }
 
-// ChildID returns the child with the chosen options, one of each variation in
-// any order; empty when there is none.
-func (p *storedProduct) ChildID(optionIDs []string) string {
-	return childAt(p.matrix(), optionIDs)
-}
-
-// matrix returns the decoded variation matrix: ids of children by option ids, nested by variation.
-func (p *storedProduct) matrix() (matrix any) {
-	_ = json.Unmarshal(p.read().Meta.VariationMatrix, &matrix) // nil if it is none, which has no child
-	return matrix
-}
-
-// childAt returns the child with all options of a list; empty if there is none.
-func childAt(level any, optionIDs []string) string {
-	for range store.Unique(optionIDs) {
-		options, deeper := level.(map[string]any)
-		at := slices.IndexFunc(optionIDs, func(id string) bool { return options[id] != nil })
-		if !deeper || at < 0 {
-			return ""
-		}
-		level = options[optionIDs[at]]
+// childAt returns the child with all options of a list; empty if there is none. matrix has the ids of children by
+// option ids, nested by variation.
+func childAt(matrix any, optionIDs []string) string {
+	for _, id := range optionIDs {
+		options, _ := matrix.(map[string]any)
+		matrix = options[id]
 	}
-	child, _ := level.(string)
+	child, _ := matrix.(string)
 	return child
 }
 
@@ -135,7 +120,9 @@ type VariantOptions struct {
 
 // VariantOptions returns the children that have an option of each variation, in the order of their options.
 func (p *storedProduct) VariantOptions() []VariantOptions {
-	list, matrix, seen := []VariantOptions{}, p.matrix(), map[string]bool{}
+	list, seen := []VariantOptions{}, map[string]bool{}
+	var matrix any
+	_ = json.Unmarshal(p.read().Meta.VariationMatrix, &matrix) // nil if it is none, which has no child
 	for _, options := range p.read().Meta.ChildOptionIDs {
 		if child := childAt(matrix, options); child != "" && !seen[child] {
 			seen[child] = true

@@ -210,15 +210,6 @@ func TestVariants(t *testing.T) {
 			require.Equal(t, []any{[]any{"blue", "l"}, []any{"red", "s"}, []any{"red", "l"}}, storetest.JSONAt(t, members, "meta", "child_option_ids"), "by colour, then size")
 			require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-s", "dress-red-l"}, parent.ChildIDs(), "by colour, then size; a child without a size is last of its colour")
 		})
-		t.Run("child of chosen options", func(t *testing.T) {
-			for choice, want := range map[string]string{
-				"red s": "dress-red-s", "s red": "dress-red-s", "red red l": "dress-red-l", "blue s": "", "red": "", "": "",
-				"red s l": "", "red s blue": "", "green s": "", "red s nonsense": "",
-			} {
-				require.Equal(t, want, parent.ChildID(strings.Fields(choice)), choice)
-			}
-			require.Empty(t, storetest.FindProduct(t, v, "tea").ChildID([]string{"red", "s"}))
-		})
 		t.Run("existing modifiers in order", func(t *testing.T) {
 			child := storetest.FindProduct(t, v, "dress-red-l")
 			require.Equal(t, []string{"large", "no such modifier", "off"}, child.PriceModifiers())

@@ -3,7 +3,7 @@
 import { Link, useSearchParams } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
-import { Facets, FacetsOf, filterOf } from './facets'
+import { choicesOf, Facets, FacetsOf } from './facets'
 import { graphql, type VariablesOf } from './graphql'
 import { Head } from './head'
 import { categoryPath } from './path'
@@ -12,7 +12,7 @@ import { useTexts, type Texts } from './texts'
 import { Missing, Trouble, WaitingPage } from './trouble'
 
 const Category = graphql(`
-  query Category($path: String!, $first: Int!, $offset: Int!, $filter: ProductFilter, $orderBy: ProductOrder) {
+  query Category($path: String!, $first: Int!, $offset: Int!, $filter: ProductFilter, $facets: FacetState, $orderBy: ProductOrder) {
     catalogNode(by: {path: $path}) {
       id
       name
@@ -22,7 +22,7 @@ const Category = graphql(`
       seo { title description }
       breadcrumbs { uuid name slug }
       children(first: 30) { nodes { id name slug } }
-      products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, filter: $filter, orderBy: $orderBy) {
+      products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, filter: $filter, facets: $facets, orderBy: $orderBy) {
         totalCount
         nodes { id ...CardOf }
         facets { ...FacetsOf }
@@ -46,12 +46,12 @@ const orders: Record<string, { name: (texts: Texts) => string; order: Order | nu
 export function CategoryPage({ path }: { path: string }) {
   const texts = useTexts()
   const [chosen, choose] = useSearchParams()
-  const filter = filterOf(chosen)
+  const choices = choicesOf(chosen)
   const sort = chosen.get('sort') ?? ''
   const at = Math.min(Math.max(Math.trunc(Number(chosen.get('page'))) || 1, 1), 1000)
   const [{ data, error, fetching }, ask] = useQuery({
     query: Category,
-    variables: { path, first: length, offset: (at - 1) * length, filter, orderBy: orders[sort]?.order ?? null }
+    variables: { path, first: length, offset: (at - 1) * length, ...choices, orderBy: orders[sort]?.order ?? null }
   })
 
   // Another filter or order begins at the first page.
@@ -79,7 +79,7 @@ export function CategoryPage({ path }: { path: string }) {
       {node.children.nodes.map(child => <Link key={child.id} className="chip" to={categoryPath(ancestors, child)}>{child.name}</Link>)}
     </nav>}
     <div className="listing">
-      <Facets of={facets} filter={filter} choose={filter => choose(another({ filter }), { preventScrollReset: true })} />
+      <Facets of={facets} chosen={choices} choose={changes => choose(another(changes), { preventScrollReset: true })} />
       <div>
         <div className="tools">
           <p className="muted" role="status">{texts.productCount(totalCount)}{sheets > 1 && `, ${texts.pageOf(at, sheets)}`}</p>

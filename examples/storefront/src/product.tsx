@@ -56,7 +56,7 @@ const Product = graphql(`
         childVariations { uuid option { uuid } }
       }
       componentProducts { id uuid }
-      related(first: 12) { nodes { id parent { id } ...CardOf } }
+      related(first: 12) { id parent { id } ...CardOf }
     }
   }
 `, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf, OfferOf, CardOf])
@@ -102,8 +102,8 @@ function Attributes({ of: { attributes, shopperAttributes } }: { of: ProductData
 // Related shows one product of each family, which are a parent and its children.
 function Related({ to: { id, related } }: { to: ProductData }) {
   const texts = useTexts()
-  const family = (of: (typeof related.nodes)[number]) => of.parent?.id ?? of.id
-  const shown = related.nodes.filter((each, i, all) => family(each) !== id && all.findIndex(other => family(other) === family(each)) === i).slice(0, 4)
+  const family = (of: (typeof related)[number]) => of.parent?.id ?? of.id
+  const shown = related.filter((each, i, all) => family(each) !== id && all.findIndex(other => family(other) === family(each)) === i).slice(0, 4)
   return shown.length ? <section aria-labelledby="related">
     <h2 id="related">{texts.related}</h2>
     <Cards products={shown} />

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
-import { Facets, FacetsOf, filterOf, type Filter } from './facets'
+import { choicesOf, Facets, FacetsOf, isNarrowed, type Choices } from './facets'
 import { graphql } from './graphql'
 import { Head } from './head'
 import { Ways } from './menu'
@@ -11,8 +11,8 @@ import { useTexts } from './texts'
 import { Trouble, WaitingPage } from './trouble'
 
 const Search = graphql(`
-  query Search($filter: ProductFilter!, $after: String) {
-    products(filter: $filter, variants: PARENTS, orderBy: { field: RELEVANCE }, first: 9, after: $after) {
+  query Search($filter: ProductFilter!, $facets: FacetState, $after: String) {
+    products(filter: $filter, facets: $facets, variants: PARENTS, orderBy: { field: RELEVANCE }, first: 9, after: $after) {
       totalCount
       correctedTo
       edges { node { id ...CardOf } }
@@ -22,17 +22,17 @@ const Search = graphql(`
   }
 `, [CardOf, FacetsOf])
 
-function Found({ words, filter, choose }: { words: string; filter: Filter; choose: (filter: string) => void }) {
+function Found({ words, choices, choose }: { words: string; choices: Choices; choose: (changes: Partial<Record<keyof Choices, string>>) => void }) {
   const texts = useTexts()
   const [after, setAfter] = useState<string | null>(null)
-  const [{ data, error, fetching }, ask] = useQuery({ query: Search, variables: { filter: { ...filter, search: words }, after } })
+  const [{ data, error, fetching }, ask] = useQuery({ query: Search, variables: { filter: { ...choices.filter, search: words }, facets: choices.facets, after } })
   const list = data?.products
   if (error && !list) return <Trouble error={error} again={ask} />
   if (!list) return <WaitingPage />
   const { edges, totalCount, correctedTo, pageInfo, facets } = list
-  if (!totalCount && !Object.keys(filter).length) return <div role="status"><p className="lead">{texts.noResults}</p><Ways /></div>
+  if (!totalCount && !isNarrowed(choices)) return <div role="status"><p className="lead">{texts.noResults}</p><Ways /></div>
   return <div className="listing">
-    <Facets of={facets} filter={filter} choose={choose} />
+    <Facets of={facets} chosen={choices} choose={choose} />
     <div>
       <div className="tools"><p className="muted" role="status">
         {correctedTo && <strong>{texts.correctedTo(correctedTo)}. </strong>}{texts.productCount(totalCount)}
@@ -47,11 +47,15 @@ export function SearchPage() {
   const texts = useTexts()
   const [chosen, setChosen] = useSearchParams()
   const words = chosen.get('q') ?? ''
-  const choose = (filter: string) => setChosen({ q: words, ...(filter && { filter }) }, { preventScrollReset: true })
+  const choose = (changes: Partial<Record<keyof Choices, string>>) => {
+    const next = new URLSearchParams(chosen)
+    for (const [name, value] of Object.entries(changes)) value ? next.set(name, value) : next.delete(name)
+    setChosen(next, { preventScrollReset: true })
+  }
   const title = words ? texts.resultsFor(words) : texts.allProducts
   return <>
     <Head title={title} />
     <h1>{title}</h1>
-    <Found key={chosen.toString()} words={words} filter={filterOf(chosen)} choose={choose} />
+    <Found key={chosen.toString()} words={words} choices={choicesOf(chosen)} choose={choose} />
   </>
 }

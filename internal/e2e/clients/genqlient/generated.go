@@ -150,6 +150,27 @@ func (v *DateTimeBounds) GetLt() *time.Time { return v.Lt }
 // GetLe returns DateTimeBounds.Le, and is useful for accessing the field via an interface.
 func (v *DateTimeBounds) GetLe() *time.Time { return v.Le }
 
+// What the values of a `FacetGroup` are.
+type FacetGroupKind string
+
+const (
+	// Tags.
+	FacetGroupKindTags FacetGroupKind = "TAGS"
+	// Product types.
+	FacetGroupKindProductTypes FacetGroupKind = "PRODUCT_TYPES"
+	// Options of a variation.
+	FacetGroupKindOption FacetGroupKind = "OPTION"
+	// Values of an attribute of the merchant's own.
+	FacetGroupKindAttribute FacetGroupKind = "ATTRIBUTE"
+)
+
+var AllFacetGroupKind = []FacetGroupKind{
+	FacetGroupKindTags,
+	FacetGroupKindProductTypes,
+	FacetGroupKindOption,
+	FacetGroupKindAttribute,
+}
+
 // Bounds on an id.
 type IDBounds struct {
 	// After this id.
@@ -270,9 +291,7 @@ type ProductFilter struct {
 	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
 	// list has an `orderBy`.
 	Search *string `json:"search"`
-	// By id. The products are sorted last updated first, and curation is ignored.
-	Id *IDFilter `json:"id"`
-	// Short for `id: {in: …}`: 1 to 1000 global ids or `uuid`s. Cannot be combined with `id`.
+	// 1 to 1000 global ids or `uuid`s. The products are sorted last updated first, and curation is ignored.
 	Ids []string `json:"ids"`
 	// By name, in the base language.
 	Name *TextFilter `json:"name"`
@@ -310,9 +329,6 @@ type ProductFilter struct {
 
 // GetSearch returns ProductFilter.Search, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetSearch() *string { return v.Search }
-
-// GetId returns ProductFilter.Id, and is useful for accessing the field via an interface.
-func (v *ProductFilter) GetId() *IDFilter { return v.Id }
 
 // GetIds returns ProductFilter.Ids, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetIds() []string { return v.Ids }
@@ -2398,152 +2414,96 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNo
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets includes the requested fields of the GraphQL type ProductFacets.
 // The GraphQL type's documentation follows.
 //
-// Values that a list of products can be narrowed by, with counts. The counts of an attribute ignore
-// the list's own condition on that attribute, and apply all others. They show how many products the
-// list has after another value is chosen. Conditions in `and` always apply.
+// Values that a list of products can be narrowed by, with counts. The counts of a group ignore what was
+// chosen of that group in the argument `facets`, and apply all other conditions. They show how many products
+// the list has after another value is chosen. Conditions of `filter` always apply.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets struct {
-	// Tags: most products first, then by value. Includes selected tags in any case.
-	Tags []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue `json:"tags"`
-	// Product types, in the same way.
-	ProductTypes []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue `json:"productTypes"`
+	// Everything to narrow the list by: tags, product types, options of variations and filterable
+	// attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
+	// Example: `groups { key label values { label count selected toggled } }`.
+	Groups []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup `json:"groups"`
 }
 
-// GetTags returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets.Tags, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets) GetTags() []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue {
-	return v.Tags
+// GetGroups returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets.Groups, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets) GetGroups() []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup {
+	return v.Groups
 }
 
-// GetProductTypes returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets.ProductTypes, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets) GetProductTypes() []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue {
-	return v.ProductTypes
-}
-
-// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue includes the requested fields of the GraphQL type FacetValue.
+// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup includes the requested fields of the GraphQL type FacetGroup.
 // The GraphQL type's documentation follows.
 //
-// A value to narrow a list by, with filters ready to send.
-type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue struct {
-	// The value: `sale`.
-	Value string `json:"value"`
-	// Number of products in the list that have it.
-	Count int `json:"count"`
-	// Whether the list's filter has it.
-	Selected bool `json:"selected"`
+// Values of one kind to narrow a list by.
+type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup struct {
+	// For `keys`: `tags`, `productTypes`, `option:size`, `attribute:brand`.
+	Key string `json:"key"`
+	// Name of the variation in the base language, or label of the attribute in the shopper's. `Tags` and `Product types` are in English.
+	Label string `json:"label"`
+	// What the values are.
+	Kind FacetGroupKind `json:"kind"`
+	// Most products first, then by value. Includes selected values in any case.
+	Values []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue `json:"values"`
 }
 
-// GetValue returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue.Value, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue) GetValue() string {
+// GetKey returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup.Key, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup) GetKey() string {
+	return v.Key
+}
+
+// GetLabel returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup.Label, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup) GetLabel() string {
+	return v.Label
+}
+
+// GetKind returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup.Kind, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup) GetKind() FacetGroupKind {
+	return v.Kind
+}
+
+// GetValues returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup.Values, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroup) GetValues() []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue {
+	return v.Values
+}
+
+// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue includes the requested fields of the GraphQL type FacetValue.
+// The GraphQL type's documentation follows.
+//
+// A value to narrow a list by.
+type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue struct {
+	// The value: `sale`.
+	Value string `json:"value"`
+	// The value for people: with the unit of an attribute, `16 GB`.
+	Label string `json:"label"`
+	// Number of products in the list that have it.
+	Count int `json:"count"`
+	// Whether the list's `facets` have it.
+	Selected bool `json:"selected"`
+	// The list's `facets` with this value added, or removed if selected, as a checkbox needs it. Send it as `facets`, beside the same `filter`.
+	Toggled string `json:"toggled"`
+}
+
+// GetValue returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Value, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetValue() string {
 	return v.Value
 }
 
-// GetCount returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue.Count, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue) GetCount() int {
+// GetLabel returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Label, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetLabel() string {
+	return v.Label
+}
+
+// GetCount returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Count, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetCount() int {
 	return v.Count
 }
 
-// GetSelected returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue.Selected, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue) GetSelected() bool {
+// GetSelected returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Selected, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetSelected() bool {
 	return v.Selected
 }
 
-// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue includes the requested fields of the GraphQL type FacetValue.
-// The GraphQL type's documentation follows.
-//
-// A value to narrow a list by, with filters ready to send.
-type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue struct {
-	// The value: `sale`.
-	Value string `json:"value"`
-	// Number of products in the list that have it.
-	Count int `json:"count"`
-	// Whether the list's filter has it.
-	Selected bool `json:"selected"`
-	// The current filter with this value added, or removed if selected, as a checkbox needs it.
-	Toggled ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues `json:"toggled"`
-}
-
-// GetValue returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue.Value, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetValue() string {
-	return v.Value
-}
-
-// GetCount returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue.Count, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetCount() int {
-	return v.Count
-}
-
-// GetSelected returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue.Selected, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetSelected() bool {
-	return v.Selected
-}
-
-// GetToggled returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue.Toggled, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetToggled() ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues {
+// GetToggled returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Toggled, and is useful for accessing the field via an interface.
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetToggled() string {
 	return v.Toggled
-}
-
-// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues includes the requested fields of the GraphQL type ProductFilterValues.
-// The GraphQL type's documentation follows.
-//
-// A `ProductFilter` to send as the next `filter`. Select the members that your own filter can have,
-// and the facet's attribute. It is a valid variable as it is: null members are no conditions, and `__typename` is ignored.
-// Example: `toggled { search tags { in } }`.
-type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues struct {
-	// Search words. Null if not set.
-	Search *string `json:"search"`
-	// Condition on the tags. Null if not set.
-	Tags *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues `json:"tags"`
-	// Condition on the product types. Null if not set.
-	ProductTypes *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues `json:"productTypes"`
-	// Further filters as sent, a list of `ProductFilter`. Null if not set.
-	And *json.RawMessage `json:"and"`
-}
-
-// GetSearch returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues.Search, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues) GetSearch() *string {
-	return v.Search
-}
-
-// GetTags returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues.Tags, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues) GetTags() *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues {
-	return v.Tags
-}
-
-// GetProductTypes returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues.ProductTypes, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues) GetProductTypes() *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues {
-	return v.ProductTypes
-}
-
-// GetAnd returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues.And, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues) GetAnd() *json.RawMessage {
-	return v.And
-}
-
-// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues includes the requested fields of the GraphQL type TextFilterValues.
-// The GraphQL type's documentation follows.
-//
-// A condition on a text, as in `TextFilter`.
-type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues struct {
-	// Equal to one of these values.
-	In []string `json:"in"`
-}
-
-// GetIn returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues.In, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues) GetIn() []string {
-	return v.In
-}
-
-// ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues includes the requested fields of the GraphQL type TextFilterValues.
-// The GraphQL type's documentation follows.
-//
-// A condition on a text, as in `TextFilter`.
-type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues struct {
-	// Equal to one of these values.
-	In []string `json:"in"`
-}
-
-// GetIn returns ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues.In, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues) GetIn() []string {
-	return v.In
 }
 
 // ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
@@ -2604,9 +2564,8 @@ type ShopChildQueryProduct struct {
 	Id string `json:"id"`
 	// The options of each child that has one for every variation, in the order of `children`. Empty unless this is a parent.
 	VariantOptions []ShopChildQueryProductVariantOptions `json:"variantOptions"`
-	// The child with the chosen options, one for each variation. Null if there is none.
-	// Example: `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }`.
-	ChildByOptions *ShopChildQueryProductChildByOptionsProduct `json:"childByOptions"`
+	// All children of this parent, in the order of their options. Children without options come last, by id.
+	Children []ShopChildQueryProductChildrenProduct `json:"children"`
 }
 
 // GetId returns ShopChildQueryProduct.Id, and is useful for accessing the field via an interface.
@@ -2617,81 +2576,77 @@ func (v *ShopChildQueryProduct) GetVariantOptions() []ShopChildQueryProductVaria
 	return v.VariantOptions
 }
 
-// GetChildByOptions returns ShopChildQueryProduct.ChildByOptions, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProduct) GetChildByOptions() *ShopChildQueryProductChildByOptionsProduct {
-	return v.ChildByOptions
+// GetChildren returns ShopChildQueryProduct.Children, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProduct) GetChildren() []ShopChildQueryProductChildrenProduct {
+	return v.Children
 }
 
-// ShopChildQueryProductChildByOptionsProduct includes the requested fields of the GraphQL type Product.
+// ShopChildQueryProductChildrenProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
 // stock and price. Text fields are empty strings if not set.
-type ShopChildQueryProductChildByOptionsProduct struct {
+type ShopChildQueryProductChildrenProduct struct {
 	ShopCard `json:"-"`
 	// The parent of this child. Null for other products.
-	Parent *ShopChildQueryProductChildByOptionsProductParentProduct `json:"parent"`
+	Parent *ShopChildQueryProductChildrenProductParentProduct `json:"parent"`
 }
 
-// GetParent returns ShopChildQueryProductChildByOptionsProduct.Parent, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetParent() *ShopChildQueryProductChildByOptionsProductParentProduct {
+// GetParent returns ShopChildQueryProductChildrenProduct.Parent, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetParent() *ShopChildQueryProductChildrenProductParentProduct {
 	return v.Parent
 }
 
-// GetId returns ShopChildQueryProductChildByOptionsProduct.Id, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetId() string { return v.ShopCard.Id }
+// GetId returns ShopChildQueryProductChildrenProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetId() string { return v.ShopCard.Id }
 
-// GetUuid returns ShopChildQueryProductChildByOptionsProduct.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetUuid() string { return v.ShopCard.Uuid }
+// GetUuid returns ShopChildQueryProductChildrenProduct.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetUuid() string { return v.ShopCard.Uuid }
 
-// GetSku returns ShopChildQueryProductChildByOptionsProduct.Sku, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetSku() string { return v.ShopCard.Sku }
+// GetSku returns ShopChildQueryProductChildrenProduct.Sku, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetSku() string { return v.ShopCard.Sku }
 
-// GetSlug returns ShopChildQueryProductChildByOptionsProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetSlug() string { return v.ShopCard.Slug }
+// GetSlug returns ShopChildQueryProductChildrenProduct.Slug, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetSlug() string { return v.ShopCard.Slug }
 
-// GetName returns ShopChildQueryProductChildByOptionsProduct.Name, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetName() string { return v.ShopCard.Name }
+// GetName returns ShopChildQueryProductChildrenProduct.Name, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetName() string { return v.ShopCard.Name }
 
-// GetTags returns ShopChildQueryProductChildByOptionsProduct.Tags, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetTags() []string { return v.ShopCard.Tags }
+// GetTags returns ShopChildQueryProductChildrenProduct.Tags, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetTags() []string { return v.ShopCard.Tags }
 
-// GetPrice returns ShopChildQueryProductChildByOptionsProduct.Price, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetPrice() *ShopCardPrice {
-	return v.ShopCard.Price
-}
+// GetPrice returns ShopChildQueryProductChildrenProduct.Price, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetPrice() *ShopCardPrice { return v.ShopCard.Price }
 
-// GetOriginalPrice returns ShopChildQueryProductChildByOptionsProduct.OriginalPrice, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetOriginalPrice() *ShopCardOriginalPrice {
+// GetOriginalPrice returns ShopChildQueryProductChildrenProduct.OriginalPrice, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetOriginalPrice() *ShopCardOriginalPrice {
 	return v.ShopCard.OriginalPrice
 }
 
-// GetSaleExpires returns ShopChildQueryProductChildByOptionsProduct.SaleExpires, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetSaleExpires() *time.Time {
+// GetSaleExpires returns ShopChildQueryProductChildrenProduct.SaleExpires, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetSaleExpires() *time.Time {
 	return v.ShopCard.SaleExpires
 }
 
-// GetMainImage returns ShopChildQueryProductChildByOptionsProduct.MainImage, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetMainImage() *ShopCardMainImageFile {
+// GetMainImage returns ShopChildQueryProductChildrenProduct.MainImage, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetMainImage() *ShopCardMainImageFile {
 	return v.ShopCard.MainImage
 }
 
-// GetStock returns ShopChildQueryProductChildByOptionsProduct.Stock, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProduct) GetStock() *ShopCardStock {
-	return v.ShopCard.Stock
-}
+// GetStock returns ShopChildQueryProductChildrenProduct.Stock, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProduct) GetStock() *ShopCardStock { return v.ShopCard.Stock }
 
-func (v *ShopChildQueryProductChildByOptionsProduct) UnmarshalJSON(b []byte) error {
+func (v *ShopChildQueryProductChildrenProduct) UnmarshalJSON(b []byte) error {
 
 	if string(b) == "null" {
 		return nil
 	}
 
 	var firstPass struct {
-		*ShopChildQueryProductChildByOptionsProduct
+		*ShopChildQueryProductChildrenProduct
 		graphql.NoUnmarshalJSON
 	}
-	firstPass.ShopChildQueryProductChildByOptionsProduct = v
+	firstPass.ShopChildQueryProductChildrenProduct = v
 
 	err := json.Unmarshal(b, &firstPass)
 	if err != nil {
@@ -2706,8 +2661,8 @@ func (v *ShopChildQueryProductChildByOptionsProduct) UnmarshalJSON(b []byte) err
 	return nil
 }
 
-type __premarshalShopChildQueryProductChildByOptionsProduct struct {
-	Parent *ShopChildQueryProductChildByOptionsProductParentProduct `json:"parent"`
+type __premarshalShopChildQueryProductChildrenProduct struct {
+	Parent *ShopChildQueryProductChildrenProductParentProduct `json:"parent"`
 
 	Id string `json:"id"`
 
@@ -2732,7 +2687,7 @@ type __premarshalShopChildQueryProductChildByOptionsProduct struct {
 	Stock *ShopCardStock `json:"stock"`
 }
 
-func (v *ShopChildQueryProductChildByOptionsProduct) MarshalJSON() ([]byte, error) {
+func (v *ShopChildQueryProductChildrenProduct) MarshalJSON() ([]byte, error) {
 	premarshaled, err := v.__premarshalJSON()
 	if err != nil {
 		return nil, err
@@ -2740,8 +2695,8 @@ func (v *ShopChildQueryProductChildByOptionsProduct) MarshalJSON() ([]byte, erro
 	return json.Marshal(premarshaled)
 }
 
-func (v *ShopChildQueryProductChildByOptionsProduct) __premarshalJSON() (*__premarshalShopChildQueryProductChildByOptionsProduct, error) {
-	var retval __premarshalShopChildQueryProductChildByOptionsProduct
+func (v *ShopChildQueryProductChildrenProduct) __premarshalJSON() (*__premarshalShopChildQueryProductChildrenProduct, error) {
+	var retval __premarshalShopChildQueryProductChildrenProduct
 
 	retval.Parent = v.Parent
 	retval.Id = v.ShopCard.Id
@@ -2758,23 +2713,23 @@ func (v *ShopChildQueryProductChildByOptionsProduct) __premarshalJSON() (*__prem
 	return &retval, nil
 }
 
-// ShopChildQueryProductChildByOptionsProductParentProduct includes the requested fields of the GraphQL type Product.
+// ShopChildQueryProductChildrenProductParentProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
 // stock and price. Text fields are empty strings if not set.
-type ShopChildQueryProductChildByOptionsProductParentProduct struct {
+type ShopChildQueryProductChildrenProductParentProduct struct {
 	// Global id.
 	Id string `json:"id"`
 	// Display name, in `language`.
 	Name string `json:"name"`
 }
 
-// GetId returns ShopChildQueryProductChildByOptionsProductParentProduct.Id, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetId() string { return v.Id }
+// GetId returns ShopChildQueryProductChildrenProductParentProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProductParentProduct) GetId() string { return v.Id }
 
-// GetName returns ShopChildQueryProductChildByOptionsProductParentProduct.Name, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() string { return v.Name }
+// GetName returns ShopChildQueryProductChildrenProductParentProduct.Name, and is useful for accessing the field via an interface.
+func (v *ShopChildQueryProductChildrenProductParentProduct) GetName() string { return v.Name }
 
 // ShopChildQueryProductVariantOptions includes the requested fields of the GraphQL type VariantOptions.
 // The GraphQL type's documentation follows.
@@ -5125,82 +5080,61 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) __
 // ShopSearchQueryProductsProductConnectionFacetsProductFacets includes the requested fields of the GraphQL type ProductFacets.
 // The GraphQL type's documentation follows.
 //
-// Values that a list of products can be narrowed by, with counts. The counts of an attribute ignore
-// the list's own condition on that attribute, and apply all others. They show how many products the
-// list has after another value is chosen. Conditions in `and` always apply.
+// Values that a list of products can be narrowed by, with counts. The counts of a group ignore what was
+// chosen of that group in the argument `facets`, and apply all other conditions. They show how many products
+// the list has after another value is chosen. Conditions of `filter` always apply.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacets struct {
-	// Tags: most products first, then by value. Includes selected tags in any case.
-	Tags []ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue `json:"tags"`
+	// Everything to narrow the list by: tags, product types, options of variations and filterable
+	// attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
+	// Example: `groups { key label values { label count selected toggled } }`.
+	Groups []ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroup `json:"groups"`
 }
 
-// GetTags returns ShopSearchQueryProductsProductConnectionFacetsProductFacets.Tags, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacets) GetTags() []ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue {
-	return v.Tags
+// GetGroups returns ShopSearchQueryProductsProductConnectionFacetsProductFacets.Groups, and is useful for accessing the field via an interface.
+func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacets) GetGroups() []ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroup {
+	return v.Groups
 }
 
-// ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue includes the requested fields of the GraphQL type FacetValue.
+// ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroup includes the requested fields of the GraphQL type FacetGroup.
 // The GraphQL type's documentation follows.
 //
-// A value to narrow a list by, with filters ready to send.
-type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue struct {
+// Values of one kind to narrow a list by.
+type ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroup struct {
+	// Most products first, then by value. Includes selected values in any case.
+	Values []ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue `json:"values"`
+}
+
+// GetValues returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroup.Values, and is useful for accessing the field via an interface.
+func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroup) GetValues() []ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue {
+	return v.Values
+}
+
+// ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue includes the requested fields of the GraphQL type FacetValue.
+// The GraphQL type's documentation follows.
+//
+// A value to narrow a list by.
+type ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue struct {
 	// The value: `sale`.
 	Value string `json:"value"`
 	// Number of products in the list that have it.
 	Count int `json:"count"`
-	// The current filter with only this value for the attribute, as a link needs it. It lists `count` products.
-	Filter ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues `json:"filter"`
+	// The list's `facets` with this value added, or removed if selected, as a checkbox needs it. Send it as `facets`, beside the same `filter`.
+	Toggled string `json:"toggled"`
 }
 
-// GetValue returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue.Value, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetValue() string {
+// GetValue returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Value, and is useful for accessing the field via an interface.
+func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetValue() string {
 	return v.Value
 }
 
-// GetCount returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue.Count, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetCount() int {
+// GetCount returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Count, and is useful for accessing the field via an interface.
+func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetCount() int {
 	return v.Count
 }
 
-// GetFilter returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue.Filter, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue) GetFilter() ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues {
-	return v.Filter
-}
-
-// ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues includes the requested fields of the GraphQL type ProductFilterValues.
-// The GraphQL type's documentation follows.
-//
-// A `ProductFilter` to send as the next `filter`. Select the members that your own filter can have,
-// and the facet's attribute. It is a valid variable as it is: null members are no conditions, and `__typename` is ignored.
-// Example: `toggled { search tags { in } }`.
-type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues struct {
-	// Search words. Null if not set.
-	Search *string `json:"search"`
-	// Condition on the tags. Null if not set.
-	Tags *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues `json:"tags"`
-}
-
-// GetSearch returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues.Search, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues) GetSearch() *string {
-	return v.Search
-}
-
-// GetTags returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues.Tags, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues) GetTags() *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues {
-	return v.Tags
-}
-
-// ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues includes the requested fields of the GraphQL type TextFilterValues.
-// The GraphQL type's documentation follows.
-//
-// A condition on a text, as in `TextFilter`.
-type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues struct {
-	// Equal to one of these values.
-	In []string `json:"in"`
-}
-
-// GetIn returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues.In, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues) GetIn() []string {
-	return v.In
+// GetToggled returns ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue.Toggled, and is useful for accessing the field via an interface.
+func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsGroupsFacetGroupValuesFacetValue) GetToggled() string {
+	return v.Toggled
 }
 
 // ShopSearchQueryProductsProductConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
@@ -6532,6 +6466,7 @@ type __ShopCategoryQueryInput struct {
 	First   int            `json:"first"`
 	After   *string        `json:"after"`
 	Filter  *ProductFilter `json:"filter"`
+	Facets  *string        `json:"facets"`
 	OrderBy *ProductOrder  `json:"orderBy"`
 }
 
@@ -6547,20 +6482,19 @@ func (v *__ShopCategoryQueryInput) GetAfter() *string { return v.After }
 // GetFilter returns __ShopCategoryQueryInput.Filter, and is useful for accessing the field via an interface.
 func (v *__ShopCategoryQueryInput) GetFilter() *ProductFilter { return v.Filter }
 
+// GetFacets returns __ShopCategoryQueryInput.Facets, and is useful for accessing the field via an interface.
+func (v *__ShopCategoryQueryInput) GetFacets() *string { return v.Facets }
+
 // GetOrderBy returns __ShopCategoryQueryInput.OrderBy, and is useful for accessing the field via an interface.
 func (v *__ShopCategoryQueryInput) GetOrderBy() *ProductOrder { return v.OrderBy }
 
 // __ShopChildQueryInput is used internally by genqlient
 type __ShopChildQueryInput struct {
-	Slug    string   `json:"slug"`
-	Options []string `json:"options"`
+	Slug string `json:"slug"`
 }
 
 // GetSlug returns __ShopChildQueryInput.Slug, and is useful for accessing the field via an interface.
 func (v *__ShopChildQueryInput) GetSlug() string { return v.Slug }
-
-// GetOptions returns __ShopChildQueryInput.Options, and is useful for accessing the field via an interface.
-func (v *__ShopChildQueryInput) GetOptions() []string { return v.Options }
 
 // __ShopChoiceQueryInput is used internally by genqlient
 type __ShopChoiceQueryInput struct {
@@ -6952,7 +6886,7 @@ func ShopCatalogQuery(
 
 // The query executed by ShopCategoryQuery.
 const ShopCategoryQuery_Operation = `
-query ShopCategoryQuery ($id: ID!, $first: Int!, $after: String, $filter: ProductFilter, $orderBy: ProductOrder) {
+query ShopCategoryQuery ($id: ID!, $first: Int!, $after: String, $filter: ProductFilter, $facets: FacetState, $orderBy: ProductOrder) {
 	catalogNode(by: {id:$id}) {
 		id
 		name
@@ -6969,7 +6903,7 @@ query ShopCategoryQuery ($id: ID!, $first: Int!, $after: String, $filter: Produc
 				slug
 			}
 		}
-		products(first: $first, after: $after, filter: $filter, orderBy: $orderBy) {
+		products(first: $first, after: $after, filter: $filter, facets: $facets, orderBy: $orderBy) {
 			totalCount
 			pageInfo {
 				hasNextPage
@@ -6985,25 +6919,17 @@ query ShopCategoryQuery ($id: ID!, $first: Int!, $after: String, $filter: Produc
 				}
 			}
 			facets {
-				tags(first: 8) {
-					value
-					count
-					selected
-					toggled {
-						search
-						tags {
-							in
-						}
-						productTypes {
-							in
-						}
-						and
+				groups(first: 8) {
+					key
+					label
+					kind
+					values {
+						value
+						label
+						count
+						selected
+						toggled
 					}
-				}
-				productTypes {
-					value
-					count
-					selected
 				}
 			}
 		}
@@ -7051,6 +6977,7 @@ func ShopCategoryQuery(
 	first int,
 	after *string,
 	filter *ProductFilter,
+	facets *string,
 	orderBy *ProductOrder,
 ) (data_ *ShopCategoryQueryResponse, err_ error) {
 	req_ := &graphql.Request{
@@ -7061,6 +6988,7 @@ func ShopCategoryQuery(
 			First:   first,
 			After:   after,
 			Filter:  filter,
+			Facets:  facets,
 			OrderBy: orderBy,
 		},
 	}
@@ -7079,14 +7007,14 @@ func ShopCategoryQuery(
 
 // The query executed by ShopChildQuery.
 const ShopChildQuery_Operation = `
-query ShopChildQuery ($slug: String!, $options: [ID!]!) {
+query ShopChildQuery ($slug: String!) {
 	product(by: {slug:$slug}) {
 		id
 		variantOptions {
 			uuid
 			optionUuids
 		}
-		childByOptions(optionIds: $options) {
+		children {
 			... ShopCard
 			parent {
 				id
@@ -7134,14 +7062,12 @@ func ShopChildQuery(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	slug string,
-	options []string,
 ) (data_ *ShopChildQueryResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "ShopChildQuery",
 		Query:  ShopChildQuery_Operation,
 		Variables: &__ShopChildQueryInput{
-			Slug:    slug,
-			Options: options,
+			Slug: slug,
 		},
 	}
 
@@ -7745,14 +7671,11 @@ query ShopSearchQuery ($words: String!, $first: Int!, $after: String) {
 			}
 		}
 		facets {
-			tags(first: 5) {
-				value
-				count
-				filter {
-					search
-					tags {
-						in
-					}
+			groups(keys: ["tags"], first: 5) {
+				values {
+					value
+					count
+					toggled
 				}
 			}
 		}

@@ -16,10 +16,9 @@ same<NonNullable<ShopCodeQueryQuery['promotionCodeCheck']>['reasons'][number]['r
 // @ts-expect-error what was not asked for is not there
 export type Missing = Product['upcEan']
 
-// What a facet hands back is the next filter.
-type Toggled = NonNullable<ShopCategoryQueryQuery['catalogNode']>['products']['facets']['tags'][number]['toggled']
-export const next = ({ search, tags }: Toggled): ShopCategoryQueryQueryVariables['filter'] =>
-  ({ search, tags })
+// What a facet hands back is sent as it is.
+type Value = NonNullable<ShopCategoryQueryQuery['catalogNode']>['products']['facets']['groups'][number]['values'][number]
+export const next = ({ toggled }: Value): ShopCategoryQueryQueryVariables['facets'] => toggled
 
 export const variables: ShopCategoryQueryQueryVariables = { id: 'node-coffee', first: 3, orderBy: { field: 'PRICE', direction: 'DESC' } }
 // @ts-expect-error a value that the enum does not have
