@@ -231,6 +231,9 @@ func (l *drawnRequest) productCondition() (condition string, input any) {
 	if operator == "eq" {
 		return condition, map[string]any{graphqlMember(attribute): map[string]any{"eq": values[0]}}
 	}
+	if attribute == "id" {
+		return condition, map[string]any{"ids": values}
+	}
 	return condition, map[string]any{graphqlMember(attribute): map[string]any{"in": values}}
 }
 

@@ -161,14 +161,3 @@ func (f *ProductFacets) valuesOf(key, unit string, selected []string, counted []
 	}
 	return values
 }
-
-// Values returns the values that a condition allows; nil without a condition.
-func (f *TextFilter) Values() []string {
-	switch {
-	case f == nil:
-		return nil
-	case f.Eq != nil:
-		return []string{*f.Eq}
-	}
-	return f.In
-}

@@ -35,14 +35,6 @@ type PriceFacet struct{ Min, Max *store.Money }
 // MaxFacetGroups bounds the groups of a list, and the keys to choose them by.
 const MaxFacetGroups = 50
 
-// The keys of groups: those of options and attributes are followed by a name.
-const (
-	tagsKey         = "tags"
-	productTypesKey = "productTypes"
-	optionKey       = "option:"
-	attributeKey    = "attribute:"
-)
-
 // Groups counts tags, product types, options and filterable attributes, at most MaxFacetGroups. Nil keys
 // are all.
 func (f *ProductFacets) Groups(ctx context.Context, keys []string, first int) ([]*FacetGroup, error) {

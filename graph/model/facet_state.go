@@ -13,6 +13,14 @@ import (
 // MaxFacetState is the largest number of bytes of a FacetState in a request.
 const MaxFacetState = 2048
 
+// The keys of groups: those of options and attributes are followed by a name.
+const (
+	tagsKey         = "tags"
+	productTypesKey = "productTypes"
+	optionKey       = "option:"
+	attributeKey    = "attribute:"
+)
+
 // FacetState is what a shopper chose from the facets of a list: values of groups. Any of a group's values
 // must match, in each group. Equal choices have equal texts.
 type FacetState struct {

@@ -90,6 +90,12 @@ type TextFilter struct {
 	In []string `json:"in,omitzero"`
 }
 
+// Values returns the values that a condition allows; nil without a condition.
+func (t *TextFilter) Values() []string {
+	_, values := t.condition()
+	return values
+}
+
 // IDFilter is a condition on an id.
 type IDFilter struct {
 	In []string `json:"in,omitzero"`

@@ -11,7 +11,7 @@ import { folder } from './made.js'
 import { document, operations, said, token, url } from './shop.js'
 
 const made = folder()
-const scalars = { DateTime: 'string', Secret: 'string', JSON: 'unknown' }
+const scalars = { DateTime: 'string', FacetState: 'string', Secret: 'string', JSON: 'unknown' }
 
 made.write('package.json', '{ "type": "module" }')
 for (const file of ['codegen.ts', 'tada.ts']) made.write(file, readFileSync(new URL(`typed/${file}`, import.meta.url)))
@@ -39,7 +39,7 @@ const used = ({ definitions }) => definitions.length > 1 ? ', [ShopCard]' : ''
 made.write('operations.ts', [
   `import { initGraphQLTada } from 'gql.tada'`,
   `import type { introspection } from './graphql-env.js'`,
-  `const graphql = initGraphQLTada<{ introspection: introspection, disableMasking: true, scalars: { DateTime: string, Secret: string, JSON: unknown } }>()`,
+  `const graphql = initGraphQLTada<{ introspection: introspection, disableMasking: true, scalars: { DateTime: string, FacetState: string, Secret: string, JSON: unknown } }>()`,
   ...document.definitions.filter(({ kind }) => kind === 'FragmentDefinition').map(fragment => `const ${fragment.name.value} = graphql(\`${print(fragment)}\`)`),
   ...operations.map(({ name, document }) => `export const ${name} = graphql(\`${print(document.definitions[0])}\`${used(document)})`)
 ].join('\n'))
