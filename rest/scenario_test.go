@@ -2,9 +2,11 @@ package rest_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,14 +97,15 @@ func requireJSON(t require.TestingT, path string, w *httptest.ResponseRecorder) 
 }
 
 // requireEnvelope checks an error. Its status is a string under /catalog and a number
-// elsewhere, and it always has a detail.
+// elsewhere, and it always has a detail and a code.
 func requireEnvelope(t require.TestingT, path string, w *httptest.ResponseRecorder) {
 	var envelope map[string][]map[string]any
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &envelope), "%s", w.Body)
 	require.Len(t, envelope, 1, "%s", w.Body)
 	require.NotEmpty(t, envelope["errors"], "%s", w.Body)
 	for _, e := range envelope["errors"] {
-		require.Len(t, e, 3, "status, title and detail, and nothing else: %v", e)
+		require.Subset(t, []string{"status", "title", "detail", "code", "source"}, slices.Collect(maps.Keys(e)), "%v", e)
+		require.Regexp(t, "^[A-Z_]+$", e["code"], "%v", e)
 		if strings.HasPrefix(path, "/catalog") {
 			require.Equal(t, strconv.Itoa(w.Code), e["status"], "%s", w.Body)
 		} else {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,9 +42,18 @@ const catalogTitle = "There was a problem processing your request."
 
 // errorBody is one error. Detail is always set, because storefronts print it.
 type errorBody struct {
-	Status any    `json:"status"` // a string under /catalog, else a number
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
+	Status any          `json:"status"` // a string under /catalog, else a number
+	Title  string       `json:"title"`
+	Detail string       `json:"detail"`
+	Code   string       `json:"code"` // as in GraphQL: the reason, else the store.Code
+	Source *errorSource `json:"source,omitempty"`
+}
+
+// errorSource says which part of a REST request is at fault. It has one member, as JSON:API describes them.
+type errorSource struct {
+	Pointer   string `json:"pointer,omitempty"`   // of the body: /data/schema/percent
+	Parameter string `json:"parameter,omitempty"` // of the query or the path: page[limit]
+	Header    string `json:"header,omitempty"`
 }
 
 // Writer returns a function that writes an error in the format of the path: /catalog, /graphql or any other. It logs
@@ -83,7 +93,11 @@ func Writer(log *slog.Logger) auth.WriteError {
 			body.TokenError, body.Description = refused.Code, refused.Error()
 		}
 		for _, e := range list {
-			body.Errors = append(body.Errors, newErrorBody(e, status, api == "catalog"))
+			fault := newErrorBody(e, status, api == "catalog")
+			if (api == "catalog" || api == "v2") && status != http.StatusNotFound { // which is about the path as a whole
+				fault.Source = sourceOf(e.Path, r.Method)
+			}
+			body.Errors = append(body.Errors, fault)
 		}
 		write(w, status, store.Encode(body))
 	}
@@ -125,7 +139,10 @@ func newErrorBody(e *store.Error, status int, catalog bool) errorBody {
 			title = catalogTitle
 		}
 	}
-	body := errorBody{status, title, e.Sentence(MemberName(e.Path))}
+	body := errorBody{Status: status, Title: title, Detail: e.Sentence(MemberName(e.Path)), Code: string(e.Code)}
+	if e.Reason != "" {
+		body.Code = string(e.Reason)
+	}
 	if e.Code == store.Invalid && len(e.Path) > 0 && e.Path[0] == "filter" {
 		body.Detail = e.Sentence("Could not parse the supplied filter: it")
 	}
@@ -133,6 +150,28 @@ func newErrorBody(e *store.Error, status int, catalog bool) errorBody {
 		body.Status = strconv.Itoa(status)
 	}
 	return body
+}
+
+// sourceOf returns the source of an error at a path, or nil for the request as a whole. Bodies of REST are below data.
+func sourceOf(path []string, method string) *errorSource {
+	if len(path) == 0 {
+		return nil
+	}
+	name := MemberName(path[:1])
+	switch {
+	case name == "Idempotency-Key":
+		return &errorSource{Header: name}
+	case method == http.MethodGet || method == http.MethodHead || strings.HasPrefix(name, "page[") || slices.Contains([]string{"filter", "sort", "include"}, name):
+		return &errorSource{Parameter: name}
+	}
+	pointer := ""
+	if name != "data" {
+		pointer = "/data"
+	}
+	for _, member := range append([]string{name}, path[1:]...) {
+		pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(member)
+	}
+	return &errorSource{Pointer: pointer}
 }
 
 // MemberName is the path of a member as REST spells it: page[limit], page_length, changes.0.quantity.

@@ -36,9 +36,14 @@ type errorResponse struct {
 
 func writeTestError(t *testing.T, path string, err error) errorResponse {
 	t.Helper()
+	return writeTestErrorOf(t, http.MethodGet, path, err)
+}
+
+func writeTestErrorOf(t *testing.T, method, path string, err error) errorResponse {
+	t.Helper()
 	var log bytes.Buffer
 	w := httptest.NewRecorder()
-	Writer(slog.New(slog.NewTextHandler(&log, nil)))(w, httptest.NewRequest(http.MethodGet, path, nil), err)
+	Writer(slog.New(slog.NewTextHandler(&log, nil)))(w, httptest.NewRequest(method, path, nil), err)
 	var body struct{ Errors []errorBody }
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body), "%s", w.Body)
 	return errorResponse{w, body.Errors, log.String()}
@@ -61,6 +66,34 @@ func TestEveryCodeInBothErrorFormats(t *testing.T) {
 				require.Equal(t, code == store.RateLimited || code == store.Unavailable, got.Header().Get("Retry-After") != "", "Retry-After")
 			}
 		})
+	}
+}
+
+func TestErrorsNameTheirSource(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, url, source string
+		path                []string
+	}{
+		{"POST", "/v2/promotions", `{"pointer":"/data/schema/percent"}`, []string{"schema", "percent"}},
+		{"POST", "/v2/promotions", `{"pointer":"/data/0/id"}`, []string{"data", "0", "id"}},
+		{"POST", "/v2/inventories/multiple", `{"pointer":"/data/3"}`, []string{"product_ids", "3"}},
+		{"POST", "/v2/promotions", `{"pointer":"/data/a~1b~0c"}`, []string{"a/b~c"}},
+		{"POST", "/v2/promotions", `{"header":"Idempotency-Key"}`, []string{"idempotency_key"}},
+		{"GET", "/v2/inventories", `{"parameter":"page[limit]"}`, []string{"first"}},
+		{"GET", "/v2/inventories", `{"parameter":"page[after]"}`, []string{"after"}},
+		{"GET", "/catalog/products", `{"parameter":"filter"}`, []string{"filter", "sku"}},
+		{"GET", "/catalog/products/x", `{"parameter":"id"}`, []string{"id"}},
+		{"POST", "/v2/promotions", `null`, nil},
+		{"POST", "/oauth/access_token", `null`, []string{"grant_type"}},
+	} {
+		got := writeTestError(t, c.url, &store.Error{Code: store.Invalid, Path: c.path, Detail: "is wrong"})
+		require.Len(t, got.errors, 1)
+		if c.method != http.MethodGet {
+			got = writeTestErrorOf(t, c.method, c.url, &store.Error{Code: store.Unprocessable, Reason: store.DuplicateCode, Path: c.path, Detail: "is wrong"})
+			require.Equal(t, "DUPLICATE_CODE", got.errors[0].Code, "the reason is the code, as in GraphQL")
+		}
+		require.JSONEq(t, c.source, string(store.Encode(got.errors[0].Source)), "%s %s %q", c.method, c.url, c.path)
 	}
 }
 
@@ -115,8 +148,8 @@ func TestSeveralErrorsInOneResponse(t *testing.T) {
 	})
 	require.Equal(t, http.StatusUnprocessableEntity, got.Code)
 	require.Equal(t, []errorBody{
-		{float64(422), "Unprocessable Entity", "page_length must be smaller."},
-		{float64(422), "Unprocessable Entity", "currency must be one."},
+		{float64(422), "Unprocessable Entity", "page_length must be smaller.", "UNPROCESSABLE", &errorSource{Parameter: "page_length"}},
+		{float64(422), "Unprocessable Entity", "currency must be one.", "UNPROCESSABLE", &errorSource{Parameter: "currency"}},
 	}, got.errors)
 }
 
@@ -124,10 +157,10 @@ func TestSeveralErrorsInOneResponse(t *testing.T) {
 func TestStatusWithoutACode(t *testing.T) {
 	t.Parallel()
 	err := &auth.StatusError{Status: http.StatusRequestEntityTooLarge, Err: &store.Error{Code: store.Invalid, Detail: "It is too large."}}
-	require.Equal(t, []errorBody{{float64(413), "Request Entity Too Large", "It is too large."}}, writeTestError(t, "/v2/x", err).errors)
+	require.Equal(t, []errorBody{{float64(413), "Request Entity Too Large", "It is too large.", "INVALID", nil}}, writeTestError(t, "/v2/x", err).errors)
 	got := writeTestError(t, "/catalog/x", err)
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.Code)
-	require.Equal(t, []errorBody{{"413", "Request Entity Too Large", "It is too large."}}, got.errors)
+	require.Equal(t, []errorBody{{"413", "Request Entity Too Large", "It is too large.", "INVALID", nil}}, got.errors)
 }
 
 // TestInternalErrorsAreHidden requires that internal errors are logged but not returned.
