@@ -62,7 +62,7 @@ func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Requ
 		}
 	}
 	decode(t, v.Body.Bytes(), &graphql, both)
-	codes := errorCodesIn(graphql.Data)
+	codes := q.errorCodesIn(graphql.Data)
 	if len(graphql.Errors) > 0 {
 		codes = []store.Code{graphql.Errors[0].Extensions.Code}
 	}

@@ -176,7 +176,7 @@ func drawCurrencies(d *dice) *parityCase {
 }
 
 func drawCurrency(d *dice) *parityCase {
-	code := pick(d, "USD", "EUR", "JPY")
+	code := pick(d, "USD", "EUR", "JPY", "usd", "XYZ", "nobody")
 	q := &parityCase{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(),
 		document: `{ currencies { ...currency } }`}
 	if d.chance(20) {
@@ -185,6 +185,10 @@ func drawCurrency(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Contains(t, mapList(data["currencies"], wireCurrency), rest["data"])
 		require.Equal(t, code, rest["data"].(map[string]any)["code"])
+	}
+	q.absent = func(data map[string]any) bool {
+		list, _ := data["currencies"].([]any)
+		return list != nil && !slices.ContainsFunc(list, func(c any) bool { return c.(map[string]any)["code"] == code })
 	}
 	return q
 }
