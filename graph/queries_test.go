@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
@@ -104,6 +106,60 @@ func TestPageQueriesOnTheDemo(t *testing.T) {
 		for _, q := range pageQueries(t) {
 			requirePageQuery(t, s, q, q.values)
 		}
+	})
+}
+
+// schemaExample finds the examples in the descriptions of the schema.
+var schemaExample = regexp.MustCompile("(?s)Example: `(.*?)`")
+
+// exampleHolders says where an example of a type's field is asked: it stands in place of the %s.
+var exampleHolders = map[string]string{
+	"Query": `{ %s }`, "Mutation": `%s`, "Subscription": `%s`,
+	"Product": `{ product(by: {slug: "latte"}) { %s } }`, "CatalogNode": `{ catalogNode(by: {path: "drinks"}) { %s } }`, "ProductFacets": `{ products { facets { %s } } }`,
+}
+
+// TestExamplesOfTheSchema runs the example of each field on the demo. Those of arguments and of values show only their form.
+func TestExamplesOfTheSchema(t *testing.T) {
+	t.Parallel()
+	lines, err := os.ReadFile("../internal/demo/shop.ndjson")
+	require.NoError(t, err)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openPages(t, e, string(lines))
+		_, err := s.Store.Redemptions.Redeem(t.Context(), "test", redeem.CodeUse{Code: "EARLYBIRD", Units: 1, Reference: "order-1001"})
+		require.NoError(t, err)
+		write := func(description string) {
+			a := s.Send(t, graphtest.As(graphtest.NewPost(t, `mutation($d: String) { productsUpsert(input: {items: [{sku: "GIF-MUG", description: $d}, {sku: "GIF-CUP", name: "Cup", status: DRAFT}]}) { userErrors { message } } }`,
+				graphtest.Variables{"d": description}), graphtest.Client(access.Scopes()...)))
+			require.JSONEq(t, `{"productsUpsert":{"userErrors":[]}}`, string(a.Data), "%s", a.Body)
+		}
+		write("A mug.") // so that two releases differ
+		storetest.Publish(t, s.Store, "catalog-coffee")
+		write("A mug of ours.")
+		ran := 0
+		for _, of := range graphtest.Schema().Types {
+			for _, field := range of.Fields {
+				found := schemaExample.FindStringSubmatch(field.Description)
+				if found == nil || of.Kind != ast.Object || !strings.Contains(found[1], field.Name) {
+					continue // an example of a value
+				}
+				holder, ok := exampleHolders[of.Name]
+				require.True(t, ok, "exampleHolders lacks %s", of.Name)
+				text := fmt.Sprintf(holder, found[1])
+				if of.Name == "Subscription" {
+					_, errs := gqlparser.LoadQuery(graphtest.Schema(), text)
+					require.Empty(t, errs, "%s", text)
+					continue
+				}
+				t.Run(of.Name+"."+field.Name, func(t *testing.T) {
+					a := s.Send(t, graphtest.As(graphtest.NewPost(t, text, nil), graphtest.Client(access.Scopes()...)))
+					require.Empty(t, a.Errors, "%s: %s", text, a.Body)
+					require.NotRegexp(t, `^\{"\w+":(null|\{"nodes":\[\])`, string(a.Data), "%s", text)
+					require.NotContains(t, string(a.Data), `"userErrors":[{`, "%s", text)
+				})
+				ran++
+			}
+		}
+		require.Greater(t, ran, 20)
 	})
 }
 
