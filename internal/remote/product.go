@@ -4,32 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"portico/store/catalog"
 )
 
 // wireProduct is a product of the catalog, with the members that an import can store.
 type wireProduct struct {
 	ID         string `json:"id"`
 	Attributes struct {
-		Name                string                   `json:"name"`
-		Description         string                   `json:"description"`
-		SKU                 string                   `json:"sku"`
-		Slug                string                   `json:"slug"`
-		CommodityType       string                   `json:"commodity_type"`
-		ManufacturerPartNum string                   `json:"manufacturer_part_num"`
-		UPCEAN              string                   `json:"upc_ean"`
-		ExternalRef         string                   `json:"external_ref"`
-		Tags                []string                 `json:"tags"`
-		PriceModifiers      []string                 `json:"price_modifiers"`
-		BaseProduct         bool                     `json:"base_product"`
-		BaseProductID       string                   `json:"base_product_id"`
-		CreatedAt           string                   `json:"created_at"`
-		UpdatedAt           string                   `json:"updated_at"`
-		Components          map[string]wireComponent `json:"components"`
-		CustomInputs        json.RawMessage          `json:"custom_inputs"`
-		Extensions          json.RawMessage          `json:"extensions"`
-		ShopperAttributes   json.RawMessage          `json:"shopper_attributes"`
-		Price               map[string]wireAmount    `json:"price"`
-		Tiers               map[string]wireTier      `json:"tiers"`
+		productMembers
+		Components map[string]wireComponent `json:"components"`
+		Price      map[string]wireAmount    `json:"price"`
+		Tiers      map[string]wireTier      `json:"tiers"`
 	} `json:"attributes"`
 	Relationships struct {
 		Parent    *refLink `json:"parent"`
@@ -51,6 +37,23 @@ type wireProduct struct {
 		SaleExpires     string                `json:"sale_expires"`
 		BreadCrumbNodes []string              `json:"bread_crumb_nodes"`
 	} `json:"meta"`
+}
+
+// productMembers are the members that the catalog and imports have alike.
+type productMembers struct {
+	Name string `json:"name"`
+	SKU  string `json:"sku"`
+	Slug string `json:"slug,omitempty"`
+	catalog.ProductTexts[string]
+	Tags              []string        `json:"tags,omitempty"`
+	PriceModifiers    []string        `json:"price_modifiers,omitempty"`
+	BaseProduct       bool            `json:"base_product"`
+	BaseProductID     string          `json:"base_product_id,omitempty"`
+	CreatedAt         string          `json:"created_at,omitempty"`
+	UpdatedAt         string          `json:"updated_at,omitempty"`
+	CustomInputs      json.RawMessage `json:"custom_inputs,omitempty"`
+	Extensions        json.RawMessage `json:"extensions,omitempty"`
+	ShopperAttributes json.RawMessage `json:"shopper_attributes,omitempty"`
 }
 
 // wireComponent is a part of a bundle. A server may leave min and max open.
@@ -90,29 +93,13 @@ type option struct {
 // The rest are the members of a product in the import format.
 
 type productAttributes struct {
-	Name                string                `json:"name"`
-	SKU                 string                `json:"sku"`
-	Slug                string                `json:"slug,omitempty"`
-	Status              string                `json:"status"`
-	CommodityType       string                `json:"commodity_type,omitempty"`
-	Description         string                `json:"description,omitempty"`
-	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
-	UPCEAN              string                `json:"upc_ean,omitempty"`
-	ExternalRef         string                `json:"external_ref,omitempty"`
-	Tags                []string              `json:"tags,omitempty"`
-	ProductTypes        []string              `json:"product_types,omitempty"`
-	BaseProduct         bool                  `json:"base_product"`
-	BaseProductID       string                `json:"base_product_id,omitempty"`
-	CreatedAt           string                `json:"created_at,omitempty"`
-	UpdatedAt           string                `json:"updated_at,omitempty"`
-	Locales             map[string]localeText `json:"locales,omitempty"`
-	Variations          []variation           `json:"variations,omitempty"`
-	Options             []string              `json:"options,omitempty"`
-	Components          map[string]component  `json:"components,omitempty"`
-	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
-	Extensions          json.RawMessage       `json:"extensions,omitempty"`
-	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
-	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+	productMembers
+	Status       string                `json:"status"`
+	ProductTypes []string              `json:"product_types,omitempty"`
+	Locales      map[string]localeText `json:"locales,omitempty"`
+	Variations   []variation           `json:"variations,omitempty"`
+	Options      []string              `json:"options,omitempty"`
+	Components   map[string]component  `json:"components,omitempty"`
 }
 
 type component struct {
@@ -215,16 +202,15 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 }
 
 func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) importLine[productAttributes, productLinks] {
-	a := &p.Attributes
 	l := importLine[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
-		Name: a.Name, SKU: f.skuOf(p), Slug: a.Slug, Status: "live", CommodityType: a.CommodityType, Description: a.Description,
-		ManufacturerPartNum: a.ManufacturerPartNum, UPCEAN: a.UPCEAN, ExternalRef: a.ExternalRef, Tags: a.Tags, ProductTypes: p.Meta.ProductTypes,
-		BaseProduct: a.BaseProduct, BaseProductID: a.BaseProductID, CreatedAt: utc(a.CreatedAt), UpdatedAt: utc(a.UpdatedAt), Locales: locales,
-		CustomInputs: object(a.CustomInputs), Extensions: object(a.Extensions), ShopperAttributes: object(a.ShopperAttributes), PriceModifiers: a.PriceModifiers,
+		productMembers: p.Attributes.productMembers, Status: "live", ProductTypes: p.Meta.ProductTypes, Locales: locales, Components: components(p.Attributes.Components),
 	}}
+	a := &l.Attributes
+	a.SKU, a.CreatedAt, a.UpdatedAt = f.skuOf(p), utc(a.CreatedAt), utc(a.UpdatedAt)
+	a.CustomInputs, a.Extensions, a.ShopperAttributes = object(a.CustomInputs), object(a.Extensions), object(a.ShopperAttributes)
 	for _, v := range p.Meta.Variations {
 		v.Option = nil
-		l.Attributes.Variations = append(l.Attributes.Variations, v)
+		a.Variations = append(a.Variations, v)
 	}
 	r := &p.Relationships
 	parent := r.Parent.id()
@@ -232,11 +218,10 @@ func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) imp
 	if parent != "" {
 		for _, v := range p.Meta.ChildVariations {
 			if v.Option != nil {
-				l.Attributes.Options = append(l.Attributes.Options, v.Option.ID)
+				a.Options = append(a.Options, v.Option.ID)
 			}
 		}
 	}
-	l.Attributes.Components = components(a.Components)
 	if len(r.Files.Data) > 0 {
 		l.Relationships.Files = &fileLinks{}
 		for _, file := range r.Files.Data {
