@@ -133,7 +133,11 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	} else {
 		f.OneOf("attributes.status", a.Status, "live", "draft")
 	}
-	checkTexts(f, &a.ProductTexts)
+	for i, text := range a.ProductTexts.All() {
+		if m := &ProductTextMembers[i]; m.Limit > 0 {
+			f.Text(m.Path, *text, m.Limit)
+		}
+	}
 	warnOfBarcode(f, "attributes.upc_ean", a.UPCEAN)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	f.Time("attributes.created_at", &a.CreatedAt) // SetTimes sets what is absent
