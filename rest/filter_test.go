@@ -109,6 +109,7 @@ func TestParseFilterErrors(t *testing.T) {
 // TestProductFilters covers filters that parse but are invalid for products.
 func TestProductFilters(t *testing.T) {
 	t.Parallel()
+	attributes := strings.Join(release.FilterAttributes(), ", ")
 	for _, test := range []struct{ name, text, want string }{
 		{"eq", `eq(sku,A)`, ""},
 		{"in", `in(id,A,B)`, ""},
