@@ -134,8 +134,8 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 		f.OneOf("attributes.status", a.Status, "live", "draft")
 	}
 	for i, text := range a.ProductTexts.All() {
-		if m := &ProductTextMembers[i]; m.Limit > 0 {
-			f.Text(m.Path, *text, m.Limit)
+		if limit := ProductTextMembers[i].Limit; limit > 0 {
+			f.Text(textPaths[i], *text, limit)
 		}
 	}
 	warnOfBarcode(f, "attributes.upc_ean", a.UPCEAN)

@@ -21,32 +21,35 @@ func (t *ProductTexts[T]) All() [len(ProductTextMembers)]*T {
 }
 
 // ProductTextMembers describes ProductTexts, in the order of documents and of CSV columns.
-var ProductTextMembers = [...]ProductTextMember{
-	textMember("description", authoring.MaxDescription, true),
-	textMember("commodity_type", 0, false),
-	textMember("upc_ean", authoring.MaxName, false),
-	textMember("manufacturer_part_num", authoring.MaxName, false),
-	textMember("external_ref", 0, false),
-}
-
-// ProductTextMember describes a member of ProductTexts.
-type ProductTextMember struct {
+var ProductTextMembers = [...]struct {
 	Name       string // GraphQL has it in camel case
-	Path       string // in an import line, with dots
 	Limit      int    // in bytes; 0 for a text that imports do not check
-	Translated bool   // a document has it in its language, in another place
-	prefix     string // in a document
+	Filterable bool
+	Translated bool // a document has it in its language, in another place
+}{
+	{Name: "description", Limit: authoring.MaxDescription, Translated: true},
+	{Name: "commodity_type"},
+	{Name: "upc_ean", Limit: authoring.MaxName, Filterable: true},
+	{Name: "manufacturer_part_num", Limit: authoring.MaxName, Filterable: true},
+	{Name: "external_ref"},
 }
 
-func textMember(name string, limit int, translated bool) ProductTextMember {
-	return ProductTextMember{Name: name, Path: "attributes." + name, Limit: limit, Translated: translated, prefix: `,"` + name + `":`}
+// textPaths are the paths of the members in an import line, and textStarts what stands before their values in a
+// document.
+var textPaths, textStarts = textNames("attributes.", ""), textNames(`,"`, `":`)
+
+func textNames(before, after string) (names [len(ProductTextMembers)]string) {
+	for i, m := range ProductTextMembers {
+		names[i] = before + m.Name + after
+	}
+	return names
 }
 
 // appendTexts appends the texts to a document, without those that are translated.
 func appendTexts(dst []byte, texts *ProductTexts[string]) []byte {
 	for i, text := range texts.All() {
-		if m := &ProductTextMembers[i]; !m.Translated {
-			dst = store.AppendMember(dst, m.Name, *text)
+		if !ProductTextMembers[i].Translated {
+			dst = store.AppendString(append(dst, textStarts[i]...), *text)
 		}
 	}
 	return dst
@@ -55,8 +58,8 @@ func appendTexts(dst []byte, texts *ProductTexts[string]) []byte {
 // ProductTexts parses what appendTexts appends.
 func (s *DocumentScanner) ProductTexts(texts *ProductTexts[string]) {
 	for i, text := range texts.All() {
-		if m := &ProductTextMembers[i]; !m.Translated {
-			*text = s.Member(m.prefix)
+		if !ProductTextMembers[i].Translated {
+			*text = s.Member(textStarts[i])
 		}
 	}
 }

@@ -147,7 +147,8 @@ func (item *ProductItemInput) patch(p *itemPatch) {
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "status", "attributes.status", item.Status)
 	for i, text := range item.ProductTexts.All() {
-		put(p, catalog.ProductTextMembers[i].Name, catalog.ProductTextMembers[i].Path, *text)
+		name := catalog.ProductTextMembers[i].Name
+		put(p, name, "attributes."+name, *text)
 	}
 	putList(p, "tags", "attributes.tags", item.Tags)
 	putList(p, "product_types", "attributes.product_types", item.ProductTypes)
