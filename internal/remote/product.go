@@ -21,7 +21,7 @@ type wireProduct struct {
 		Parent    *refLink `json:"parent"`
 		MainImage *refLink `json:"main_image"`
 		Files     struct {
-			Data []fileLink `json:"data"`
+			Data []catalog.FileLink `json:"data"`
 		} `json:"files"`
 		ComponentProducts *refLinks `json:"component_products"`
 	} `json:"relationships"`
@@ -68,62 +68,32 @@ type wireComponent struct {
 	} `json:"options"`
 }
 
-type fileLink struct {
-	Type      string `json:"type"`
-	ID        string `json:"id"`
-	CreatedAt string `json:"created_at,omitempty"`
-}
-
 // variation is a property in which the children of a product differ. Option is that of a child.
 type variation struct {
-	ID        string   `json:"id"`
-	Name      string   `json:"name"`
-	SortOrder int      `json:"sort_order"`
-	Option    *option  `json:"option,omitempty"`
-	Options   []option `json:"options"`
-}
-
-type option struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	SortOrder   int    `json:"sort_order"`
+	ID        string                    `json:"id"`
+	Name      string                    `json:"name"`
+	SortOrder int                       `json:"sort_order"`
+	Option    *catalog.VariationOption  `json:"option,omitempty"`
+	Options   []catalog.VariationOption `json:"options"`
 }
 
 // The rest are the members of a product in the import format.
 
 type productAttributes struct {
 	productMembers
-	Status       string                `json:"status"`
-	ProductTypes []string              `json:"product_types,omitempty"`
-	Locales      map[string]localeText `json:"locales,omitempty"`
-	Variations   []variation           `json:"variations,omitempty"`
-	Options      []string              `json:"options,omitempty"`
-	Components   map[string]component  `json:"components,omitempty"`
-}
-
-type component struct {
-	Name      string            `json:"name"`
-	Min       int               `json:"min"`
-	Max       int               `json:"max"`
-	SortOrder int               `json:"sort_order"`
-	Options   []componentOption `json:"options"`
-}
-
-type componentOption struct {
-	ref
-	Quantity int `json:"quantity"`
+	Status       string                        `json:"status"`
+	ProductTypes []string                      `json:"product_types,omitempty"`
+	Locales      map[string]catalog.LocaleText `json:"locales,omitempty"`
+	Variations   []variation                   `json:"variations,omitempty"`
+	Options      []string                      `json:"options,omitempty"`
+	Components   map[string]catalog.Component  `json:"components,omitempty"`
 }
 
 type productLinks struct {
-	Parent            *refLink   `json:"parent,omitempty"`
-	MainImage         *refLink   `json:"main_image,omitempty"`
-	Files             *fileLinks `json:"files,omitempty"`
-	ComponentProducts *refLinks  `json:"component_products,omitempty"`
-}
-
-type fileLinks struct {
-	Data []fileLink `json:"data"`
+	Parent            *refLink           `json:"parent,omitempty"`
+	MainImage         *refLink           `json:"main_image,omitempty"`
+	Files             *catalog.FileLinks `json:"files,omitempty"`
+	ComponentProducts *refLinks          `json:"component_products,omitempty"`
 }
 
 const productsPath = "/catalog/products"
@@ -201,7 +171,7 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 	return nil
 }
 
-func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) importLine[productAttributes, productLinks] {
+func (f *fetcher) productLine(p *wireProduct, locales map[string]catalog.LocaleText) importLine[productAttributes, productLinks] {
 	l := importLine[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
 		productMembers: p.Attributes.productMembers, Status: "live", ProductTypes: p.Meta.ProductTypes, Locales: locales, Components: components(p.Attributes.Components),
 	}}
@@ -223,9 +193,9 @@ func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) imp
 		}
 	}
 	if len(r.Files.Data) > 0 {
-		l.Relationships.Files = &fileLinks{}
+		l.Relationships.Files = &catalog.FileLinks{}
 		for _, file := range r.Files.Data {
-			l.Relationships.Files.Data = append(l.Relationships.Files.Data, fileLink{"file", file.ID, utc(file.CreatedAt)})
+			l.Relationships.Files.Data = append(l.Relationships.Files.Data, catalog.FileLink{Type: "file", ID: file.ID, CreatedAt: utc(file.CreatedAt)})
 		}
 	}
 	return l
@@ -241,10 +211,10 @@ func (f *fetcher) skuOf(p *wireProduct) string {
 }
 
 // components returns the parts of a bundle. Where a server leaves the number open, it is 0 to all options.
-func components(wire map[string]wireComponent) map[string]component {
-	parts := map[string]component{}
+func components(wire map[string]wireComponent) map[string]catalog.Component {
+	parts := map[string]catalog.Component{}
 	for key, w := range wire {
-		part := component{Name: w.Name, SortOrder: w.SortOrder, Options: []componentOption{}}
+		part := catalog.Component{Name: w.Name, SortOrder: w.SortOrder, Options: []catalog.ComponentOption{}}
 		if w.Min != nil {
 			part.Min = *w.Min
 		}
@@ -252,7 +222,7 @@ func components(wire map[string]wireComponent) map[string]component {
 			part.Max = *w.Max
 		}
 		for _, o := range w.Options {
-			part.Options = append(part.Options, componentOption{ref{"product", o.ID}, max(o.Quantity, 1)})
+			part.Options = append(part.Options, catalog.ComponentOption{Type: "product", ID: o.ID, Quantity: max(o.Quantity, 1)})
 		}
 		parts[key] = part
 	}
