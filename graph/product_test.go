@@ -43,11 +43,10 @@ func productsByName() []scenario {
 
 func productMembers() []scenario {
 	return []scenario{
-		{name: "its own members", query: `{ product(by: {id: "anvil"}) { id uuid name description sku slug commodityType upcEan manufacturerPartNum externalRef
+		{name: "its own members", query: `{ product(by: {id: "anvil"}) { id uuid name description sku slug
 			tags productTypes priceModifiers baseProduct createdAt updatedAt publishedAt language catalogUuid } }`,
 			data: `{"product":{"id":"UHJvZHVjdDphbnZpbA","uuid":"anvil","name":"Anvil","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>",
-			"sku":"ANVIL","slug":"anvil","commodityType":"physical","upcEan":"4006381333931","manufacturerPartNum":"MPN-1","externalRef":"erp/1",
-			"tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,
+			"sku":"ANVIL","slug":"anvil","tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,
 			"createdAt":"2023-01-05T00:00:00.000Z","updatedAt":"2024-01-05T00:00:00.000Z","publishedAt":"2024-05-30T12:00:00.000Z",
 			"language":"en","catalogUuid":"main"}}`},
 		{name: "unset members", query: `{ product(by: {id: "frame"}) { description commodityType upcEan manufacturerPartNum externalRef productTypes

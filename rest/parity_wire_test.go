@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"portico/store/catalog"
 )
 
 // productMembers selects all product members of openapi.yaml.
@@ -47,14 +49,16 @@ func wireListed(e map[string]any) map[string]any {
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
 	attributes := map[string]any{
-		"name": p["name"], "description": p["description"], "sku": p["sku"], "slug": p["slug"], "status": "live",
-		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
-		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
+		"name": p["name"], "sku": p["sku"], "slug": p["slug"], "status": "live",
+		"tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"],
 		"created_at":   withoutZone(p["createdAt"]), "updated_at": withoutZone(p["updatedAt"]), "published_at": withoutZone(p["publishedAt"]),
 		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"],
 		"tiers": wireTiers(p["tiers"], "price", wirePrice),
 		"price": map[string]any{},
+	}
+	for _, m := range catalog.ProductTextMembers {
+		attributes[m.Name] = p[graphqlMember(m.Name)]
 	}
 	if components := p["components"].([]any); len(components) > 0 {
 		attributes["components"] = wireComponents(components)

@@ -45288,7 +45288,7 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 			if err != nil {
 				return it, err
 			}
-			it.UpcEan = data
+			it.UPCEAN = data
 		case "externalRef":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalRef"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)

@@ -29,7 +29,7 @@ func TestFilterText(t *testing.T) {
 		{"none", nil, ""},
 		{"an empty one", &model.ProductFilter{}, ""},
 		{"each attribute by its name", &model.ProductFilter{Name: eq("a"), Sku: eq("b"), Slug: eq("c"), ManufacturerPartNum: eq("d"), UpcEan: eq("e"), ProductTypes: eq("f"), Tags: eq("g")},
-			`eq(name,["a"]):eq(sku,["b"]):eq(slug,["c"]):eq(manufacturer_part_num,["d"]):eq(upc_ean,["e"]):eq(product_types,["f"]):eq(tags,["g"])`},
+			`eq(name,["a"]):eq(sku,["b"]):eq(slug,["c"]):eq(upc_ean,["e"]):eq(manufacturer_part_num,["d"]):eq(product_types,["f"]):eq(tags,["g"])`},
 		{"ids, global and own", &model.ProductFilter{Ids: []string{"a", store.GlobalID(store.TypeProduct, "b")}}, `in(id,["a" "b"])`},
 		{"several values", &model.ProductFilter{Sku: &model.TextFilter{In: []string{"a", "b"}}}, `in(sku,["a" "b"])`},
 		{"and", &model.ProductFilter{Tags: eq("a"), And: []*model.ProductFilter{{Tags: eq("b")}, {And: []*model.ProductFilter{{Tags: eq("c")}}}}}, `eq(tags,["a"]):eq(tags,["b"]):eq(tags,["c"])`},

@@ -61,7 +61,7 @@ internal/heapsize:
 internal/httpcache: internal/dependency
 internal/purgehook: internal/httpcache store store/purge
 internal/release:
-internal/remote: internal/filelock store store/gateway store/promotion/rule
+internal/remote: internal/filelock store store/catalog store/gateway store/promotion/rule
 internal/reqctx: store
 internal/responsecache: internal/cachekey internal/dependency internal/encoding internal/reqctx
 internal/schemadiff:
@@ -93,7 +93,7 @@ store/db/schema: store/db/dialect
 store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/settings store/stock
 store/exchange/check: store store/access store/authoring store/catalog store/db store/gateway store/promotion
 	store/promotion/code store/promotion/redeem store/settings store/stock
-store/exchange/sheet: store
+store/exchange/sheet: store store/catalog
 store/gateway: store store/authoring store/db store/seal
 store/index: internal/cachekey internal/heapsize store
 store/job: store store/db

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/catalog"
 )
 
 // nodeAttributes are the attributes of a node or hierarchy, on both sides.
@@ -15,7 +16,7 @@ type nodeAttributes struct {
 	Description     string   `json:"description,omitempty"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
 
-	Locales map[string]localeText `json:"locales,omitempty"`
+	Locales map[string]catalog.LocaleText `json:"locales,omitempty"`
 
 	CreatedAt string `json:"created_at,omitempty"`
 }

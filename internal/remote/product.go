@@ -4,38 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"portico/store/catalog"
 )
 
 // wireProduct is a product of the catalog, with the members that an import can store.
 type wireProduct struct {
 	ID         string `json:"id"`
 	Attributes struct {
-		Name                string                   `json:"name"`
-		Description         string                   `json:"description"`
-		SKU                 string                   `json:"sku"`
-		Slug                string                   `json:"slug"`
-		CommodityType       string                   `json:"commodity_type"`
-		ManufacturerPartNum string                   `json:"manufacturer_part_num"`
-		UPCEAN              string                   `json:"upc_ean"`
-		ExternalRef         string                   `json:"external_ref"`
-		Tags                []string                 `json:"tags"`
-		PriceModifiers      []string                 `json:"price_modifiers"`
-		BaseProduct         bool                     `json:"base_product"`
-		BaseProductID       string                   `json:"base_product_id"`
-		CreatedAt           string                   `json:"created_at"`
-		UpdatedAt           string                   `json:"updated_at"`
-		Components          map[string]wireComponent `json:"components"`
-		CustomInputs        json.RawMessage          `json:"custom_inputs"`
-		Extensions          json.RawMessage          `json:"extensions"`
-		ShopperAttributes   json.RawMessage          `json:"shopper_attributes"`
-		Price               map[string]wireAmount    `json:"price"`
-		Tiers               map[string]wireTier      `json:"tiers"`
+		productMembers
+		Components map[string]wireComponent `json:"components"`
+		Price      map[string]wireAmount    `json:"price"`
+		Tiers      map[string]wireTier      `json:"tiers"`
 	} `json:"attributes"`
 	Relationships struct {
 		Parent    *refLink `json:"parent"`
 		MainImage *refLink `json:"main_image"`
 		Files     struct {
-			Data []fileLink `json:"data"`
+			Data []catalog.FileLink `json:"data"`
 		} `json:"files"`
 		ComponentProducts *refLinks `json:"component_products"`
 	} `json:"relationships"`
@@ -53,6 +39,23 @@ type wireProduct struct {
 	} `json:"meta"`
 }
 
+// productMembers are the members that the catalog and imports have alike.
+type productMembers struct {
+	Name string `json:"name"`
+	SKU  string `json:"sku"`
+	Slug string `json:"slug,omitempty"`
+	catalog.ProductTexts[string]
+	Tags              []string        `json:"tags,omitempty"`
+	PriceModifiers    []string        `json:"price_modifiers,omitempty"`
+	BaseProduct       bool            `json:"base_product"`
+	BaseProductID     string          `json:"base_product_id,omitempty"`
+	CreatedAt         string          `json:"created_at,omitempty"`
+	UpdatedAt         string          `json:"updated_at,omitempty"`
+	CustomInputs      json.RawMessage `json:"custom_inputs,omitempty"`
+	Extensions        json.RawMessage `json:"extensions,omitempty"`
+	ShopperAttributes json.RawMessage `json:"shopper_attributes,omitempty"`
+}
+
 // wireComponent is a part of a bundle. A server may leave min and max open.
 type wireComponent struct {
 	Name      string `json:"name"`
@@ -65,78 +68,32 @@ type wireComponent struct {
 	} `json:"options"`
 }
 
-type fileLink struct {
-	Type      string `json:"type"`
-	ID        string `json:"id"`
-	CreatedAt string `json:"created_at,omitempty"`
-}
-
 // variation is a property in which the children of a product differ. Option is that of a child.
 type variation struct {
-	ID        string   `json:"id"`
-	Name      string   `json:"name"`
-	SortOrder int      `json:"sort_order"`
-	Option    *option  `json:"option,omitempty"`
-	Options   []option `json:"options"`
-}
-
-type option struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	SortOrder   int    `json:"sort_order"`
+	ID        string                    `json:"id"`
+	Name      string                    `json:"name"`
+	SortOrder int                       `json:"sort_order"`
+	Option    *catalog.VariationOption  `json:"option,omitempty"`
+	Options   []catalog.VariationOption `json:"options"`
 }
 
 // The rest are the members of a product in the import format.
 
 type productAttributes struct {
-	Name                string                `json:"name"`
-	SKU                 string                `json:"sku"`
-	Slug                string                `json:"slug,omitempty"`
-	Status              string                `json:"status"`
-	CommodityType       string                `json:"commodity_type,omitempty"`
-	Description         string                `json:"description,omitempty"`
-	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
-	UPCEAN              string                `json:"upc_ean,omitempty"`
-	ExternalRef         string                `json:"external_ref,omitempty"`
-	Tags                []string              `json:"tags,omitempty"`
-	ProductTypes        []string              `json:"product_types,omitempty"`
-	BaseProduct         bool                  `json:"base_product"`
-	BaseProductID       string                `json:"base_product_id,omitempty"`
-	CreatedAt           string                `json:"created_at,omitempty"`
-	UpdatedAt           string                `json:"updated_at,omitempty"`
-	Locales             map[string]localeText `json:"locales,omitempty"`
-	Variations          []variation           `json:"variations,omitempty"`
-	Options             []string              `json:"options,omitempty"`
-	Components          map[string]component  `json:"components,omitempty"`
-	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
-	Extensions          json.RawMessage       `json:"extensions,omitempty"`
-	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
-	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
-}
-
-type component struct {
-	Name      string            `json:"name"`
-	Min       int               `json:"min"`
-	Max       int               `json:"max"`
-	SortOrder int               `json:"sort_order"`
-	Options   []componentOption `json:"options"`
-}
-
-type componentOption struct {
-	ref
-	Quantity int `json:"quantity"`
+	productMembers
+	Status       string                        `json:"status"`
+	ProductTypes []string                      `json:"product_types,omitempty"`
+	Locales      map[string]catalog.LocaleText `json:"locales,omitempty"`
+	Variations   []variation                   `json:"variations,omitempty"`
+	Options      []string                      `json:"options,omitempty"`
+	Components   map[string]catalog.Component  `json:"components,omitempty"`
 }
 
 type productLinks struct {
-	Parent            *refLink   `json:"parent,omitempty"`
-	MainImage         *refLink   `json:"main_image,omitempty"`
-	Files             *fileLinks `json:"files,omitempty"`
-	ComponentProducts *refLinks  `json:"component_products,omitempty"`
-}
-
-type fileLinks struct {
-	Data []fileLink `json:"data"`
+	Parent            *refLink           `json:"parent,omitempty"`
+	MainImage         *refLink           `json:"main_image,omitempty"`
+	Files             *catalog.FileLinks `json:"files,omitempty"`
+	ComponentProducts *refLinks          `json:"component_products,omitempty"`
 }
 
 const productsPath = "/catalog/products"
@@ -214,17 +171,16 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 	return nil
 }
 
-func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) importLine[productAttributes, productLinks] {
-	a := &p.Attributes
+func (f *fetcher) productLine(p *wireProduct, locales map[string]catalog.LocaleText) importLine[productAttributes, productLinks] {
 	l := importLine[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
-		Name: a.Name, SKU: f.skuOf(p), Slug: a.Slug, Status: "live", CommodityType: a.CommodityType, Description: a.Description,
-		ManufacturerPartNum: a.ManufacturerPartNum, UPCEAN: a.UPCEAN, ExternalRef: a.ExternalRef, Tags: a.Tags, ProductTypes: p.Meta.ProductTypes,
-		BaseProduct: a.BaseProduct, BaseProductID: a.BaseProductID, CreatedAt: utc(a.CreatedAt), UpdatedAt: utc(a.UpdatedAt), Locales: locales,
-		CustomInputs: object(a.CustomInputs), Extensions: object(a.Extensions), ShopperAttributes: object(a.ShopperAttributes), PriceModifiers: a.PriceModifiers,
+		productMembers: p.Attributes.productMembers, Status: "live", ProductTypes: p.Meta.ProductTypes, Locales: locales, Components: components(p.Attributes.Components),
 	}}
+	a := &l.Attributes
+	a.SKU, a.CreatedAt, a.UpdatedAt = f.skuOf(p), utc(a.CreatedAt), utc(a.UpdatedAt)
+	a.CustomInputs, a.Extensions, a.ShopperAttributes = object(a.CustomInputs), object(a.Extensions), object(a.ShopperAttributes)
 	for _, v := range p.Meta.Variations {
 		v.Option = nil
-		l.Attributes.Variations = append(l.Attributes.Variations, v)
+		a.Variations = append(a.Variations, v)
 	}
 	r := &p.Relationships
 	parent := r.Parent.id()
@@ -232,15 +188,14 @@ func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) imp
 	if parent != "" {
 		for _, v := range p.Meta.ChildVariations {
 			if v.Option != nil {
-				l.Attributes.Options = append(l.Attributes.Options, v.Option.ID)
+				a.Options = append(a.Options, v.Option.ID)
 			}
 		}
 	}
-	l.Attributes.Components = components(a.Components)
 	if len(r.Files.Data) > 0 {
-		l.Relationships.Files = &fileLinks{}
+		l.Relationships.Files = &catalog.FileLinks{}
 		for _, file := range r.Files.Data {
-			l.Relationships.Files.Data = append(l.Relationships.Files.Data, fileLink{"file", file.ID, utc(file.CreatedAt)})
+			l.Relationships.Files.Data = append(l.Relationships.Files.Data, catalog.FileLink{Type: "file", ID: file.ID, CreatedAt: utc(file.CreatedAt)})
 		}
 	}
 	return l
@@ -256,10 +211,10 @@ func (f *fetcher) skuOf(p *wireProduct) string {
 }
 
 // components returns the parts of a bundle. Where a server leaves the number open, it is 0 to all options.
-func components(wire map[string]wireComponent) map[string]component {
-	parts := map[string]component{}
+func components(wire map[string]wireComponent) map[string]catalog.Component {
+	parts := map[string]catalog.Component{}
 	for key, w := range wire {
-		part := component{Name: w.Name, SortOrder: w.SortOrder, Options: []componentOption{}}
+		part := catalog.Component{Name: w.Name, SortOrder: w.SortOrder, Options: []catalog.ComponentOption{}}
 		if w.Min != nil {
 			part.Min = *w.Min
 		}
@@ -267,7 +222,7 @@ func components(wire map[string]wireComponent) map[string]component {
 			part.Max = *w.Max
 		}
 		for _, o := range w.Options {
-			part.Options = append(part.Options, componentOption{ref{"product", o.ID}, max(o.Quantity, 1)})
+			part.Options = append(part.Options, catalog.ComponentOption{Type: "product", ID: o.ID, Quantity: max(o.Quantity, 1)})
 		}
 		parts[key] = part
 	}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"portico/store/catalog"
 )
 
 // textRow is a product, node or hierarchy, with its text in one language.
@@ -20,22 +22,16 @@ type textRow struct {
 	} `json:"meta"`
 }
 
-// localeText is a text in a language, in the import format.
-type localeText struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
-}
-
 // translations returns the texts of resources of a list in the other languages, by id and language.
-func (f *fetcher) translations(ctx context.Context, path string, rows []json.RawMessage) (map[string]map[string]localeText, error) {
-	found, base := map[string]map[string]localeText{}, map[string]*textRow{}
+func (f *fetcher) translations(ctx context.Context, path string, rows []json.RawMessage) (map[string]map[string]catalog.LocaleText, error) {
+	found, base := map[string]map[string]catalog.LocaleText{}, map[string]*textRow{}
 	var ids []string
 	for _, raw := range rows {
 		row := &textRow{}
 		if err := decodeRow("resource", raw, row); err != nil {
 			return nil, err
 		}
-		ids, base[row.ID], found[row.ID] = append(ids, row.ID), row, map[string]localeText{}
+		ids, base[row.ID], found[row.ID] = append(ids, row.ID), row, map[string]catalog.LocaleText{}
 	}
 	for _, language := range f.folder.state.Shop.OtherLanguages {
 		err := f.readByID(ctx, path, ids, language, f.folder.state.Shop.Currency, func(raw json.RawMessage) error {
@@ -61,11 +57,11 @@ func (f *fetcher) translations(ctx context.Context, path string, rows []json.Raw
 }
 
 // translation returns a text in a language, if there is one. Servers show the base text otherwise.
-func translation(base, other *textRow, language string) (localeText, bool) {
+func translation(base, other *textRow, language string) (catalog.LocaleText, bool) {
 	if other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, language) {
-		return localeText{}, false
+		return catalog.LocaleText{}, false
 	}
-	translated := localeText{Name: other.Attributes.Name}
+	translated := catalog.LocaleText{Name: other.Attributes.Name}
 	if other.Attributes.Description != base.Attributes.Description {
 		translated.Description = other.Attributes.Description
 	}

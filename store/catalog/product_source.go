@@ -23,30 +23,26 @@ type ProductSource struct {
 
 // ProductAttributes are the members of a product. Times are RFC 3339 in UTC.
 type ProductAttributes struct {
-	Name                string                `json:"name"`
-	SKU                 string                `json:"sku"`
-	Slug                string                `json:"slug"`
-	Status              string                `json:"status"` // live or draft; only live products are published
-	CommodityType       string                `json:"commodity_type,omitempty"`
-	Description         string                `json:"description,omitempty"`
-	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
-	UPCEAN              string                `json:"upc_ean,omitempty"`
-	ExternalRef         string                `json:"external_ref,omitempty"`
-	Tags                []string              `json:"tags,omitempty"`
-	ProductTypes        []string              `json:"product_types,omitempty"`
-	BaseProduct         bool                  `json:"base_product"`
-	BaseProductID       string                `json:"base_product_id,omitempty"`
-	CreatedAt           string                `json:"created_at"`
-	UpdatedAt           string                `json:"updated_at"`
-	Locales             map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
-	Variations          []variationSource     `json:"variations,omitempty"`
-	Options             []string              `json:"options,omitempty"` // of a child: its option ids
-	Components          map[string]Component  `json:"components,omitempty"`
-	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
-	Extensions          json.RawMessage       `json:"extensions,omitempty"`
-	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
-	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
-	SEO                 *SEOText              `json:"seo,omitempty"`
+	Name   string `json:"name"`
+	SKU    string `json:"sku"`
+	Slug   string `json:"slug"`
+	Status string `json:"status"` // live or draft; only live products are published
+	ProductTexts[string]
+	Tags              []string              `json:"tags,omitempty"`
+	ProductTypes      []string              `json:"product_types,omitempty"`
+	BaseProduct       bool                  `json:"base_product"`
+	BaseProductID     string                `json:"base_product_id,omitempty"`
+	CreatedAt         string                `json:"created_at"`
+	UpdatedAt         string                `json:"updated_at"`
+	Locales           map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
+	Variations        []variationSource     `json:"variations,omitempty"`
+	Options           []string              `json:"options,omitempty"` // of a child: its option ids
+	Components        map[string]Component  `json:"components,omitempty"`
+	CustomInputs      json.RawMessage       `json:"custom_inputs,omitempty"`
+	Extensions        json.RawMessage       `json:"extensions,omitempty"`
+	ShopperAttributes json.RawMessage       `json:"shopper_attributes,omitempty"`
+	PriceModifiers    []string              `json:"price_modifiers,omitempty"`
+	SEO               *SEOText              `json:"seo,omitempty"`
 
 	CustomAttributes map[string]json.RawMessage `json:"custom_attributes,omitempty"` // by key of the declaration
 }
@@ -137,9 +133,11 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	} else {
 		f.OneOf("attributes.status", a.Status, "live", "draft")
 	}
-	f.Text("attributes.description", a.Description, authoring.MaxDescription)
-	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
-	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
+	for i, text := range a.ProductTexts.All() {
+		if limit := ProductTextMembers[i].Limit; limit > 0 {
+			f.Text(textPaths[i], *text, limit)
+		}
+	}
 	warnOfBarcode(f, "attributes.upc_ean", a.UPCEAN)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	f.Time("attributes.created_at", &a.CreatedAt) // SetTimes sets what is absent

@@ -238,7 +238,9 @@ func TestItemsWarnOfWhatTheyChange(t *testing.T) {
 		const variations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0}]}]`
 		storetest.Import(t, s, storetest.JoinLines(product("parent", variations, ``),
 			product("mug", `,"upc_ean":"4006381333932"`, `"main_image":{"data":{"type":"file","id":"none"}}`)))
-		warned := func(item *exchange.ProductItemInput) (paths []string) {
+		type item = exchange.ProductItemInput
+		type texts = catalog.ProductTexts[*string]
+		warned := func(item *item) (paths []string) {
 			item.ID = new("mug")
 			result, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{item}, nil, true)
 			require.NoError(t, err)
@@ -247,10 +249,10 @@ func TestItemsWarnOfWhatTheyChange(t *testing.T) {
 			}
 			return paths
 		}
-		require.Empty(t, warned(&exchange.ProductItemInput{Description: new("New")}))
-		require.Equal(t, []string{"items.0.main_image_id"}, warned(&exchange.ProductItemInput{Description: new("New"), MainImageID: new("none")}), "named, though unchanged")
-		require.Equal(t, []string{"items.0.upc_ean"}, warned(&exchange.ProductItemInput{UpcEan: new("4006381333933")}))
-		require.Equal(t, []string{"items.0.option_ids"}, warned(&exchange.ProductItemInput{ParentID: new("parent")}), "follows from the parent")
+		require.Empty(t, warned(&item{ProductTexts: texts{Description: new("New")}}))
+		require.Equal(t, []string{"items.0.main_image_id"}, warned(&item{ProductTexts: texts{Description: new("New")}, MainImageID: new("none")}), "named, though unchanged")
+		require.Equal(t, []string{"items.0.upc_ean"}, warned(&item{ProductTexts: texts{UPCEAN: new("4006381333933")}}))
+		require.Equal(t, []string{"items.0.option_ids"}, warned(&item{ParentID: new("parent")}), "follows from the parent")
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/catalog"
 	"portico/store/exchange"
 	"portico/store/exchange/check"
 	"portico/store/shop"
@@ -163,7 +164,7 @@ func TestMergeDuringMutations(t *testing.T) {
 			for w := range writers {
 				go func() {
 					for i := w; i < products; i += writers {
-						if _, err := s.Exchange.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new(fmt.Sprint("p", i)), Description: new("kept")}}, nil, false); err != nil {
+						if _, err := s.Exchange.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new(fmt.Sprint("p", i)), ProductTexts: catalog.ProductTexts[*string]{Description: new("kept")}}}, nil, false); err != nil {
 							done <- err
 							return
 						}

@@ -15,16 +15,12 @@ import (
 // ProductItemInput is a product in productsUpsert: what changes of it. Nil members keep their value,
 // unless they are among the nulls.
 type ProductItemInput struct {
-	ID                  *string                      `json:"id,omitempty"`
-	SKU                 *string                      `json:"sku,omitempty"`
-	Name                *string                      `json:"name,omitempty"`
-	Slug                *string                      `json:"slug,omitempty"`
-	Status              *catalog.ProductStatus       `json:"status,omitempty"`
-	Description         *string                      `json:"description,omitempty"`
-	CommodityType       *string                      `json:"commodityType,omitempty"`
-	ManufacturerPartNum *string                      `json:"manufacturerPartNum,omitempty"`
-	UpcEan              *string                      `json:"upcEan,omitempty"`
-	ExternalRef         *string                      `json:"externalRef,omitempty"`
+	ID     *string                `json:"id,omitempty"`
+	SKU    *string                `json:"sku,omitempty"`
+	Name   *string                `json:"name,omitempty"`
+	Slug   *string                `json:"slug,omitempty"`
+	Status *catalog.ProductStatus `json:"status,omitempty"`
+	catalog.ProductTexts[*string]
 	Tags                []string                     `json:"tags,omitzero"`
 	ProductTypes        []string                     `json:"productTypes,omitzero"`
 	BaseProduct         *bool                        `json:"baseProduct,omitempty"`
@@ -150,11 +146,10 @@ func (item *ProductItemInput) patch(p *itemPatch) {
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "status", "attributes.status", item.Status)
-	put(p, "description", "attributes.description", item.Description)
-	put(p, "commodity_type", "attributes.commodity_type", item.CommodityType)
-	put(p, "manufacturer_part_num", "attributes.manufacturer_part_num", item.ManufacturerPartNum)
-	put(p, "upc_ean", "attributes.upc_ean", item.UpcEan)
-	put(p, "external_ref", "attributes.external_ref", item.ExternalRef)
+	for i, text := range item.ProductTexts.All() {
+		name := catalog.ProductTextMembers[i].Name
+		put(p, name, "attributes."+name, *text)
+	}
 	putList(p, "tags", "attributes.tags", item.Tags)
 	putList(p, "product_types", "attributes.product_types", item.ProductTypes)
 	put(p, "base_product", "attributes.base_product", item.BaseProduct)

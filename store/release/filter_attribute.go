@@ -1,6 +1,8 @@
 package release
 
 import (
+	"slices"
+
 	"portico/store"
 	"portico/store/catalog"
 )
@@ -18,15 +20,23 @@ func (a filterAttribute) matchesByChildren() bool { return a.Values != nil && !a
 
 // Filterable are the attributes that publishing indexes, and that REST and
 // GraphQL can filter by.
-var Filterable = []filterAttribute{
+var Filterable = slices.Concat([]filterAttribute{
 	{Name: "id"},
 	{Name: "name", Values: func(a *catalog.ProductAttributes) []string { return []string{a.Name} }},
 	{Name: "sku", Values: func(a *catalog.ProductAttributes) []string { return []string{a.SKU} }},
 	{Name: "slug", Values: func(a *catalog.ProductAttributes) []string { return []string{a.Slug} }},
-	{Name: "manufacturer_part_num", Values: func(a *catalog.ProductAttributes) []string { return []string{a.ManufacturerPartNum} }},
-	{Name: "upc_ean", Values: func(a *catalog.ProductAttributes) []string { return []string{a.UPCEAN} }},
+}, filterableTexts(), []filterAttribute{
 	{Name: "product_types", Values: func(a *catalog.ProductAttributes) []string { return store.Unique(a.ProductTypes) }, Counted: true},
 	{Name: "tags", Values: func(a *catalog.ProductAttributes) []string { return store.Unique(a.Tags) }, Counted: true},
+})
+
+func filterableTexts() (list []filterAttribute) {
+	for i, m := range catalog.ProductTextMembers {
+		if m.Filterable {
+			list = append(list, filterAttribute{Name: m.Name, Values: func(a *catalog.ProductAttributes) []string { return []string{*a.ProductTexts.All()[i]} }})
+		}
+	}
+	return list
 }
 
 // FilterAttributes returns the attributes that products can be filtered by. tags

@@ -11,24 +11,20 @@ import (
 type productDocument struct {
 	ID         string `json:"id"`
 	Attributes struct {
-		Name                string                       `json:"name"`
-		Description         string                       `json:"description"`
-		SKU                 string                       `json:"sku"`
-		Slug                string                       `json:"slug"`
-		Status              string                       `json:"status"`
-		CommodityType       string                       `json:"commodity_type"`
-		UPCEAN              string                       `json:"upc_ean"`
-		ManufacturerPartNum string                       `json:"manufacturer_part_num"`
-		ExternalRef         string                       `json:"external_ref"`
-		Tags                []string                     `json:"tags"`
-		PriceModifiers      []string                     `json:"price_modifiers"`
-		BaseProduct         bool                         `json:"base_product"`
-		CreatedAt           catalog.BareTimestamp        `json:"created_at"`
-		UpdatedAt           catalog.BareTimestamp        `json:"updated_at"`
-		Components          map[string]catalog.Component `json:"components"`
-		CustomInputs        json.RawMessage              `json:"custom_inputs"`
-		Extensions          json.RawMessage              `json:"extensions"`
-		ShopperAttributes   json.RawMessage              `json:"shopper_attributes"`
+		Name   string `json:"name"`
+		SKU    string `json:"sku"`
+		Slug   string `json:"slug"`
+		Status string `json:"status"`
+		catalog.ProductTexts[string]
+		Tags              []string                     `json:"tags"`
+		PriceModifiers    []string                     `json:"price_modifiers"`
+		BaseProduct       bool                         `json:"base_product"`
+		CreatedAt         catalog.BareTimestamp        `json:"created_at"`
+		UpdatedAt         catalog.BareTimestamp        `json:"updated_at"`
+		Components        map[string]catalog.Component `json:"components"`
+		CustomInputs      json.RawMessage              `json:"custom_inputs"`
+		Extensions        json.RawMessage              `json:"extensions"`
+		ShopperAttributes json.RawMessage              `json:"shopper_attributes"`
 	} `json:"attributes"`
 	components []ProductComponent // storedProduct.Components
 	Meta       struct {
@@ -82,10 +78,7 @@ func (d *productDocument) scanAttributes(s *catalog.DocumentScanner) {
 	a.SKU = s.Member(`,"sku":`)
 	a.Slug = s.Member(`,"slug":`)
 	a.Status = s.Member(`,"status":`)
-	a.CommodityType = s.Member(`,"commodity_type":`)
-	a.UPCEAN = s.Member(`,"upc_ean":`)
-	a.ManufacturerPartNum = s.Member(`,"manufacturer_part_num":`)
-	a.ExternalRef = s.Member(`,"external_ref":`)
+	s.ProductTexts(&a.ProductTexts)
 	a.Tags = s.Texts(`,"tags":`)
 	a.PriceModifiers = s.Texts(`,"price_modifiers":`)
 	s.Skip(`,"base_product":`)

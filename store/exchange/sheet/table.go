@@ -1,6 +1,7 @@
 // Package sheet reads and writes resources as sheets: CSV files with a header, one type of
 // resource each. Reader turns rows into import lines that hold only the members of the
-// columns; Writer turns the lines of an export into rows. It may import store.
+// columns; Writer turns the lines of an export into rows. It may import store
+// and store/catalog, for the members of products.
 package sheet
 
 import (
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
+
+	"portico/store/catalog"
 )
 
 // A table is the sheet form of a type of resource.
@@ -98,9 +101,9 @@ var tables = []table{
 		top("id", textCell), attribute("from", textCell), attribute("to", textCell),
 		at("target_type", "relationships.target.data.type", wordCell), at("target", "relationships.target.data.id", textCell),
 	}},
-	{"product", []string{"sku"}, []column{
-		top("id", textCell), attribute("sku", wordCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", wordCell), attribute("description", textCell),
-		attribute("commodity_type", textCell), attribute("manufacturer_part_num", textCell), attribute("upc_ean", textCell), attribute("external_ref", textCell),
+	{"product", []string{"sku"}, slices.Concat([]column{
+		top("id", textCell), attribute("sku", wordCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", wordCell),
+	}, productTexts(), []column{
 		attribute("tags", listCell), attribute("product_types", listCell), attribute("base_product", booleanCell), attribute("base_product_id", textCell),
 		linkTo("parent", "product", linkCell), attribute("options", listCell), attribute("price_modifiers", listCell),
 		linkTo("main_image", "main_image", linkCell), linkTo("files", "file", linksCell), linkTo("component_products", "product", linksCell),
@@ -110,7 +113,14 @@ var tables = []table{
 		at("attribute:*", "attributes.custom_attributes.*", valueCell), at("related:*", "relationships.related.*", listCell),
 		attribute("variations", objectCell), attribute("components", objectCell), attribute("custom_inputs", objectCell), attribute("extensions", objectCell), attribute("shopper_attributes", objectCell),
 		attribute("created_at", wordCell), attribute("updated_at", wordCell),
-	}},
+	})},
+}
+
+func productTexts() (columns []column) {
+	for _, m := range catalog.ProductTextMembers {
+		columns = append(columns, attribute(m.Name, textCell))
+	}
+	return columns
 }
 
 // NeededColumns says by which columns a sheet of each type is known.
