@@ -90,8 +90,8 @@ func TestListsOfPromotions(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		for p := range 12 {
 			id := fmt.Sprintf("p%02d", p)
-			a := s.Post(t, fmt.Sprintf(`mutation { promotionCreate(input: {id: %q, name: %q, promotionType: PERCENT_DISCOUNT, enabled: true, start: "2024-01-01", end: "2030-01-01",
-				schema: {currencies: [{currency: "USD", percentage: 10}]}}) { userErrors { message } }
+			a := s.Post(t, fmt.Sprintf(`mutation { promotionCreate(input: {id: %q, name: %q, enabled: true, start: "2024-01-01", end: "2030-01-01",
+				details: {percentDiscount: {percentByCurrency: [{currency: "USD", percent: "10"}]}}}) { userErrors { message } }
 				promotionCodesCreate(input: {promotionId: %q, codes: [{code: "A%d"}, {code: "C%d"}, {code: "B%d"}]}) { userErrors { message } }
 				one: promotionCodeRedeem(input: {code: "A%d", reference: "o-1", units: 1}) { userErrors { message } }
 				other: promotionCodeRedeem(input: {code: "B%d", reference: "o-2", units: 1}) { userErrors { message } } }`, id, id, id, p, p, p, p, p), nil)

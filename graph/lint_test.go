@@ -211,7 +211,7 @@ func TestDeprecationsHaveADate(t *testing.T) {
 }
 
 // jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.
-var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.schema", "PromotionPreview.schema",
+var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.restDetails", "PromotionPreview.restDetails",
 	"ProductFilterValues.bounds", "ProductFilterValues.and", "AuthoredProduct.customInputs", "AuthoredProduct.extensions", "AuthoredProduct.shopperAttributes",
 	"AuthoredProductAttribute.value"}
 

@@ -5152,7 +5152,7 @@ func (x *planRun) fieldProductPromotion(ctx context.Context, f *plan.Field, obj 
 	case 9: // gifts
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
 	case 10: // requirements
-		return x.writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
 	case 11: // minCartValue
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MinCartValue)
 	case 12: // maxDiscountValue
@@ -5161,38 +5161,6 @@ func (x *planRun) fieldProductPromotion(ctx context.Context, f *plan.Field, obj 
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
 	}
 	return x.String("ProductPromotion")
-}
-
-var planProductPromotionRequirement = &plan.Object{
-	Name:      "ProductPromotionRequirement",
-	Satisfies: []string{"ProductPromotionRequirement"},
-	Fields: map[string]*plan.FieldInfo{
-		"skus":     {Number: 1},
-		"quantity": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeProductPromotionRequirement(ctx context.Context, fields *plan.Fields, obj *rule.Requirement) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldProductPromotionRequirement(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldProductPromotionRequirement(ctx context.Context, f *plan.Field, obj *rule.Requirement) bool {
-	switch f.Number {
-	case 1: // skus
-		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Targets)
-	case 2: // quantity
-		return x.writeNInt2int(ctx, f, obj.Quantity)
-	}
-	return x.String("ProductPromotionRequirement")
 }
 
 var planProductTranslation = &plan.Object{
@@ -5247,8 +5215,8 @@ var planPromotion = &plan.Object{
 		"minCartValue":           {Number: 11, NonNull: true, Resolver: true},
 		"maxDiscountValue":       {Number: 12, NonNull: true, Resolver: true},
 		"maxApplicationsPerCart": {Number: 13},
-		"schema":                 {Number: 14, NonNull: true},
-		"currencies":             {Number: 15, NonNull: true},
+		"details":                {Number: 14, NonNull: true, Resolver: true},
+		"restDetails":            {Number: 15, NonNull: true},
 		"targetCatalogUuids":     {Number: 16},
 		"itemConditions":         {Number: 17, NonNull: true},
 		"createdAt":              {Number: 18, NonNull: true},
@@ -5307,10 +5275,14 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, v)
 	case 13: // maxApplicationsPerCart
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
-	case 14: // schema
-		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
-	case 15: // currencies
-		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
+	case 14: // details
+		v, err := plan.Call(ctx, func() (model.PromotionDetails, error) { return x.resolvers.Promotion().Details(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx, f, v)
+	case 15: // restDetails
+		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.RestDetails())
 	case 16: // targetCatalogUuids
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
 	case 17: // itemConditions
@@ -5345,6 +5317,70 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	}
 	return x.String("Promotion")
+}
+
+var planPromotionBundleFixedDiscount = &plan.Object{
+	Name:      "PromotionBundleFixedDiscount",
+	Satisfies: []string{"PromotionBundleFixedDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"amounts":      {Number: 1, NonNull: true},
+		"requirements": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionBundleFixedDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionBundleFixedDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionBundleFixedDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionBundleFixedDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionBundleFixedDiscount) bool {
+	switch f.Number {
+	case 1: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	case 2: // requirements
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	}
+	return x.String("PromotionBundleFixedDiscount")
+}
+
+var planPromotionBundleGift = &plan.Object{
+	Name:      "PromotionBundleGift",
+	Satisfies: []string{"PromotionBundleGift", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"gifts":        {Number: 1, NonNull: true},
+		"requirements": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionBundleGift(ctx context.Context, fields *plan.Fields, obj *model.PromotionBundleGift) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionBundleGift(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionBundleGift(ctx context.Context, f *plan.Field, obj *model.PromotionBundleGift) bool {
+	switch f.Number {
+	case 1: // gifts
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
+	case 2: // requirements
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	}
+	return x.String("PromotionBundleGift")
 }
 
 var planPromotionCode = &plan.Object{
@@ -5791,22 +5827,21 @@ func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, o
 	return x.String("PromotionConnection")
 }
 
-var planPromotionCurrency = &plan.Object{
-	Name:      "PromotionCurrency",
-	Satisfies: []string{"PromotionCurrency"},
+var planPromotionCurrencyPercent = &plan.Object{
+	Name:      "PromotionCurrencyPercent",
+	Satisfies: []string{"PromotionCurrencyPercent"},
 	Fields: map[string]*plan.FieldInfo{
-		"currency":   {Number: 1, NonNull: true},
-		"money":      {Number: 2, Resolver: true},
-		"percentage": {Number: 3},
+		"currency": {Number: 1, NonNull: true},
+		"percent":  {Number: 2, NonNull: true},
 	},
 }
 
-func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *rule.PromotionCurrency) bool {
+func (x *planRun) writePromotionCurrencyPercent(ctx context.Context, fields *plan.Fields, obj *rule.CurrencyPercent) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
 		x.Begin(f)
-		if !x.fieldPromotionCurrency(ctx, f, obj) {
+		if !x.fieldPromotionCurrencyPercent(ctx, f, obj) {
 			valid = x.Null(f) && valid
 		}
 		x.End()
@@ -5814,20 +5849,14 @@ func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *rule.PromotionCurrency) bool {
+func (x *planRun) fieldPromotionCurrencyPercent(ctx context.Context, f *plan.Field, obj *rule.CurrencyPercent) bool {
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 2: // money
-		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCurrency().Money(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
-	case 3: // percentage
-		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
+	case 2: // percent
+		return x.writeNString2string(ctx, f, obj.Percent)
 	}
-	return x.String("PromotionCurrency")
+	return x.String("PromotionCurrencyPercent")
 }
 
 var planPromotionEdge = &plan.Object{
@@ -5860,6 +5889,236 @@ func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *mo
 		return x.writeNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, obj.Node)
 	}
 	return x.String("PromotionEdge")
+}
+
+var planPromotionFixedDiscount = &plan.Object{
+	Name:      "PromotionFixedDiscount",
+	Satisfies: []string{"PromotionFixedDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"amounts": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionFixedDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionFixedDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionFixedDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionFixedDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionFixedDiscount) bool {
+	switch f.Number {
+	case 1: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	}
+	return x.String("PromotionFixedDiscount")
+}
+
+var planPromotionItemFixedDiscount = &plan.Object{
+	Name:      "PromotionItemFixedDiscount",
+	Satisfies: []string{"PromotionItemFixedDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"amounts": {Number: 1, NonNull: true},
+		"skus":    {Number: 2},
+	},
+}
+
+func (x *planRun) writePromotionItemFixedDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionItemFixedDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionItemFixedDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionItemFixedDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionItemFixedDiscount) bool {
+	switch f.Number {
+	case 1: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	case 2: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionItemFixedDiscount")
+}
+
+var planPromotionItemPercentDiscount = &plan.Object{
+	Name:      "PromotionItemPercentDiscount",
+	Satisfies: []string{"PromotionItemPercentDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"percent":           {Number: 1},
+		"percentByCurrency": {Number: 2, NonNull: true},
+		"skus":              {Number: 3},
+	},
+}
+
+func (x *planRun) writePromotionItemPercentDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionItemPercentDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionItemPercentDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionItemPercentDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionItemPercentDiscount) bool {
+	switch f.Number {
+	case 1: // percent
+		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
+	case 2: // percentByCurrency
+		return x.writeNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, f, obj.PercentByCurrency)
+	case 3: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionItemPercentDiscount")
+}
+
+var planPromotionPercentDiscount = &plan.Object{
+	Name:      "PromotionPercentDiscount",
+	Satisfies: []string{"PromotionPercentDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"percent":           {Number: 1},
+		"percentByCurrency": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionPercentDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionPercentDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionPercentDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionPercentDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionPercentDiscount) bool {
+	switch f.Number {
+	case 1: // percent
+		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
+	case 2: // percentByCurrency
+		return x.writeNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, f, obj.PercentByCurrency)
+	}
+	return x.String("PromotionPercentDiscount")
+}
+
+var planPromotionRequirement = &plan.Object{
+	Name:      "PromotionRequirement",
+	Satisfies: []string{"PromotionRequirement"},
+	Fields: map[string]*plan.FieldInfo{
+		"skus":     {Number: 1},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionRequirement(ctx context.Context, fields *plan.Fields, obj *rule.Requirement) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionRequirement(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionRequirement(ctx context.Context, f *plan.Field, obj *rule.Requirement) bool {
+	switch f.Number {
+	case 1: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Targets)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("PromotionRequirement")
+}
+
+var planPromotionXForAmount = &plan.Object{
+	Name:      "PromotionXForAmount",
+	Satisfies: []string{"PromotionXForAmount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"x":       {Number: 1, NonNull: true},
+		"amounts": {Number: 2, NonNull: true},
+		"skus":    {Number: 3},
+	},
+}
+
+func (x *planRun) writePromotionXForAmount(ctx context.Context, fields *plan.Fields, obj *model.PromotionXForAmount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionXForAmount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionXForAmount(ctx context.Context, f *plan.Field, obj *model.PromotionXForAmount) bool {
+	switch f.Number {
+	case 1: // x
+		return x.writeNInt2int(ctx, f, obj.X)
+	case 2: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	case 3: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionXForAmount")
+}
+
+var planPromotionXForY = &plan.Object{
+	Name:      "PromotionXForY",
+	Satisfies: []string{"PromotionXForY", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"x":    {Number: 1, NonNull: true},
+		"y":    {Number: 2, NonNull: true},
+		"skus": {Number: 3},
+	},
+}
+
+func (x *planRun) writePromotionXForY(ctx context.Context, fields *plan.Fields, obj *model.PromotionXForY) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionXForY(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionXForY(ctx context.Context, f *plan.Field, obj *model.PromotionXForY) bool {
+	switch f.Number {
+	case 1: // x
+		return x.writeNInt2int(ctx, f, obj.X)
+	case 2: // y
+		return x.writeNInt2int(ctx, f, obj.Y)
+	case 3: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionXForY")
 }
 
 var planQuery = &plan.Object{
@@ -7566,6 +7825,68 @@ func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *
 	return x.String("VariationOption")
 }
 
+func (x *planRun) writePromotionDetails(ctx context.Context, f *plan.Field, obj model.PromotionDetails) bool {
+	switch obj := obj.(type) {
+	case model.PromotionXForY:
+		return x.writePromotionXForY(ctx, f.Of(planPromotionXForY), &obj)
+	case *model.PromotionXForY:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionXForY(ctx, f.Of(planPromotionXForY), obj)
+	case model.PromotionXForAmount:
+		return x.writePromotionXForAmount(ctx, f.Of(planPromotionXForAmount), &obj)
+	case *model.PromotionXForAmount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionXForAmount(ctx, f.Of(planPromotionXForAmount), obj)
+	case model.PromotionPercentDiscount:
+		return x.writePromotionPercentDiscount(ctx, f.Of(planPromotionPercentDiscount), &obj)
+	case *model.PromotionPercentDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionPercentDiscount(ctx, f.Of(planPromotionPercentDiscount), obj)
+	case model.PromotionItemPercentDiscount:
+		return x.writePromotionItemPercentDiscount(ctx, f.Of(planPromotionItemPercentDiscount), &obj)
+	case *model.PromotionItemPercentDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionItemPercentDiscount(ctx, f.Of(planPromotionItemPercentDiscount), obj)
+	case model.PromotionItemFixedDiscount:
+		return x.writePromotionItemFixedDiscount(ctx, f.Of(planPromotionItemFixedDiscount), &obj)
+	case *model.PromotionItemFixedDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionItemFixedDiscount(ctx, f.Of(planPromotionItemFixedDiscount), obj)
+	case model.PromotionFixedDiscount:
+		return x.writePromotionFixedDiscount(ctx, f.Of(planPromotionFixedDiscount), &obj)
+	case *model.PromotionFixedDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionFixedDiscount(ctx, f.Of(planPromotionFixedDiscount), obj)
+	case model.PromotionBundleGift:
+		return x.writePromotionBundleGift(ctx, f.Of(planPromotionBundleGift), &obj)
+	case *model.PromotionBundleGift:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionBundleGift(ctx, f.Of(planPromotionBundleGift), obj)
+	case model.PromotionBundleFixedDiscount:
+		return x.writePromotionBundleFixedDiscount(ctx, f.Of(planPromotionBundleFixedDiscount), &obj)
+	case *model.PromotionBundleFixedDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionBundleFixedDiscount(ctx, f.Of(planPromotionBundleFixedDiscount), obj)
+	}
+	panic("a PromotionDetails of a type that is not in the schema")
+}
+
 func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) bool {
 	switch obj := obj.(type) {
 	case *catalog.Synonym:
@@ -9121,23 +9442,6 @@ func (x *planRun) writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromo
 	return x.writeProductPromotion(ctx, f.Of(planProductPromotion), v)
 }
 
-func (x *planRun) writeNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, f *plan.Field, v rule.Requirement) bool {
-	return x.writeProductPromotionRequirement(ctx, f.Of(planProductPromotionRequirement), &v)
-}
-
-func (x *planRun) writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, f *plan.Field, v []rule.Requirement) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
 func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*release.ProductTranslation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -9302,21 +9606,28 @@ func (x *planRun) writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋrul
 	return x.String(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
 }
 
-func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
-	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
+func (x *planRun) writeNPromotionCurrencyPercent2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx context.Context, f *plan.Field, v rule.CurrencyPercent) bool {
+	return x.writePromotionCurrencyPercent(ctx, f.Of(planPromotionCurrencyPercent), &v)
 }
 
-func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []rule.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx context.Context, f *plan.Field, v []rule.CurrencyPercent) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx, f, v[i]) {
+		if !x.writeNPromotionCurrencyPercent2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx context.Context, f *plan.Field, v model.PromotionDetails) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writePromotionDetails(ctx, f, v)
 }
 
 func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Promotion]) bool {
@@ -9328,6 +9639,23 @@ func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx c
 	for i := range v {
 		x.Element(i)
 		if !x.writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, f *plan.Field, v rule.Requirement) bool {
+	return x.writePromotionRequirement(ctx, f.Of(planPromotionRequirement), &v)
+}
+
+func (x *planRun) writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, f *plan.Field, v []rule.Requirement) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
