@@ -37,7 +37,6 @@ func TestPromotions(t *testing.T) {
 		{name: "a list by state", query: `{ promotions(filter: {state: EXPIRED}) { totalCount nodes { uuid } } }`, data: `{"promotions":{"totalCount":1,"nodes":[{"uuid":"auto"}]}}`},
 		{name: "a code across promotions", query: `{ promotionCode(code: "TEN-OFF") { uuid uses maxUses used consumeUnit users valid promotion { uuid } } }`,
 			data: `{"promotionCode":{"uuid":"code-1","uses":3,"maxUses":5,"used":2,"consumeUnit":"PER_ITEM","users":["u1","u2"],"valid":true,"promotion":{"uuid":"ten-off"}}}`},
-		{name: "codes of an unknown promotion", query: `{ promotionCodes(promotionId: "nowhere") { totalCount } }`, codes: []store.Code{store.NotFound}},
 		{name: "two conditions on one text", query: `{ promotions(filter: {name: {eq: "a", in: ["b"]}}) { totalCount } }`, codes: []store.Code{store.Invalid}},
 		{name: "codes with a user or several", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "A", "user": "u1", "uses": 3}, graphtest.Variables{"code": "B", "user": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
 			data: `{"promotionCodesCreate":{"codes":[{"code":"A","uses":3,"maxUses":3,"consumeUnit":"PER_ITEM","users":["u1"],"valid":true},{"code":"B","uses":null,"maxUses":null,"consumeUnit":"PER_CART","users":["u1","u2"],"valid":true}],"userErrors":[]}}`},

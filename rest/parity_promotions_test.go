@@ -274,10 +274,12 @@ func drawCodes(d *dice) *parityCase {
 	}
 	l.page(nil)
 	q.target = l.address("/v2/promotions/" + id + "/codes")
-	q.document = l.document(`%s { promotionCodes%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + codeMembers + ` } } }`)
+	of := strings.TrimPrefix(l.arguments[0], "promotionId")
+	l.arguments = l.arguments[1:]
+	q.document = l.document(`%s { promotion(id` + of + `) { codes%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + codeMembers + ` } } } }`)
 	q.variables = l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		list := data["promotionCodes"].(map[string]any)
+		list := data["promotion"].(map[string]any)["codes"].(map[string]any)
 		l.samePage(t, rest, list, func(*drawnRequest) {})
 		require.Equal(t, mapList(list["nodes"], wireCode), listUsers(rest["data"]))
 	}
@@ -403,9 +405,9 @@ func TestParityOfCodesInAnotherCase(t *testing.T) {
 			status int
 		}{
 			{"a filter", parityCase{method: "GET", target: spring + "?filter=eq(code,hi)",
-				document: `query { promotionCodes(promotionId: "spring", filter: {code: {eq: "hi"}}) { nodes { ` + codeMembers + ` } } }`,
+				document: `query { promotion(id: "spring") { codes(filter: {code: {eq: "hi"}}) { nodes { ` + codeMembers + ` } } } }`,
 				same: func(t require.TestingT, rest, data map[string]any) {
-					nodes := mapList(data["promotionCodes"].(map[string]any)["nodes"], wireCode)
+					nodes := mapList(data["promotion"].(map[string]any)["codes"].(map[string]any)["nodes"], wireCode)
 					require.Len(t, nodes, 1)
 					require.Equal(t, nodes, listUsers(rest["data"]))
 				}}, nil, 200},

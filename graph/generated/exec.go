@@ -270,7 +270,6 @@ type QueryResolver interface {
 	Promotion(ctx context.Context, id string) (*model.Promotion, error)
 	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Promotion], error)
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
-	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	AuditEvents(ctx context.Context, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuditEvent], error)
@@ -906,26 +905,6 @@ type Query {
   Example: ` + "`" + `promotionCode(code: "TEN-OFF") { valid uses promotion { name } }` + "`" + `.
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
-
-  "The codes of a promotion, without those deleted when it was re-enabled."
-  promotionCodes(
-    "The promotion's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
-    promotionId: ID!
-    "Which codes to return."
-    filter: PromotionCodeFilter
-    "Default: by code, in byte order."
-    orderBy: PromotionCodeOrder
-    "Page size from the start, 1 to 100."
-    first: Int
-    "Cursor: return rows after it."
-    after: String
-    "Page size from the end, 1 to 100."
-    last: Int
-    "Cursor: return rows before it."
-    before: String
-    "Rows to skip, 0 to 10000."
-    offset: Int
-  ): PromotionCodeConnection
 
   "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it."
   promotionCodeCheck(
@@ -3269,7 +3248,7 @@ type Promotion implements Node {
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
-  "Its codes, as ` + "`" + `promotionCodes` + "`" + ` lists them."
+  "Its codes, without those deleted when it was re-enabled."
   codes(
     "Which codes to return."
     filter: PromotionCodeFilter
@@ -12404,76 +12383,6 @@ func (ec *executionContext) field_Query_promotionCode_args(ctx context.Context, 
 		return nil, err
 	}
 	args["code"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_promotionCodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["promotionId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
-			return ec.unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["filter"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["offset"] = arg7
 	return args, nil
 }
 
@@ -37851,50 +37760,6 @@ func (ec *executionContext) fieldContext_Query_promotionCode(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_promotionCode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotionCodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
-			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodeConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotionCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -64268,28 +64133,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCode(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "promotionCodes":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_promotionCodes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -6153,47 +6153,46 @@ var planQuery = &plan.Object{
 		"promotion":             {Number: 26, Resolver: true},
 		"promotions":            {Number: 27, Resolver: true},
 		"promotionCode":         {Number: 28, Resolver: true},
-		"promotionCodes":        {Number: 29, Resolver: true},
-		"promotionCodeCheck":    {Number: 30, Resolver: true},
-		"promotionCodeUsages":   {Number: 31, Resolver: true},
-		"auditEvents":           {Number: 32, Resolver: true},
-		"changes":               {Number: 33, Resolver: true},
-		"catalog":               {Number: 34, Resolver: true},
-		"catalogs":              {Number: 35, Resolver: true},
-		"catalogRule":           {Number: 36, Resolver: true},
-		"catalogRules":          {Number: 37, Resolver: true},
-		"authoredHierarchy":     {Number: 38, Resolver: true},
-		"authoredHierarchies":   {Number: 39, Resolver: true},
-		"authoredNode":          {Number: 40, Resolver: true},
-		"authoredNodes":         {Number: 41, Resolver: true},
-		"authoredProduct":       {Number: 42, Resolver: true},
-		"pricebook":             {Number: 43, Resolver: true},
-		"pricebooks":            {Number: 44, Resolver: true},
-		"authoredPrice":         {Number: 45, Resolver: true},
-		"authoredPrices":        {Number: 46, Resolver: true},
-		"authoredFile":          {Number: 47, Resolver: true},
-		"authoredFiles":         {Number: 48, Resolver: true},
-		"authoredAttribute":     {Number: 49, Resolver: true},
-		"authoredAttributes":    {Number: 50, Resolver: true},
-		"authoredRedirect":      {Number: 51, Resolver: true},
-		"authoredRedirects":     {Number: 52, Resolver: true},
-		"synonym":               {Number: 53, Resolver: true},
-		"synonyms":              {Number: 54, Resolver: true},
-		"authoredProducts":      {Number: 55, Resolver: true},
-		"catalogPendingChanges": {Number: 56, Resolver: true},
-		"catalogReleases":       {Number: 57, Resolver: true},
-		"catalogRelease":        {Number: 58, Resolver: true},
-		"catalogReleaseDiff":    {Number: 59, Resolver: true},
-		"scheduledPublications": {Number: 60, Resolver: true},
-		"job":                   {Number: 61, Resolver: true},
-		"jobs":                  {Number: 62, Resolver: true},
-		"settings":              {Number: 63, Resolver: true},
-		"gateway":               {Number: 64, Resolver: true},
-		"gateways":              {Number: 65, Resolver: true},
-		"node":                  {Number: 66, Resolver: true},
-		"nodes":                 {Number: 67, Resolver: true},
-		"__type":                {Number: 68, Introspection: true},
-		"__schema":              {Number: 69, Introspection: true},
+		"promotionCodeCheck":    {Number: 29, Resolver: true},
+		"promotionCodeUsages":   {Number: 30, Resolver: true},
+		"auditEvents":           {Number: 31, Resolver: true},
+		"changes":               {Number: 32, Resolver: true},
+		"catalog":               {Number: 33, Resolver: true},
+		"catalogs":              {Number: 34, Resolver: true},
+		"catalogRule":           {Number: 35, Resolver: true},
+		"catalogRules":          {Number: 36, Resolver: true},
+		"authoredHierarchy":     {Number: 37, Resolver: true},
+		"authoredHierarchies":   {Number: 38, Resolver: true},
+		"authoredNode":          {Number: 39, Resolver: true},
+		"authoredNodes":         {Number: 40, Resolver: true},
+		"authoredProduct":       {Number: 41, Resolver: true},
+		"pricebook":             {Number: 42, Resolver: true},
+		"pricebooks":            {Number: 43, Resolver: true},
+		"authoredPrice":         {Number: 44, Resolver: true},
+		"authoredPrices":        {Number: 45, Resolver: true},
+		"authoredFile":          {Number: 46, Resolver: true},
+		"authoredFiles":         {Number: 47, Resolver: true},
+		"authoredAttribute":     {Number: 48, Resolver: true},
+		"authoredAttributes":    {Number: 49, Resolver: true},
+		"authoredRedirect":      {Number: 50, Resolver: true},
+		"authoredRedirects":     {Number: 51, Resolver: true},
+		"synonym":               {Number: 52, Resolver: true},
+		"synonyms":              {Number: 53, Resolver: true},
+		"authoredProducts":      {Number: 54, Resolver: true},
+		"catalogPendingChanges": {Number: 55, Resolver: true},
+		"catalogReleases":       {Number: 56, Resolver: true},
+		"catalogRelease":        {Number: 57, Resolver: true},
+		"catalogReleaseDiff":    {Number: 58, Resolver: true},
+		"scheduledPublications": {Number: 59, Resolver: true},
+		"job":                   {Number: 60, Resolver: true},
+		"jobs":                  {Number: 61, Resolver: true},
+		"settings":              {Number: 62, Resolver: true},
+		"gateway":               {Number: 63, Resolver: true},
+		"gateways":              {Number: 64, Resolver: true},
+		"node":                  {Number: 65, Resolver: true},
+		"nodes":                 {Number: 66, Resolver: true},
+		"__type":                {Number: 67, Introspection: true},
+		"__schema":              {Number: 68, Introspection: true},
 	},
 }
 
@@ -6502,19 +6501,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 29: // promotionCodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*code.PromotionCode], error) {
-			return x.resolvers.Query().PromotionCodes(ctx, arguments["promotionId"].(string), arguments["filter"].(*model.PromotionCodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // promotionCodeCheck
+	case 29: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -6526,7 +6513,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 31: // promotionCodeUsages
+	case 30: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -6538,7 +6525,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // auditEvents
+	case 31: // auditEvents
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_auditEvents_args)
 		if !ok {
 			return false
@@ -6550,7 +6537,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 33: // changes
+	case 32: // changes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_changes_args)
 		if !ok {
 			return false
@@ -6562,7 +6549,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx, f, v)
-	case 34: // catalog
+	case 33: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -6572,7 +6559,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 35: // catalogs
+	case 34: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -6584,7 +6571,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // catalogRule
+	case 35: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -6596,7 +6583,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 37: // catalogRules
+	case 36: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -6608,7 +6595,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // authoredHierarchy
+	case 37: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -6620,7 +6607,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 39: // authoredHierarchies
+	case 38: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -6632,7 +6619,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 40: // authoredNode
+	case 39: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -6644,7 +6631,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 41: // authoredNodes
+	case 40: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -6656,7 +6643,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 42: // authoredProduct
+	case 41: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
@@ -6668,7 +6655,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 43: // pricebook
+	case 42: // pricebook
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebook_args)
 		if !ok {
 			return false
@@ -6680,7 +6667,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v)
-	case 44: // pricebooks
+	case 43: // pricebooks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebooks_args)
 		if !ok {
 			return false
@@ -6692,7 +6679,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 45: // authoredPrice
+	case 44: // authoredPrice
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrice_args)
 		if !ok {
 			return false
@@ -6704,7 +6691,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, f, v)
-	case 46: // authoredPrices
+	case 45: // authoredPrices
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrices_args)
 		if !ok {
 			return false
@@ -6716,7 +6703,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 47: // authoredFile
+	case 46: // authoredFile
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFile_args)
 		if !ok {
 			return false
@@ -6728,7 +6715,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, v)
-	case 48: // authoredFiles
+	case 47: // authoredFiles
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFiles_args)
 		if !ok {
 			return false
@@ -6740,7 +6727,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 49: // authoredAttribute
+	case 48: // authoredAttribute
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttribute_args)
 		if !ok {
 			return false
@@ -6752,7 +6739,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, v)
-	case 50: // authoredAttributes
+	case 49: // authoredAttributes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttributes_args)
 		if !ok {
 			return false
@@ -6764,7 +6751,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 51: // authoredRedirect
+	case 50: // authoredRedirect
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirect_args)
 		if !ok {
 			return false
@@ -6776,7 +6763,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, v)
-	case 52: // authoredRedirects
+	case 51: // authoredRedirects
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirects_args)
 		if !ok {
 			return false
@@ -6788,7 +6775,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 53: // synonym
+	case 52: // synonym
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
 		if !ok {
 			return false
@@ -6798,7 +6785,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
-	case 54: // synonyms
+	case 53: // synonyms
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
 		if !ok {
 			return false
@@ -6810,7 +6797,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 55: // authoredProducts
+	case 54: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -6822,7 +6809,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 56: // catalogPendingChanges
+	case 55: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -6834,7 +6821,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 57: // catalogReleases
+	case 56: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -6846,7 +6833,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 58: // catalogRelease
+	case 57: // catalogRelease
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
 		if !ok {
 			return false
@@ -6858,7 +6845,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
-	case 59: // catalogReleaseDiff
+	case 58: // catalogReleaseDiff
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
 		if !ok {
 			return false
@@ -6870,13 +6857,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
-	case 60: // scheduledPublications
+	case 59: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 61: // job
+	case 60: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -6886,7 +6873,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 62: // jobs
+	case 61: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -6896,13 +6883,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 63: // settings
+	case 62: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 64: // gateway
+	case 63: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -6914,13 +6901,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 65: // gateways
+	case 64: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 66: // node
+	case 65: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -6930,7 +6917,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 67: // nodes
+	case 66: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -6940,9 +6927,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 68: // __type
+	case 67: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 69: // __schema
+	case 68: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
