@@ -12,9 +12,9 @@ import (
 )
 
 // PromotionChange names the members to set; nil leaves a member unchanged. Details and RestDetails, of
-// which at most one is given, set Type, Schema, Currencies and TargetCatalogs. Currencies, TargetCatalogs and Conditions
-// are members of the schema; those of a given Schema take precedence. Nulls are the members that an update
-// clears. Idempotency keys compare changes by their JSON.
+// which at most one is given, set Type, Schema, Currencies and TargetCatalogs. Currencies,
+// TargetCatalogs and Conditions are members of the schema; those of a given Schema take precedence.
+// Nulls are the members that an update clears. Idempotency keys compare changes by their JSON.
 type PromotionChange struct {
 	Name                   *string            `json:"name,omitempty"`
 	Description            *string            `json:"description,omitempty"`

@@ -2,7 +2,6 @@ package rule
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -178,9 +177,4 @@ func DetailsPath(t PromotionType, path []string) []string {
 		converted = append(converted, name)
 	}
 	return converted
-}
-
-// hasAmounts reports whether a promotion of a type has an amount in each currency.
-func hasAmounts(t PromotionType) bool {
-	return slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
 }

@@ -55,8 +55,6 @@ func targetSKUs(raw json.RawMessage) []string {
 	return list
 }
 
-func isBundle(t PromotionType) bool { return t == BundleFixedDiscount || t == BundleGift }
-
 // HasItems reports whether the promotion is about items of a cart, not about the cart.
 func (p *Promotion) HasItems() bool { return p.Type != FixedDiscount && p.Type != PercentDiscount }
 
