@@ -43,14 +43,13 @@ func rootFields() map[string]string {
 
 		"Mutation.gatewayUpdate": `mutation { gatewayUpdate(input: {slug: MANUAL, enabled: true}) { gateway { slug } userErrors { message } } }`,
 
-		"Query.promotion":      `{ promotion(id: "ten-off") { name state currencies { money { amount } } schema minCartValue { amount } maxApplicationsPerCart } }`,
-		"Query.promotions":     `{ promotions { totalCount } }`,
-		"Query.promotionCode":  `{ promotionCode(code: "TEN-OFF") { uses valid users promotion { name } } }`,
-		"Query.promotionCodes": `{ promotionCodes(promotionId: "ten-off") { totalCount } }`,
+		"Query.promotion":     `{ promotion(id: "ten-off") { name state details { ... on PromotionFixedDiscount { amounts { amount } } } restDetails minCartValue { amount } maxApplicationsPerCart } }`,
+		"Query.promotions":    `{ promotions { totalCount } }`,
+		"Query.promotionCode": `{ promotionCode(code: "TEN-OFF") { uses valid users promotion { name } } }`,
 
-		"Mutation.promotionCreate":      `mutation { promotionCreate(input: {name: "New", promotionType: FIXED_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {currencies: [{currency: "USD", amount: 100}]}}) { promotion { id } userErrors { message } } }`,
+		"Mutation.promotionCreate":      `mutation { promotionCreate(input: {name: "New", details: {fixedDiscount: {amounts: [{currency: "USD", amount: "100"}]}}, start: "2024-01-01", end: "2024-12-31"}) { promotion { id } userErrors { message } } }`,
 		"Mutation.promotionUpdate":      `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { id } codesDeleted userErrors { message } } }`,
-		"Mutation.promotionDelete":      `mutation { promotionCreate(input: {id: "gone", name: "Gone", promotionType: PERCENT_DISCOUNT, start: "2024-01-01", end: "2024-12-31", schema: {percent: 5}}) { userErrors { message } } promotionDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
+		"Mutation.promotionDelete":      `mutation { promotionCreate(input: {id: "gone", name: "Gone", details: {percentDiscount: {percent: "5"}}, start: "2024-01-01", end: "2024-12-31"}) { userErrors { message } } promotionDelete(input: {id: "gone"}) { deletedId userErrors { message } } }`,
 		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
 		"Mutation.promotionCodesDelete": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{code: "GONE"}]}) { userErrors { message } } promotionCodesDelete(input: {promotionId: "ten-off", codes: ["GONE"]}) { deleted userErrors { message } } }`,
 

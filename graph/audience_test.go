@@ -34,7 +34,7 @@ func everythingOf(s *ast.Schema, of *ast.Definition, depth int) (set ast.Selecti
 			continue
 		}
 		selected := &ast.Field{Alias: field.Name, Name: field.Name}
-		if target := s.Types[field.Type.Name()]; target.Kind == ast.Object || target.Kind == ast.Interface {
+		if target := s.Types[field.Type.Name()]; target.IsCompositeType() {
 			if depth == 0 {
 				continue
 			}

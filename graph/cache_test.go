@@ -228,7 +228,7 @@ func (a *queryGenerator) selection(kind string, depth int) {
 	if definition.Fields.ForName("id") != nil {
 		a.text.WriteString(" id")
 	}
-	if definition.Kind == ast.Interface {
+	if definition.IsAbstractType() {
 		for range 3 {
 			possible := a.schema.GetPossibleTypes(definition)
 			member := possible[a.IntN(len(possible))].Name
@@ -247,7 +247,7 @@ func (a *queryGenerator) selection(kind string, depth int) {
 // field selects a field under an alias, unless it leads too deep.
 func (a *queryGenerator) field(of string, field *ast.FieldDefinition, depth int) {
 	kind := a.schema.Types[field.Type.Name()]
-	composite := kind.Kind == ast.Object || kind.Kind == ast.Interface
+	composite := kind.IsCompositeType()
 	if composite && depth == 0 || strings.HasPrefix(field.Name, "__") {
 		return
 	}
@@ -350,12 +350,15 @@ func selectAll(kind string, depth int) string {
 	definition := graphtest.Schema().Types[kind]
 	var b strings.Builder
 	b.WriteString("{ __typename")
+	for _, possible := range definition.Types {
+		b.WriteString(" ... on " + possible + " " + selectAll(possible, depth))
+	}
 	for _, field := range definition.Fields {
 		inner := graphtest.Schema().Types[field.Type.Name()]
 		required := slices.ContainsFunc(field.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
 		switch {
 		case strings.HasPrefix(field.Name, "__") || required || strings.HasSuffix(inner.Name, "Connection"):
-		case inner.Kind != ast.Object:
+		case inner.IsLeafType():
 			b.WriteString(" " + field.Name)
 		case depth > 0:
 			b.WriteString(" " + field.Name + " " + selectAll(inner.Name, depth-1))

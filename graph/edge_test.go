@@ -30,12 +30,12 @@ func TestEdges(t *testing.T) {
 			data: `{"promotions":{"nodes":[{"uuid":"auto","codes":{"totalCount":0,"nodes":[]},"usages":{"totalCount":0}},{"uuid":"ten-off","codes":{"totalCount":1,"nodes":[{"code":"TEN-OFF"}]},"usages":{"totalCount":1}}]}}`},
 		{name: "not a cursor, of one list", query: `{ promotion(id: "auto") { codes(after: "eyJ") { totalCount } usages(before: "eyJ") { totalCount } } }`,
 			data: `{"promotion":{"codes":null,"usages":null}}`, codes: []store.Code{store.Invalid}},
-		{name: "codes by their beginning and state", query: `{ promotionCodes(promotionId: "ten-off", filter: {startsWith: "TEN", state: AVAILABLE}) { totalCount nodes { code state } } none: promotionCodes(promotionId: "ten-off", filter: {state: [EXPIRED, USED_UP]}) { totalCount } }`,
-			data: `{"promotionCodes":{"totalCount":1,"nodes":[{"code":"TEN-OFF","state":"AVAILABLE"}]},"none":{"totalCount":0}}`},
+		{name: "codes by their beginning and state", query: `{ promotion(id: "ten-off") { codes(filter: {startsWith: "TEN", state: AVAILABLE}) { totalCount nodes { code state } } none: codes(filter: {state: [EXPIRED, USED_UP]}) { totalCount } } }`,
+			data: `{"promotion":{"codes":{"totalCount":1,"nodes":[{"code":"TEN-OFF","state":"AVAILABLE"}]},"none":{"totalCount":0}}}`},
 		{name: "codes by creation", query: `{ promotions { nodes { codes(filter: {createdAt: {ge: "2020-01-01T00:00:00Z"}}) { nodes { code } } } } }`,
 			data: `{"promotions":{"nodes":[{"codes":{"nodes":[]}},{"codes":{"nodes":[{"code":"TEN-OFF"},{"code":"ten-off"}]}}]}}`},
-		{name: "codes by their beginning in order of creation", query: `{ promotionCodes(promotionId: "ten-off", filter: {startsWith: "T"}, orderBy: {field: CREATED_AT}) { totalCount } }`,
-			data: `{"promotionCodes":null}`, codes: []store.Code{store.Invalid}, argument: "orderBy"},
+		{name: "codes by their beginning in order of creation", query: `{ promotion(id: "ten-off") { codes(filter: {startsWith: "T"}, orderBy: {field: CREATED_AT}) { totalCount } } }`,
+			data: `{"promotion":{"codes":null}}`, codes: []store.Code{store.Invalid}, argument: "orderBy"},
 		{name: "the usages of an order", query: `{ promotionCodeUsages(reference: "none") { totalCount } all: promotionCodeUsages { totalCount nodes { code promotion { name } } } }`,
 			data: `{"promotionCodeUsages":{"totalCount":0},"all":{"totalCount":1,"nodes":[{"code":"TEN-OFF","promotion":{"name":"Ten off"}}]}}`},
 		{name: "a code of no promotion", query: `{ promotionCodeUsages(code: "TEN-OFF") { totalCount } }`,
@@ -90,8 +90,8 @@ func TestListsOfPromotions(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		for p := range 12 {
 			id := fmt.Sprintf("p%02d", p)
-			a := s.Post(t, fmt.Sprintf(`mutation { promotionCreate(input: {id: %q, name: %q, promotionType: PERCENT_DISCOUNT, enabled: true, start: "2024-01-01", end: "2030-01-01",
-				schema: {currencies: [{currency: "USD", percentage: 10}]}}) { userErrors { message } }
+			a := s.Post(t, fmt.Sprintf(`mutation { promotionCreate(input: {id: %q, name: %q, enabled: true, start: "2024-01-01", end: "2030-01-01",
+				details: {percentDiscount: {percentByCurrency: [{currency: "USD", percent: "10"}]}}}) { userErrors { message } }
 				promotionCodesCreate(input: {promotionId: %q, codes: [{code: "A%d"}, {code: "C%d"}, {code: "B%d"}]}) { userErrors { message } }
 				one: promotionCodeRedeem(input: {code: "A%d", reference: "o-1", units: 1}) { userErrors { message } }
 				other: promotionCodeRedeem(input: {code: "B%d", reference: "o-2", units: 1}) { userErrors { message } } }`, id, id, id, p, p, p, p, p), nil)
@@ -115,9 +115,12 @@ func TestListsOfPromotions(t *testing.T) {
 			s.Post(t, query, graphtest.Variables{"n": 12}).Read(t, &data)
 			require.Len(t, data.Promotions.Nodes, 12)
 			for _, p := range data.Promotions.Nodes {
-				var one struct{ Codes, Usages any }
-				s.Post(t, fmt.Sprintf(`{ codes: promotionCodes(promotionId: %q, %s) %s usages: promotionCodeUsages(promotionId: %q, %s) %s }`, p.UUID, page, codes, p.UUID, page, usages), nil).Read(t, &one)
-				require.Equal(t, one.Codes, p.Codes, page)
+				var one struct {
+					Of     struct{ Codes any }
+					Usages any
+				}
+				s.Post(t, fmt.Sprintf(`{ of: promotion(id: %q) { codes(%s) %s } usages: promotionCodeUsages(promotionId: %q, %s) %s }`, p.UUID, page, codes, p.UUID, page, usages), nil).Read(t, &one)
+				require.Equal(t, one.Of.Codes, p.Codes, page)
 				require.Equal(t, one.Usages, p.Usages, page)
 			}
 			uncounted := strings.ReplaceAll(query, "totalCount ", "")

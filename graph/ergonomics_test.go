@@ -65,9 +65,9 @@ func TestTypedMembers(t *testing.T) {
 				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
 			{name: "no bundle", query: `{ product(by: {id: "anvil"}) { bundleConfiguration { choices { component } } variantOptions { uuid } } }`,
 				data: `{"product":{"bundleConfiguration":{"choices":[]},"variantOptions":[]}}`},
-			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids currencies { money { amount currency formatted } } } }`,
+			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids details { ... on PromotionFixedDiscount { amounts { amount currency formatted } } } } }`,
 				data: `{"promotion":{"itemConditions":[{"template":"shoes","field":"size","type":"INTEGER","value":"42"},{"template":"products(shoes)","field":"worn","type":"BOOLEAN","value":"true"}],
-					"targetCatalogUuids":["main"],"currencies":[{"money":{"amount":"1000","currency":"USD","formatted":"$10.00"}}]}}`},
+					"targetCatalogUuids":["main"],"details":{"amounts":[{"amount":"1000","currency":"USD","formatted":"$10.00"}]}}}`},
 			{name: "conditions are written as they are read", query: `mutation { promotionUpdate(input: {id: "ten-off", itemConditions: [{template: "shoes", field: "worn", type: BOOLEAN, value: "true"}]}) {
 				promotion { itemConditions { template field type value } } userErrors { field message } } }`,
 				data: `{"promotionUpdate":{"promotion":{"itemConditions":[{"template":"shoes","field":"worn","type":"BOOLEAN","value":"true"}]},"userErrors":[]}}`},

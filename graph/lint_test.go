@@ -211,7 +211,7 @@ func TestDeprecationsHaveADate(t *testing.T) {
 }
 
 // jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.
-var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.schema", "PromotionPreview.schema",
+var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.restDetails", "PromotionPreview.restDetails",
 	"ProductFilterValues.bounds", "ProductFilterValues.and", "AuthoredProduct.customInputs", "AuthoredProduct.extensions", "AuthoredProduct.shopperAttributes",
 	"AuthoredProductAttribute.value"}
 
@@ -235,7 +235,7 @@ func TestInputsOfOneMemberAreOneOf(t *testing.T) {
 			assert.NotRegexp(t, `(?i)exactly one (of|member)`, definition.Description, "%s: add @oneOf", definition.Name)
 		}
 	}
-	for _, name := range []string{"TextFilter", "ProductIdentifierInput", "CatalogNodeIdentifierInput"} {
+	for _, name := range []string{"TextFilter", "ProductIdentifierInput", "CatalogNodeIdentifierInput", "PromotionDetailsInput"} {
 		assert.NotNil(t, graphtest.Schema().Types[name].Directives.ForName("oneOf"), name)
 	}
 }

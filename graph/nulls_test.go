@@ -19,8 +19,8 @@ import (
 // updates has, for each mutation that updates, the input's key, values for its members, and a
 // query that reads them.
 var updates = map[string]struct{ key, values, read string }{
-	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, promotionType: PERCENT_DISCOUNT, schema: {percent: 5}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogs: ["main"], itemConditions: [{template: "t", field: "f", type: BOOLEAN, value: "true"}], currencies: [{currency: "USD", percentage: 5}]`,
-		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart schema currencies { currency } targetCatalogUuids itemConditions { field } }`},
+	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, details: {percentDiscount: {percent: "5", percentByCurrency: [{currency: "USD", percent: "6"}]}}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogIds: ["main"], itemConditions: [{template: "t", field: "f", type: BOOLEAN, value: "true"}]`,
+		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart restDetails targetCatalogUuids itemConditions { field } }`},
 	"gatewayUpdate":        {`slug: CARD_PROCESSOR`, `name: "Mine", enabled: true, test: true, merchantId: "m", username: "u", password: "p"`, `gateway(slug: CARD_PROCESSOR) { name enabled test merchantId login passwordSet }`},
 	"settingsUpdate":       {``, `pageLength: 7, currency: "EUR", locale: "fr"`, `settings { pageLength currency locale }`},
 	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyUuids pricebooks { uuid } locale currency }`},
@@ -206,9 +206,6 @@ func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read str
 			require.Equal(t, before, state(), "a variable without a value is absent")
 		}
 		p := made(member.Name + `: null`)
-		if strings.Contains(member.Description, "by the types that need it") { // percent_discount needs none
-			required = false
-		}
 		if required {
 			require.Len(t, p.Update.UserErrors, 1, member.Name)
 			require.Equal(t, []any{"input." + member.Name, "UNPROCESSABLE"}, []any{strings.Join(p.Update.UserErrors[0].Field, "."), p.Update.UserErrors[0].Code})

@@ -89,12 +89,24 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 
 func promotionOf(p *model.Promotion) *rule.Promotion { return p.Promotion }
 
-// Money formats the amount in the caller's locale; nil for a percentage.
-func (r promotionCurrencyResolver) Money(ctx context.Context, obj *rule.PromotionCurrency) (*store.Money, error) {
-	if obj.Minor == nil {
-		return nil, nil
+// Details formats the amounts in the shopper's locale, as MinCartValue does.
+func (r promotionResolver) Details(ctx context.Context, obj *model.Promotion) (model.PromotionDetails, error) {
+	return r.promotionDetails(ctx, obj.Promotion)
+}
+
+func (r previewResolver) Details(ctx context.Context, obj *rule.Promotion) (model.PromotionDetails, error) {
+	return r.promotionDetails(ctx, obj)
+}
+
+func (r *Resolver) promotionDetails(ctx context.Context, p *rule.Promotion) (model.PromotionDetails, error) {
+	terms := model.PromotionTerms{Details: p.Details()}
+	amounts := make([]store.CurrencyAmount, len(terms.Amounts))
+	for i, a := range terms.Amounts {
+		amounts[i] = store.CurrencyAmount{Currency: a.Currency, Minor: *a.Minor}
 	}
-	return r.money(ctx, obj.Currency, *obj.Minor)
+	var err error
+	terms.Money, err = r.store.Releases.Monies(ctx, amounts, opctx.Shopper(ctx).Languages)
+	return model.NewPromotionDetails(terms), err
 }
 
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
@@ -119,19 +131,23 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	input.TargetCatalogs = localIDs(input.TargetCatalogs)
+	if input.Details == nil && input.RestDetails == nil {
+		userErrs, err := userErrors(store.Unprocessablef([]string{"details"}, "is required"))
+		return &generated.PromotionCreatePayload{UserErrors: userErrs}, err
+	}
+	input.TargetCatalogIDs = localIDs(input.TargetCatalogIDs)
 	created, err := r.store.Promotions.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	userErrs, err := userErrors(err)
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := r.skuWarnings(ctx, created)
+	warnings, err := r.skuWarnings(ctx, created, input.RestDetails == nil)
 	return &generated.PromotionCreatePayload{Promotion: promotionRow(created), Warnings: warnings, UserErrors: userErrs}, err
 }
 
-// skuWarnings returns a warning for each list of SKUs in a promotion that has some that no product has.
-// The promotion may be nil.
-func (r *Resolver) skuWarnings(ctx context.Context, p *rule.Promotion) ([]*model.Warning, error) {
+// skuWarnings returns a warning for each list of SKUs in a promotion that has some that no product has,
+// by its path in details or in restDetails. The promotion may be nil.
+func (r *Resolver) skuWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
 	warnings := []*model.Warning{}
 	if p == nil {
 		return warnings, nil
@@ -146,7 +162,11 @@ func (r *Resolver) skuWarnings(ctx context.Context, p *rule.Promotion) ([]*model
 		if len(unknown) == 0 {
 			continue
 		}
-		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.Invalidf(list.Path, "names SKUs that no product has: %s; import the products, or correct the SKUs",
+		path := list.Path
+		if inDetails {
+			path = rule.DetailsPath(p.Type, path[1:])
+		}
+		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.Invalidf(path, "names SKUs that no product has: %s; import the products, or correct the SKUs",
 			store.ListSome(unknown))}})
 	}
 	return warnings, nil
@@ -157,7 +177,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), opctx.Nulls(ctx)
+	input.TargetCatalogIDs, input.Nulls = localIDs(input.TargetCatalogIDs), opctx.Nulls(ctx)
 	update, err := r.store.Promotions.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
@@ -170,7 +190,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 		payload.Promotion = promotionRow(update.Promotion)
 	}
 	if err == nil {
-		payload.Warnings, err = r.skuWarnings(ctx, update.Promotion)
+		payload.Warnings, err = r.skuWarnings(ctx, update.Promotion, input.RestDetails == nil)
 	}
 	return payload, err
 }

@@ -22,21 +22,6 @@ func (codeResolver) Promotion(_ context.Context, obj *code.PromotionCode) (*mode
 	return promotionRow(obj.Promotion), nil
 }
 
-func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeConnection, error) {
-	if err := auth.Require(ctx, "Query.promotionCodes"); err != nil {
-		return nil, err
-	}
-	wanted, err := filter.Filter()
-	if err != nil {
-		return nil, err
-	}
-	slice, err := r.store.Codes.List(ctx, store.LocalID(promotionID), wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, slice.Items), nil
-}
-
 func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
 	if err != nil {

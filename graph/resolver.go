@@ -41,30 +41,29 @@ func NewResolver(s *shop.Store, options ...Option) *Resolver {
 }
 
 type (
-	queryResolver             struct{ *Resolver }
-	mutationResolver          struct{ *Resolver }
-	subscriptionResolver      struct{ *Resolver }
-	productResolver           struct{ *Resolver }
-	configuredResolver        struct{ *Resolver }
-	catalogNodeResolver       struct{ *Resolver }
-	hierarchyResolver         struct{ *Resolver }
-	stockResolver             struct{ *Resolver }
-	transactionResolver       struct{ *Resolver }
-	releaseResolver           struct{ *Resolver }
-	jobResolver               struct{ *Resolver }
-	promotionResolver         struct{ *Resolver }
-	authoredNodeResolver      struct{ *Resolver }
-	authoredProductResolver   struct{ *Resolver }
-	authoredPriceResolver     struct{ *Resolver }
-	authoredAmountResolver    struct{ *Resolver }
-	authoredTierResolver      struct{ *Resolver }
-	codeRefusalResolver       struct{ *Resolver }
-	codeCheckResolver         struct{ *Resolver }
-	previewResolver           struct{ *Resolver }
-	promotionCurrencyResolver struct{ *Resolver }
-	codeUsageResolver         struct{ *Resolver }
-	ruleResolver              struct{ *Resolver }
-	optionResolver            struct{ *Resolver }
+	queryResolver           struct{ *Resolver }
+	mutationResolver        struct{ *Resolver }
+	subscriptionResolver    struct{ *Resolver }
+	productResolver         struct{ *Resolver }
+	configuredResolver      struct{ *Resolver }
+	catalogNodeResolver     struct{ *Resolver }
+	hierarchyResolver       struct{ *Resolver }
+	stockResolver           struct{ *Resolver }
+	transactionResolver     struct{ *Resolver }
+	releaseResolver         struct{ *Resolver }
+	jobResolver             struct{ *Resolver }
+	promotionResolver       struct{ *Resolver }
+	authoredNodeResolver    struct{ *Resolver }
+	authoredProductResolver struct{ *Resolver }
+	authoredPriceResolver   struct{ *Resolver }
+	authoredAmountResolver  struct{ *Resolver }
+	authoredTierResolver    struct{ *Resolver }
+	codeRefusalResolver     struct{ *Resolver }
+	codeCheckResolver       struct{ *Resolver }
+	previewResolver         struct{ *Resolver }
+	codeUsageResolver       struct{ *Resolver }
+	ruleResolver            struct{ *Resolver }
+	optionResolver          struct{ *Resolver }
 
 	productConnectionResolver struct{ *Resolver }
 
@@ -117,11 +116,6 @@ func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 
 // Promotion implements generated.ResolverRoot.
 func (r *Resolver) Promotion() generated.PromotionResolver { return promotionResolver{r} }
-
-// PromotionCurrency implements generated.ResolverRoot.
-func (r *Resolver) PromotionCurrency() generated.PromotionCurrencyResolver {
-	return promotionCurrencyResolver{r}
-}
 
 // PromotionPreview implements generated.ResolverRoot.
 func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return previewResolver{r} }

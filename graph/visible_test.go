@@ -33,7 +33,7 @@ func reaches() map[string]reach {
 		store.TypeRelease:           {"Query.catalogReleases", ``, "1", []string{"99", "main"}},
 		store.TypeJob:               {"Query.job", `job(id: $id) { id }`, "job-1", []string{"none"}},
 		store.TypePromotion:         {"Query.promotion", `promotion(id: $id) { id }`, "ten-off", []string{"none"}},
-		store.TypePromotionCode:     {"Query.promotionCodes", ``, "code-1", []string{"none"}},
+		store.TypePromotionCode:     {"Promotion.codes", ``, "code-1", []string{"none"}},
 		store.TypeCatalog:           {"Query.catalog", `catalog(id: $id) { id }`, "main", []string{"none"}},
 		store.TypeCatalogRule:       {"Query.catalogRule", `catalogRule(id: $id) { id }`, "club", []string{"none"}},
 		store.TypeAuthoredHierarchy: {"Query.authoredHierarchy", `authoredHierarchy(id: $id) { id }`, "attic", []string{"box"}},

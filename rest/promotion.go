@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/promotion"
 	"portico/store/promotion/rule"
@@ -22,31 +24,37 @@ type promotionBody struct {
 
 // promotionMembers is promotion.PromotionChange with the member names of REST.
 type promotionMembers struct {
-	Name                   *string             `json:"name"`
-	Description            *string             `json:"description"`
-	Type                   *rule.PromotionType `json:"promotion_type"`
-	Enabled                *bool               `json:"enabled"`
-	Automatic              *bool               `json:"automatic"`
-	Start                  *string             `json:"start"`
-	End                    *string             `json:"end"`
-	MinCartValue           []rule.AmountInput  `json:"min_cart_value"`
-	MaxDiscountValue       []rule.AmountInput  `json:"max_discount_value"`
-	MaxApplicationsPerCart *int                `json:"max_applications_per_cart"`
-	Schema                 json.RawMessage     `json:"schema"`
-	Currencies             json.RawMessage     `json:"currencies"`
-	TargetCatalogs         []string            `json:"target_catalogs"`
-	Conditions             json.RawMessage     `json:"conditions"`
-	ItemConditions         []rule.Condition    `json:"-"` // GraphQL only: Conditions with types
+	Name                   *string            `json:"name"`
+	Description            *string            `json:"description"`
+	Enabled                *bool              `json:"enabled"`
+	Automatic              *bool              `json:"automatic"`
+	Start                  *string            `json:"start"`
+	End                    *string            `json:"end"`
+	MinCartValue           []rule.AmountInput `json:"min_cart_value"`
+	MaxDiscountValue       []rule.AmountInput `json:"max_discount_value"`
+	MaxApplicationsPerCart *int               `json:"max_applications_per_cart"`
+	promotion.RestDetails
+	Conditions json.RawMessage `json:"conditions"`
+}
 
-	Nulls store.Nulls `json:"-"`
+// change returns the members for the resolver. restNulls are the members of RestDetails that are null.
+func (m promotionMembers) change(restNulls []string) promotion.PromotionChange {
+	rest := json.RawMessage(store.Encode(m.RestDetails))
+	for _, name := range restNulls {
+		if name == "promotion_type" || name == "target_catalogs" { // the others keep their null
+			rest = rule.AppendMember(rest, name, json.RawMessage("null"))
+		}
+	}
+	return promotion.PromotionChange{Name: m.Name, Description: m.Description, Enabled: m.Enabled, Automatic: m.Automatic, Start: m.Start, End: m.End,
+		MinCartValue: m.MinCartValue, MaxDiscountValue: m.MaxDiscountValue, MaxApplicationsPerCart: m.MaxApplicationsPerCart, RestDetails: rest, Conditions: m.Conditions}
 }
 
 // withDefaults sets the required members that were left out to their zero values, for a
 // new promotion.
-func (m promotionMembers) withDefaults() promotion.PromotionChange {
-	m.Name, m.Type, m.Start, m.End = orZero(m.Name), orZero(m.Type), orZero(m.Start), orZero(m.End)
+func (m promotionMembers) withDefaults() promotionMembers {
+	m.Name, m.Start, m.End = orZero(m.Name), orZero(m.Start), orZero(m.End)
 	m.Enabled, m.Automatic = orZero(m.Enabled), orZero(m.Automatic)
-	return promotion.PromotionChange(m)
+	return m
 }
 
 func orZero[T any](value *T) *T {
@@ -102,7 +110,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.withDefaults()}
+	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.withDefaults().change(nil)}
 	addPromotionHint(w, r, input, input.Conditions)
 	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), input)
 	if err == nil {
@@ -126,7 +134,16 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: promotion.PromotionChange(b.promotionMembers)}
+	isRest := func(name string) bool {
+		_, found := store.MemberType(reflect.TypeFor[promotion.RestDetails](), name)
+		return found
+	}
+	nulls := opctx.Nulls(r.Context())
+	r = r.WithContext(opctx.WithNulls(r.Context(), slices.DeleteFunc(slices.Clone(nulls), isRest)))
+	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: b.change(nulls)}
+	if string(input.RestDetails) == "{}" {
+		input.RestDetails = nil
+	}
 	addPromotionHint(w, r, input, input.Conditions)
 	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), input)
 	if err == nil {

@@ -15,6 +15,7 @@ import (
 	"portico/internal/web/problem"
 	"portico/store"
 	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 )
 
 // codesBody is a list of codes to create or delete.
@@ -169,7 +170,14 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.addGraphQLHint(w, r, filter, "promotionId", r.PathValue("id"))
 	ctx := r.Context()
-	list, err := a.resolver.Query().PromotionCodes(ctx, r.PathValue("id"), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+	of, err := a.resolver.Query().Promotion(ctx, r.PathValue("id"))
+	if err == nil && of == nil {
+		err = rule.UnknownPromotion(store.LocalID(r.PathValue("id")))
+	}
+	if err != nil {
+		return err
+	}
+	list, err := a.resolver.Promotion().Codes(ctx, of, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (d *drawing) selected(of *ast.Definition, depth, i int) string {
 // typeWithin returns a type for a fragment: the type itself, an implementation of an interface, or
 // an interface of an object.
 func (d *drawing) typeWithin(of *ast.Definition) *ast.Definition {
-	if of.Kind == ast.Interface {
+	if of.IsAbstractType() {
 		kinds := d.schema.GetPossibleTypes(of)
 		return kinds[d.IntN(len(kinds))]
 	}
@@ -106,7 +106,7 @@ func (d *drawing) field(of *ast.Definition, depth, i int) string {
 	d.left--
 	var fields []*ast.FieldDefinition
 	for _, field := range of.Fields {
-		deep := len(d.schema.Types[field.Type.Name()].Fields) > 0
+		deep := d.schema.Types[field.Type.Name()].IsCompositeType()
 		if !strings.HasPrefix(field.Name, "__") && (!deep || depth < 6 && d.left > 0) {
 			fields = append(fields, field)
 		}
@@ -120,11 +120,11 @@ func (d *drawing) field(of *ast.Definition, depth, i int) string {
 	}
 	arguments := d.arguments(field)
 	text := field.Name + arguments + " " + d.condition()
-	if arguments != "" || d.IntN(6) == 0 || len(d.schema.Types[field.Type.Name()].Fields) > 0 || of.Kind == ast.Interface || d.IntN(3) == 0 {
+	if arguments != "" || d.IntN(6) == 0 || d.schema.Types[field.Type.Name()].IsCompositeType() || of.Kind == ast.Interface || d.IntN(3) == 0 {
 		// an alias, so that fields with different arguments do not conflict
 		text = fmt.Sprintf("%s%d_%d: %s", string(rune('a'+d.IntN(3))), depth, 1000*i+d.IntN(1000), text)
 	}
-	if below := d.schema.Types[field.Type.Name()]; len(below.Fields) > 0 {
+	if below := d.schema.Types[field.Type.Name()]; below.IsCompositeType() {
 		text += d.selection(below, depth+1)
 	}
 	return text
@@ -132,7 +132,7 @@ func (d *drawing) field(of *ast.Definition, depth, i int) string {
 
 func fieldsBelow(schema *ast.Schema, of *ast.Definition) (list []*ast.FieldDefinition) {
 	for _, field := range of.Fields {
-		if !strings.HasPrefix(field.Name, "__") && len(schema.Types[field.Type.Name()].Fields) > 0 {
+		if !strings.HasPrefix(field.Name, "__") && schema.Types[field.Type.Name()].IsCompositeType() {
 			list = append(list, field)
 		}
 	}

@@ -39,7 +39,7 @@ var (
 var idMembers = map[string]idKind{
 	"productId": productKind, "productIds": productKind, "componentProductIds": productKind,
 	"nodeId": parentKind, "parentId": parentKind, "hierarchyId": hierarchyKind, "hierarchyIds": hierarchyKind,
-	"mainImageId": fileKind, "catalogId": catalogKind, "targetCatalogs": catalogKind, "releaseId": releaseKind,
+	"mainImageId": fileKind, "catalogId": catalogKind, "targetCatalogIds": catalogKind, "releaseId": releaseKind,
 	"promotionId": promotionKind, "pricebookId": pricebookKind,
 }
 

@@ -64,7 +64,6 @@ type ResolverRoot interface {
 	PromotionCodeCheck() PromotionCodeCheckResolver
 	PromotionCodeRefusal() PromotionCodeRefusalResolver
 	PromotionCodeUsage() PromotionCodeUsageResolver
-	PromotionCurrency() PromotionCurrencyResolver
 	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
 	Stock() StockResolver
@@ -218,6 +217,8 @@ type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
 
+	Details(ctx context.Context, obj *model.Promotion) (model.PromotionDetails, error)
+
 	Codes(ctx context.Context, obj *model.Promotion, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	Usages(ctx context.Context, obj *model.Promotion, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
@@ -233,12 +234,11 @@ type PromotionCodeRefusalResolver interface {
 type PromotionCodeUsageResolver interface {
 	Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error)
 }
-type PromotionCurrencyResolver interface {
-	Money(ctx context.Context, obj *rule.PromotionCurrency) (*store.Money, error)
-}
 type PromotionPreviewResolver interface {
 	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+
+	Details(ctx context.Context, obj *rule.Promotion) (model.PromotionDetails, error)
 }
 type QueryResolver interface {
 	Product(ctx context.Context, by model.ProductIdentifierInput) (*model.Product, error)
@@ -268,7 +268,6 @@ type QueryResolver interface {
 	Promotion(ctx context.Context, id string) (*model.Promotion, error)
 	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Promotion], error)
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
-	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	AuditEvents(ctx context.Context, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuditEvent], error)
@@ -422,6 +421,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputProductVariationOptionInput,
 		ec.unmarshalInputProductsDeleteInput,
 		ec.unmarshalInputProductsUpsertInput,
+		ec.unmarshalInputPromotionBundleFixedDiscountInput,
+		ec.unmarshalInputPromotionBundleGiftInput,
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
 		ec.unmarshalInputPromotionCodeOrder,
@@ -432,10 +433,19 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionCodesGenerateInput,
 		ec.unmarshalInputPromotionConditionInput,
 		ec.unmarshalInputPromotionCreateInput,
+		ec.unmarshalInputPromotionCurrencyPercentInput,
 		ec.unmarshalInputPromotionDeleteInput,
+		ec.unmarshalInputPromotionDetailsInput,
 		ec.unmarshalInputPromotionFilter,
+		ec.unmarshalInputPromotionFixedDiscountInput,
+		ec.unmarshalInputPromotionItemFixedDiscountInput,
+		ec.unmarshalInputPromotionItemPercentDiscountInput,
 		ec.unmarshalInputPromotionOrder,
+		ec.unmarshalInputPromotionPercentDiscountInput,
+		ec.unmarshalInputPromotionRequirementInput,
 		ec.unmarshalInputPromotionUpdateInput,
+		ec.unmarshalInputPromotionXForAmountInput,
+		ec.unmarshalInputPromotionXForYInput,
 		ec.unmarshalInputRedirectItemInput,
 		ec.unmarshalInputRedirectsSetInput,
 		ec.unmarshalInputRelatedProductsInput,
@@ -893,26 +903,6 @@ type Query {
   Example: ` + "`" + `promotionCode(code: "TEN-OFF") { valid uses promotion { name } }` + "`" + `.
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
-
-  "The codes of a promotion, without those deleted when it was re-enabled."
-  promotionCodes(
-    "The promotion's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
-    promotionId: ID!
-    "Which codes to return."
-    filter: PromotionCodeFilter
-    "Default: by code, in byte order."
-    orderBy: PromotionCodeOrder
-    "Page size from the start, 1 to 100."
-    first: Int
-    "Cursor: return rows after it."
-    after: String
-    "Page size from the end, 1 to 100."
-    last: Int
-    "Cursor: return rows before it."
-    before: String
-    "Rows to skip, 0 to 10000."
-    offset: Int
-  ): PromotionCodeConnection
 
   "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it."
   promotionCodeCheck(
@@ -3137,11 +3127,11 @@ type Promotion implements Node {
   maxDiscountValue: [Money!]!
   "Maximum applications in one cart. Null if unlimited."
   maxApplicationsPerCart: Int
-  "Details of the promotion, as written. Unknown members are kept."
-  schema: JSON!
-  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
-  currencies: [PromotionCurrency!]!
-  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  "What it gives, as an input of ` + "`" + `promotionCreate` + "`" + ` has it."
+  details: PromotionDetails!
+  "` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + ` of REST, as written. Unknown members are kept."
+  restDetails: JSON!
+  "Own ids of the catalogs that it applies to. Null means all."
   targetCatalogUuids: [ID!]
   "Conditions on the ` + "`" + `extensions` + "`" + ` of a product: one that meets all of them is excluded. Empty if there are none."
   itemConditions: [PromotionCondition!]!
@@ -3149,7 +3139,7 @@ type Promotion implements Node {
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
-  "Its codes, as ` + "`" + `promotionCodes` + "`" + ` lists them."
+  "Its codes, without those deleted when it was re-enabled."
   codes(
     "Which codes to return."
     filter: PromotionCodeFilter
@@ -3213,11 +3203,11 @@ type PromotionPreview {
   maxDiscountValue: [Money!]!
   "Maximum applications in one cart. Null if unlimited."
   maxApplicationsPerCart: Int
-  "Details of the promotion, as written. Unknown members are kept."
-  schema: JSON!
-  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
-  currencies: [PromotionCurrency!]!
-  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  "What it gives, as an input of ` + "`" + `promotionCreate` + "`" + ` has it."
+  details: PromotionDetails!
+  "` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + ` of REST, as written. Unknown members are kept."
+  restDetails: JSON!
+  "Own ids of the catalogs that it applies to. Null means all."
   targetCatalogUuids: [ID!]
   "Conditions on the ` + "`" + `extensions` + "`" + ` of a product: one that meets all of them is excluded. Empty if there are none."
   itemConditions: [PromotionCondition!]!
@@ -3227,31 +3217,218 @@ type PromotionPreview {
   updatedAt: DateTime!
 }
 
-"Kind of a promotion, and what its ` + "`" + `schema` + "`" + ` needs."
+"Kind of a promotion."
 enum PromotionType {
-  "Amount off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `."
+  "Amount off the cart."
   FIXED_DISCOUNT
-  "Percentage off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
+  "Percentage off the cart."
   PERCENT_DISCOUNT
-  """
-  Amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `. ` + "`" + `targets` + "`" + ` lists the
-  SKUs: an empty list means none, no list or ` + "`" + `"all"` + "`" + ` means all.
-  """
+  "Amount off some items."
   ITEM_FIXED_DISCOUNT
-  "Percentage off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `. ` + "`" + `targets` + "`" + ` is as in ITEM_FIXED_DISCOUNT."
+  "Percentage off some items."
   ITEM_PERCENT_DISCOUNT
-  "X items for the price of Y. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `y` + "`" + ` (at least 1, below ` + "`" + `x` + "`" + `) and ` + "`" + `targets` + "`" + `."
+  "X items for the price of Y."
   X_FOR_Y
-  "X items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
+  "X items for an amount."
   X_FOR_AMOUNT
-  """
-  Amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, and ` + "`" + `requirements: [{targets, quantity}]` + "`" + `, a
-  quantity of some SKUs each, where no targets means any. The same can be written as ` + "`" + `targets` + "`" + `, a
-  list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each list.
-  """
+  "Amount off a bundle."
   BUNDLE_FIXED_DISCOUNT
-  "Free items with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, a list of SKUs, and the bundle as in BUNDLE_FIXED_DISCOUNT."
+  "Free items with a bundle."
   BUNDLE_GIFT
+}
+
+"""
+What a promotion gives, by its kind. ` + "`" + `PromotionDetailsInput` + "`" + ` has the same members: without ` + "`" + `formatted` + "`" + `, they can be
+written again.
+"""
+union PromotionDetails =
+  | PromotionFixedDiscount
+  | PromotionPercentDiscount
+  | PromotionItemFixedDiscount
+  | PromotionItemPercentDiscount
+  | PromotionXForY
+  | PromotionXForAmount
+  | PromotionBundleFixedDiscount
+  | PromotionBundleGift
+
+"Amount off the cart."
+type PromotionFixedDiscount {
+  "The amount, by currency."
+  amounts: [Money!]!
+}
+
+"Percentage off the cart."
+type PromotionPercentDiscount {
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null if only some currencies have a percentage."
+  percent: String
+  "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency. Empty if there are none."
+  percentByCurrency: [PromotionCurrencyPercent!]!
+}
+
+"Amount off some items."
+type PromotionItemFixedDiscount {
+  "The amount off a unit, by currency."
+  amounts: [Money!]!
+  "SKUs of the items. Null means all, empty means none."
+  skus: [String!]
+}
+
+"Percentage off some items."
+type PromotionItemPercentDiscount {
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null only if an old version of the service wrote none."
+  percent: String
+  "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency. Empty if there are none."
+  percentByCurrency: [PromotionCurrencyPercent!]!
+  "SKUs of the items. Null means all, empty means none."
+  skus: [String!]
+}
+
+"X items for the price of Y."
+type PromotionXForY {
+  "Units of a group."
+  x: Int!
+  "Units of a group that are paid."
+  y: Int!
+  "SKUs of the items. Null only if an old version of the service wrote none."
+  skus: [String!]
+}
+
+"X items for an amount."
+type PromotionXForAmount {
+  "Units of a group."
+  x: Int!
+  "The price of a group, by currency."
+  amounts: [Money!]!
+  "SKUs of the items. Null only if an old version of the service wrote none."
+  skus: [String!]
+}
+
+"Amount off a bundle."
+type PromotionBundleFixedDiscount {
+  "The amount off a bundle, by currency."
+  amounts: [Money!]!
+  "The parts of the bundle."
+  requirements: [PromotionRequirement!]!
+}
+
+"Free items with a bundle."
+type PromotionBundleGift {
+  "SKUs of the free items."
+  gifts: [String!]!
+  "The parts of the bundle."
+  requirements: [PromotionRequirement!]!
+}
+
+"A percentage in a currency."
+type PromotionCurrencyPercent {
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `."
+  percent: String!
+}
+
+"What a promotion gives: its kind is the member. Example: ` + "`" + `{percentDiscount: {percent: \"15\"}}` + "`" + `."
+input PromotionDetailsInput @oneOf {
+  "Amount off the cart. Example: ` + "`" + `{amounts: [{amount: \"1000\", currency: \"USD\"}]}` + "`" + `."
+  fixedDiscount: PromotionFixedDiscountInput
+  "Percentage off the cart. Example: ` + "`" + `{percent: \"12.5\"}` + "`" + `."
+  percentDiscount: PromotionPercentDiscountInput
+  "Amount off some items. Example: ` + "`" + `{amounts: [{amount: \"100\", currency: \"USD\"}], skus: [\"MUG\"]}` + "`" + `."
+  itemFixedDiscount: PromotionItemFixedDiscountInput
+  "Percentage off some items. Example: ` + "`" + `{percent: \"25\", skus: [\"CUP\"]}` + "`" + `."
+  itemPercentDiscount: PromotionItemPercentDiscountInput
+  "X items for the price of Y. Example: ` + "`" + `{x: 3, y: 2, skus: [\"MUG\"]}` + "`" + `."
+  xForY: PromotionXForYInput
+  "X items for an amount. Example: ` + "`" + `{x: 3, amounts: [{amount: \"1000\", currency: \"USD\"}], skus: [\"CUP\"]}` + "`" + `."
+  xForAmount: PromotionXForAmountInput
+  "Amount off a bundle. Example: ` + "`" + `{amounts: [{amount: \"500\", currency: \"USD\"}], requirements: [{skus: [\"MUG\"], quantity: 2}]}` + "`" + `."
+  bundleFixedDiscount: PromotionBundleFixedDiscountInput
+  "Free items with a bundle. Example: ` + "`" + `{gifts: [\"CUP\"], requirements: [{skus: [\"MUG\"], quantity: 2}]}` + "`" + `."
+  bundleGift: PromotionBundleGiftInput
+}
+
+"Amount off the cart."
+input PromotionFixedDiscountInput {
+  "The amount, at least one, each currency once."
+  amounts: [MoneyInput!]!
+}
+
+"Percentage off the cart. It needs ` + "`" + `percent` + "`" + `, ` + "`" + `percentByCurrency` + "`" + ` or both."
+input PromotionPercentDiscountInput {
+  "Percent, in digits, more than 0 and at most 100: ` + "`" + `12.5` + "`" + `."
+  percent: String
+  "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency, each currency once."
+  percentByCurrency: [PromotionCurrencyPercentInput!]
+}
+
+"Amount off some items."
+input PromotionItemFixedDiscountInput {
+  "The amount off a unit, at least one, each currency once."
+  amounts: [MoneyInput!]!
+  "SKUs of the items. Null means all, empty means none."
+  skus: [String!]
+}
+
+"Percentage off some items."
+input PromotionItemPercentDiscountInput {
+  "Percent, in digits, more than 0 and at most 100: ` + "`" + `12.5` + "`" + `."
+  percent: String!
+  "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency, each currency once."
+  percentByCurrency: [PromotionCurrencyPercentInput!]
+  "SKUs of the items. Null means all, empty means none."
+  skus: [String!]
+}
+
+"X items for the price of Y."
+input PromotionXForYInput {
+  "Units of a group, more than ` + "`" + `y` + "`" + `."
+  x: Int!
+  "Units of a group that are paid, at least 1."
+  y: Int!
+  "SKUs of the items, at least one."
+  skus: [String!]!
+}
+
+"X items for an amount."
+input PromotionXForAmountInput {
+  "Units of a group, at least 1."
+  x: Int!
+  "The price of a group, at least one, each currency once."
+  amounts: [MoneyInput!]!
+  "SKUs of the items, at least one."
+  skus: [String!]!
+}
+
+"Amount off a bundle."
+input PromotionBundleFixedDiscountInput {
+  "The amount off a bundle, at least one, each currency once."
+  amounts: [MoneyInput!]!
+  "The parts of the bundle, 1 to 100."
+  requirements: [PromotionRequirementInput!]!
+}
+
+"Free items with a bundle."
+input PromotionBundleGiftInput {
+  "SKUs of the free items, 1 to 100."
+  gifts: [String!]!
+  "The parts of the bundle, 1 to 100."
+  requirements: [PromotionRequirementInput!]!
+}
+
+"A part of a bundle that a promotion wants."
+input PromotionRequirementInput {
+  "SKUs, any of which counts, at least one. Null means any product."
+  skus: [String!]
+  "Units, at least 1."
+  quantity: Int!
+}
+
+"A percentage in a currency."
+input PromotionCurrencyPercentInput {
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+  "Percent, in digits, more than 0 and at most 100: ` + "`" + `12.5` + "`" + `."
+  percent: String!
 }
 
 "State of a promotion, which follows from ` + "`" + `enabled` + "`" + `, ` + "`" + `start` + "`" + `, ` + "`" + `end` + "`" + ` and the time."
@@ -3302,16 +3479,6 @@ enum PromotionConditionType {
   FLOAT
   "Times are compared as times."
   DATE
-}
-
-"What a promotion gives in a currency."
-type PromotionCurrency {
-  "ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
-  "The amount, formatted for the caller. Null if a percentage is given."
-  money: Money
-  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null if an amount is given."
-  percentage: String
 }
 
 "A page of promotions."
@@ -3390,8 +3557,6 @@ input PromotionCreateInput {
   name: String!
   "Display text, at most 64 KiB."
   description: String! = ""
-  "Kind of promotion."
-  promotionType: PromotionType!
   "Whether it is switched on."
   enabled: Boolean! = false
   "Whether it applies without the shopper entering a code."
@@ -3406,13 +3571,16 @@ input PromotionCreateInput {
   maxDiscountValue: [MoneyInput!]
   "Maximum applications in one cart. 0 or null means unlimited."
   maxApplicationsPerCart: Int
-  "Details of the promotion, an object. ` + "`" + `PromotionType` + "`" + ` lists what it needs."
-  schema: JSON!
-  "` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none."
-  currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none. Global ids or ` + "`" + `uuid` + "`" + `s."
-  targetCatalogs: [ID!]
-  "Items that it excludes: those that meet all of these conditions. Default: none, or ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `. At most 1,000."
+  "What it gives. Required, unless ` + "`" + `restDetails` + "`" + ` is sent."
+  details: PromotionDetailsInput
+  """
+  REST's form of ` + "`" + `details` + "`" + `, in place of it: an object with the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + `
+  and ` + "`" + `target_catalogs` + "`" + ` of the body of ` + "`" + `POST /v2/promotions` + "`" + `.
+  """
+  restDetails: JSON
+  "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Default: all."
+  targetCatalogIds: [ID!]
+  "Items that it excludes: those that meet all of these conditions. Default: none. At most 1,000."
   itemConditions: [PromotionConditionInput!]
   "Idempotency key."
   idempotencyKey: String
@@ -3422,7 +3590,7 @@ input PromotionCreateInput {
 type PromotionCreatePayload {
   "The new promotion. Null if there are errors."
   promotion: Promotion
-  "Likely mistakes: SKUs in ` + "`" + `schema` + "`" + ` that no product has. Empty if there are none."
+  "Likely mistakes: SKUs in ` + "`" + `details` + "`" + ` that no product has. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3438,8 +3606,6 @@ input PromotionUpdateInput {
   name: String
   "Display text, at most 64 KiB, may be empty. Required."
   description: String
-  "Kind of promotion. Required."
-  promotionType: PromotionType
   "Whether it is switched on. Required."
   enabled: Boolean
   "Whether it applies without the shopper entering a code. Required."
@@ -3454,16 +3620,16 @@ input PromotionUpdateInput {
   maxDiscountValue: [MoneyInput!]
   "Maximum applications in one cart. 0 means unlimited. Optional."
   maxApplicationsPerCart: Int
+  "What it gives, which replaces all that it gave. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Required."
+  details: PromotionDetailsInput
   """
-  Details of the promotion, an object that replaces the current one. ` + "`" + `target_catalogs` + "`" + ` and
-  ` + "`" + `conditions` + "`" + ` keep their values unless the new schema, or a member below, has them. Required.
+  REST's form of ` + "`" + `details` + "`" + `, in place of it: an object with those of the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + `
+  and ` + "`" + `target_catalogs` + "`" + ` of the body of ` + "`" + `PUT /v2/promotions/:id` + "`" + ` that change. Required.
   """
-  schema: JSON
-  "` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Required by the types that need it."
-  currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Global ids or ` + "`" + `uuid` + "`" + `s. Optional."
-  targetCatalogs: [ID!]
-  "Items that it excludes: those that meet all of these conditions, unless ` + "`" + `schema` + "`" + ` is sent with ` + "`" + `conditions` + "`" + `. At most 1,000. Optional."
+  restDetails: JSON
+  "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Null means all. Optional."
+  targetCatalogIds: [ID!]
+  "Items that it excludes: those that meet all of these conditions. At most 1,000. Optional."
   itemConditions: [PromotionConditionInput!]
   "Idempotency key."
   idempotencyKey: String
@@ -3477,7 +3643,7 @@ type PromotionUpdatePayload {
   preview: PromotionPreview
   "Number of codes that the change deleted, or with ` + "`" + `dryRun` + "`" + ` would delete."
   codesDeleted: Int!
-  "Likely mistakes: SKUs in ` + "`" + `schema` + "`" + ` that no product has. Empty if there are none."
+  "Likely mistakes: SKUs in ` + "`" + `details` + "`" + ` that no product has. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3903,7 +4069,7 @@ type ProductPromotion {
   "SKUs of the free items of BUNDLE_GIFT. Empty for other types."
   gifts: [String!]!
   "The parts of a bundle. Empty for types without bundles."
-  requirements: [ProductPromotionRequirement!]!
+  requirements: [PromotionRequirement!]!
   "Minimum cart total, before discounts. Null if there is no minimum."
   minCartValue: Money
   "Maximum discount in a cart. Null if there is no maximum."
@@ -3913,7 +4079,7 @@ type ProductPromotion {
 }
 
 "A part of a bundle that a promotion wants."
-type ProductPromotionRequirement {
+type PromotionRequirement {
   "SKUs, any of which counts. Null means any product."
   skus: [String!]
   "Units."
@@ -8315,16 +8481,6 @@ func (ec *executionContext) childFields_ProductPromotion(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type ProductPromotion", field.Name)
 }
 
-func (ec *executionContext) childFields_ProductPromotionRequirement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "skus":
-		return ec.fieldContext_ProductPromotionRequirement_skus(ctx, field)
-	case "quantity":
-		return ec.fieldContext_ProductPromotionRequirement_quantity(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductPromotionRequirement", field.Name)
-}
-
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "language":
@@ -8389,10 +8545,10 @@ func (ec *executionContext) childFields_Promotion(ctx context.Context, field gra
 		return ec.fieldContext_Promotion_maxDiscountValue(ctx, field)
 	case "maxApplicationsPerCart":
 		return ec.fieldContext_Promotion_maxApplicationsPerCart(ctx, field)
-	case "schema":
-		return ec.fieldContext_Promotion_schema(ctx, field)
-	case "currencies":
-		return ec.fieldContext_Promotion_currencies(ctx, field)
+	case "details":
+		return ec.fieldContext_Promotion_details(ctx, field)
+	case "restDetails":
+		return ec.fieldContext_Promotion_restDetails(ctx, field)
 	case "targetCatalogUuids":
 		return ec.fieldContext_Promotion_targetCatalogUuids(ctx, field)
 	case "itemConditions":
@@ -8641,16 +8797,14 @@ func (ec *executionContext) childFields_PromotionCreatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCreatePayload", field.Name)
 }
 
-func (ec *executionContext) childFields_PromotionCurrency(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_PromotionCurrencyPercent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "currency":
-		return ec.fieldContext_PromotionCurrency_currency(ctx, field)
-	case "money":
-		return ec.fieldContext_PromotionCurrency_money(ctx, field)
-	case "percentage":
-		return ec.fieldContext_PromotionCurrency_percentage(ctx, field)
+		return ec.fieldContext_PromotionCurrencyPercent_currency(ctx, field)
+	case "percent":
+		return ec.fieldContext_PromotionCurrencyPercent_percent(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type PromotionCurrency", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCurrencyPercent", field.Name)
 }
 
 func (ec *executionContext) childFields_PromotionDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8703,10 +8857,10 @@ func (ec *executionContext) childFields_PromotionPreview(ctx context.Context, fi
 		return ec.fieldContext_PromotionPreview_maxDiscountValue(ctx, field)
 	case "maxApplicationsPerCart":
 		return ec.fieldContext_PromotionPreview_maxApplicationsPerCart(ctx, field)
-	case "schema":
-		return ec.fieldContext_PromotionPreview_schema(ctx, field)
-	case "currencies":
-		return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+	case "details":
+		return ec.fieldContext_PromotionPreview_details(ctx, field)
+	case "restDetails":
+		return ec.fieldContext_PromotionPreview_restDetails(ctx, field)
 	case "targetCatalogUuids":
 		return ec.fieldContext_PromotionPreview_targetCatalogUuids(ctx, field)
 	case "itemConditions":
@@ -8717,6 +8871,16 @@ func (ec *executionContext) childFields_PromotionPreview(ctx context.Context, fi
 		return ec.fieldContext_PromotionPreview_updatedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PromotionPreview", field.Name)
+}
+
+func (ec *executionContext) childFields_PromotionRequirement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "skus":
+		return ec.fieldContext_PromotionRequirement_skus(ctx, field)
+	case "quantity":
+		return ec.fieldContext_PromotionRequirement_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionRequirement", field.Name)
 }
 
 func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11978,76 +12142,6 @@ func (ec *executionContext) field_Query_promotionCode_args(ctx context.Context, 
 		return nil, err
 	}
 	args["code"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_promotionCodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["promotionId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
-			return ec.unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["filter"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["offset"] = arg7
 	return args, nil
 }
 
@@ -31323,7 +31417,7 @@ func (ec *executionContext) _ProductPromotion_requirements(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
-			return ec.marshalNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
+			return ec.marshalNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31336,7 +31430,7 @@ func (ec *executionContext) fieldContext_ProductPromotion_requirements(_ context
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductPromotionRequirement(ctx, field)
+			return ec.childFields_PromotionRequirement(ctx, field)
 		},
 	}
 	return fc, nil
@@ -31427,52 +31521,6 @@ func (ec *executionContext) _ProductPromotion_maxApplicationsPerCart(ctx context
 }
 func (ec *executionContext) fieldContext_ProductPromotion_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotionRequirement_skus(ctx context.Context, field graphql.CollectedField, obj *rule.Requirement) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotionRequirement_skus(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Targets, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotionRequirement_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotionRequirement", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotionRequirement_quantity(ctx context.Context, field graphql.CollectedField, obj *rule.Requirement) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotionRequirement_quantity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Quantity, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotionRequirement_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotionRequirement", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
@@ -32053,16 +32101,39 @@ func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_details(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Promotion_schema(ctx, field)
+			return ec.fieldContext_Promotion_details(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Schema, nil
+			return ec.Resolvers.Promotion().Details(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PromotionDetails) graphql.Marshaler {
+			return ec.marshalNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_details(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, true, true, errors.New("field of type PromotionDetails does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_restDetails(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_restDetails(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RestDetails(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
@@ -32072,40 +32143,8 @@ func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
-}
-
-func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Promotion_currencies(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Currencies, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Promotion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCurrency(ctx, field)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) fieldContext_Promotion_restDetails(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _Promotion_targetCatalogUuids(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
@@ -32293,6 +32332,125 @@ func (ec *executionContext) fieldContext_Promotion_usages(ctx context.Context, f
 	if fc.Args, err = ec.field_Promotion_usages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionBundleFixedDiscount_amounts(ctx context.Context, field graphql.CollectedField, obj *model.PromotionBundleFixedDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionBundleFixedDiscount_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Money, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionBundleFixedDiscount_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionBundleFixedDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionBundleFixedDiscount_requirements(ctx context.Context, field graphql.CollectedField, obj *model.PromotionBundleFixedDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionBundleFixedDiscount_requirements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Requirements, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
+			return ec.marshalNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionBundleFixedDiscount_requirements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionBundleFixedDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionRequirement(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionBundleGift_gifts(ctx context.Context, field graphql.CollectedField, obj *model.PromotionBundleGift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionBundleGift_gifts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gifts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionBundleGift_gifts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionBundleGift", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionBundleGift_requirements(ctx context.Context, field graphql.CollectedField, obj *model.PromotionBundleGift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionBundleGift_requirements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Requirements, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
+			return ec.marshalNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionBundleGift_requirements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionBundleGift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionRequirement(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -34113,13 +34271,13 @@ func (ec *executionContext) fieldContext_PromotionCreatePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrencyPercent_currency(ctx context.Context, field graphql.CollectedField, obj *rule.CurrencyPercent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCurrency_currency(ctx, field)
+			return ec.fieldContext_PromotionCurrencyPercent_currency(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Currency, nil
@@ -34132,63 +34290,31 @@ func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, fie
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_PromotionCurrencyPercent_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCurrencyPercent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_money(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrencyPercent_percent(ctx context.Context, field graphql.CollectedField, obj *rule.CurrencyPercent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCurrency_money(ctx, field)
+			return ec.fieldContext_PromotionCurrencyPercent_percent(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.PromotionCurrency().Money(ctx, obj)
+			return obj.Percent, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
 		},
 		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionCurrency_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PromotionCurrency",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCurrency_percentage(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Percent(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
 		true,
-		false,
 	)
 }
-func (ec *executionContext) fieldContext_PromotionCurrency_percentage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_PromotionCurrencyPercent_percent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCurrencyPercent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *PromotionDeletePayload) (ret graphql.Marshaler) {
@@ -34342,6 +34468,226 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionFixedDiscount_amounts(ctx context.Context, field graphql.CollectedField, obj *model.PromotionFixedDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionFixedDiscount_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Money, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionFixedDiscount_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionFixedDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionItemFixedDiscount_amounts(ctx context.Context, field graphql.CollectedField, obj *model.PromotionItemFixedDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionItemFixedDiscount_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Money, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionItemFixedDiscount_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionItemFixedDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionItemFixedDiscount_skus(ctx context.Context, field graphql.CollectedField, obj *model.PromotionItemFixedDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionItemFixedDiscount_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKUs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionItemFixedDiscount_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionItemFixedDiscount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionItemPercentDiscount_percent(ctx context.Context, field graphql.CollectedField, obj *model.PromotionItemPercentDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionItemPercentDiscount_percent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Percent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionItemPercentDiscount_percent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionItemPercentDiscount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionItemPercentDiscount_percentByCurrency(ctx context.Context, field graphql.CollectedField, obj *model.PromotionItemPercentDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionItemPercentDiscount_percentByCurrency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PercentByCurrency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.CurrencyPercent) graphql.Marshaler {
+			return ec.marshalNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionItemPercentDiscount_percentByCurrency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionItemPercentDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCurrencyPercent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionItemPercentDiscount_skus(ctx context.Context, field graphql.CollectedField, obj *model.PromotionItemPercentDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionItemPercentDiscount_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKUs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionItemPercentDiscount_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionItemPercentDiscount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPercentDiscount_percent(ctx context.Context, field graphql.CollectedField, obj *model.PromotionPercentDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPercentDiscount_percent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Percent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPercentDiscount_percent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPercentDiscount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPercentDiscount_percentByCurrency(ctx context.Context, field graphql.CollectedField, obj *model.PromotionPercentDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPercentDiscount_percentByCurrency(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PercentByCurrency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.CurrencyPercent) graphql.Marshaler {
+			return ec.marshalNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPercentDiscount_percentByCurrency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPercentDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCurrencyPercent(ctx, field)
 		},
 	}
 	return fc, nil
@@ -34641,16 +34987,39 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_details(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionPreview_schema(ctx, field)
+			return ec.fieldContext_PromotionPreview_details(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Schema, nil
+			return ec.Resolvers.PromotionPreview().Details(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PromotionDetails) graphql.Marshaler {
+			return ec.marshalNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_details(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, true, true, errors.New("field of type PromotionDetails does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_restDetails(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_restDetails(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RestDetails(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
@@ -34660,40 +35029,8 @@ func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
-}
-
-func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionPreview_currencies(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Currencies, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PromotionPreview",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCurrency(ctx, field)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) fieldContext_PromotionPreview_restDetails(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionPreview_targetCatalogUuids(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
@@ -34795,6 +35132,52 @@ func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_PromotionPreview_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionRequirement_skus(ctx context.Context, field graphql.CollectedField, obj *rule.Requirement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionRequirement_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Targets, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionRequirement_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionRequirement", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionRequirement_quantity(ctx context.Context, field graphql.CollectedField, obj *rule.Requirement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionRequirement_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionRequirement_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionRequirement", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Context, field graphql.CollectedField, obj *PromotionUpdatePayload) (ret graphql.Marshaler) {
@@ -34946,6 +35329,153 @@ func (ec *executionContext) fieldContext_PromotionUpdatePayload_userErrors(_ con
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _PromotionXForAmount_x(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForAmount_x(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.X, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForAmount_x(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForAmount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionXForAmount_amounts(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForAmount_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Money, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForAmount_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionXForAmount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PromotionXForAmount_skus(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForAmount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForAmount_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKUs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForAmount_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForAmount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionXForY_x(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForY) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForY_x(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.X, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForY_x(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionXForY_y(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForY) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForY_y(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Y, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForY_y(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionXForY_skus(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForY) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForY_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKUs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForY_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Query_product(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -36052,50 +36582,6 @@ func (ec *executionContext) fieldContext_Query_promotionCode(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_promotionCode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotionCodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
-			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodeConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotionCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -45742,6 +46228,80 @@ func (ec *executionContext) unmarshalInputProductsUpsertInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionBundleFixedDiscountInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"amounts", "requirements"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		case "requirements":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requirements"))
+			data, err := ec.unmarshalNPromotionRequirementInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Requirements = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionBundleGiftInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"gifts", "requirements"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "gifts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gifts"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Gifts = data
+		case "requirements":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requirements"))
+			data, err := ec.unmarshalNPromotionRequirementInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Requirements = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Context, obj any) (model.PromotionCodeFilter, error) {
 	var it model.PromotionCodeFilter
 	if obj == nil {
@@ -46243,7 +46803,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 		asMap["automatic"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "itemConditions", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "name", "description", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "details", "restDetails", "targetCatalogIds", "itemConditions", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46271,13 +46831,6 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
-		case "promotionType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Type = data
 		case "enabled":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
 			data, err := ec.unmarshalNBoolean2ᚖbool(ctx, v)
@@ -46327,27 +46880,27 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.MaxApplicationsPerCart = data
-		case "schema":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schema"))
-			data, err := ec.unmarshalNJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+		case "details":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("details"))
+			data, err := ec.unmarshalOPromotionDetailsInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetailsInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Schema = data
-		case "currencies":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			it.Details = data
+		case "restDetails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restDetails"))
 			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Currencies = data
-		case "targetCatalogs":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetCatalogs"))
+			it.RestDetails = data
+		case "targetCatalogIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetCatalogIds"))
 			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.TargetCatalogs = data
+			it.TargetCatalogIDs = data
 		case "itemConditions":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("itemConditions"))
 			data, err := ec.unmarshalOPromotionConditionInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, v)
@@ -46362,6 +46915,43 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionCurrencyPercentInput(ctx context.Context, obj any) (rule.CurrencyPercent, error) {
+	var it rule.CurrencyPercent
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"currency", "percent"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		case "percent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("percent"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Percent = data
 		}
 	}
 	return it, nil
@@ -46410,6 +47000,85 @@ func (ec *executionContext) unmarshalInputPromotionDeleteInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionDetailsInput(ctx context.Context, obj any) (rule.DetailsInput, error) {
+	var it rule.DetailsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"fixedDiscount", "percentDiscount", "itemFixedDiscount", "itemPercentDiscount", "xForY", "xForAmount", "bundleFixedDiscount", "bundleGift"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "fixedDiscount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fixedDiscount"))
+			data, err := ec.unmarshalOPromotionFixedDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FixedDiscount = data
+		case "percentDiscount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("percentDiscount"))
+			data, err := ec.unmarshalOPromotionPercentDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PercentDiscount = data
+		case "itemFixedDiscount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("itemFixedDiscount"))
+			data, err := ec.unmarshalOPromotionItemFixedDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ItemFixedDiscount = data
+		case "itemPercentDiscount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("itemPercentDiscount"))
+			data, err := ec.unmarshalOPromotionItemPercentDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ItemPercentDiscount = data
+		case "xForY":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("xForY"))
+			data, err := ec.unmarshalOPromotionXForYInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.XForY = data
+		case "xForAmount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("xForAmount"))
+			data, err := ec.unmarshalOPromotionXForAmountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.XForAmount = data
+		case "bundleFixedDiscount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bundleFixedDiscount"))
+			data, err := ec.unmarshalOPromotionBundleFixedDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BundleFixedDiscount = data
+		case "bundleGift":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bundleGift"))
+			data, err := ec.unmarshalOPromotionBundleGiftInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BundleGift = data
 		}
 	}
 	return it, nil
@@ -46501,6 +47170,117 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionFixedDiscountInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"amounts"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionItemFixedDiscountInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"amounts", "skus"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		case "skus":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("skus"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKUs = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionItemPercentDiscountInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"percent", "percentByCurrency", "skus"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "percent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("percent"))
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Percent = data
+		case "percentByCurrency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("percentByCurrency"))
+			data, err := ec.unmarshalOPromotionCurrencyPercentInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PercentByCurrency = data
+		case "skus":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("skus"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKUs = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPromotionOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -46542,6 +47322,80 @@ func (ec *executionContext) unmarshalInputPromotionOrder(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionPercentDiscountInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"percent", "percentByCurrency"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "percent":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("percent"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Percent = data
+		case "percentByCurrency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("percentByCurrency"))
+			data, err := ec.unmarshalOPromotionCurrencyPercentInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PercentByCurrency = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionRequirementInput(ctx context.Context, obj any) (rule.Requirement, error) {
+	var it rule.Requirement
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"skus", "quantity"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "skus":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("skus"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Targets = data
+		case "quantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Quantity = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Context, obj any) (model.PromotionUpdateInput, error) {
 	var it model.PromotionUpdateInput
 	if obj == nil {
@@ -46557,7 +47411,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 		asMap["dryRun"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "itemConditions", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "details", "restDetails", "targetCatalogIds", "itemConditions", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46592,13 +47446,6 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
-		case "promotionType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Type = data
 		case "enabled":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -46648,27 +47495,27 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.MaxApplicationsPerCart = data
-		case "schema":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schema"))
+		case "details":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("details"))
+			data, err := ec.unmarshalOPromotionDetailsInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetailsInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Details = data
+		case "restDetails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restDetails"))
 			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Schema = data
-		case "currencies":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
-			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Currencies = data
-		case "targetCatalogs":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetCatalogs"))
+			it.RestDetails = data
+		case "targetCatalogIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetCatalogIds"))
 			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.TargetCatalogs = data
+			it.TargetCatalogIDs = data
 		case "itemConditions":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("itemConditions"))
 			data, err := ec.unmarshalOPromotionConditionInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, v)
@@ -46683,6 +47530,94 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionXForAmountInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"x", "amounts", "skus"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "x":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("x"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.X = data
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		case "skus":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("skus"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKUs = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPromotionXForYInput(ctx context.Context, obj any) (rule.Details, error) {
+	var it rule.Details
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"x", "y", "skus"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "x":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("x"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.X = data
+		case "y":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("y"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Y = data
+		case "skus":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("skus"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKUs = data
 		}
 	}
 	return it, nil
@@ -47663,6 +48598,75 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return typedObj
 		} else {
 			panic(fmt.Errorf("unexpected type %T; non-generated variants of Node must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
+func (ec *executionContext) _PromotionDetails(ctx context.Context, sel ast.SelectionSet, obj model.PromotionDetails) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case model.PromotionXForY:
+		return ec._PromotionXForY(ctx, sel, &obj)
+	case *model.PromotionXForY:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionXForY(ctx, sel, obj)
+	case model.PromotionXForAmount:
+		return ec._PromotionXForAmount(ctx, sel, &obj)
+	case *model.PromotionXForAmount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionXForAmount(ctx, sel, obj)
+	case model.PromotionPercentDiscount:
+		return ec._PromotionPercentDiscount(ctx, sel, &obj)
+	case *model.PromotionPercentDiscount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionPercentDiscount(ctx, sel, obj)
+	case model.PromotionItemPercentDiscount:
+		return ec._PromotionItemPercentDiscount(ctx, sel, &obj)
+	case *model.PromotionItemPercentDiscount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionItemPercentDiscount(ctx, sel, obj)
+	case model.PromotionItemFixedDiscount:
+		return ec._PromotionItemFixedDiscount(ctx, sel, &obj)
+	case *model.PromotionItemFixedDiscount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionItemFixedDiscount(ctx, sel, obj)
+	case model.PromotionFixedDiscount:
+		return ec._PromotionFixedDiscount(ctx, sel, &obj)
+	case *model.PromotionFixedDiscount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionFixedDiscount(ctx, sel, obj)
+	case model.PromotionBundleGift:
+		return ec._PromotionBundleGift(ctx, sel, &obj)
+	case *model.PromotionBundleGift:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionBundleGift(ctx, sel, obj)
+	case model.PromotionBundleFixedDiscount:
+		return ec._PromotionBundleFixedDiscount(ctx, sel, &obj)
+	case *model.PromotionBundleFixedDiscount:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PromotionBundleFixedDiscount(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of PromotionDetails must implement graphql.Marshaler", obj))
 		}
 	}
 }
@@ -58438,49 +59442,6 @@ func (ec *executionContext) _ProductPromotion(ctx context.Context, sel ast.Selec
 	return out
 }
 
-var productPromotionRequirementImplementors = []string{"ProductPromotionRequirement"}
-
-func (ec *executionContext) _ProductPromotionRequirement(ctx context.Context, sel ast.SelectionSet, obj *rule.Requirement) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productPromotionRequirementImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductPromotionRequirement")
-		case "skus":
-			out.Values[i] = ec._ProductPromotionRequirement_skus(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "quantity":
-			out.Values[i] = ec._ProductPromotionRequirement_quantity(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var productTranslationImplementors = []string{"ProductTranslation"}
 
 func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *release.ProductTranslation) graphql.Marshaler {
@@ -58768,13 +59729,46 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "schema":
-			out.Values[i] = ec._Promotion_schema(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+		case "details":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Promotion_details(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
-		case "currencies":
-			out.Values[i] = ec._Promotion_currencies(ctx, field, obj)
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "restDetails":
+			out.Values[i] = ec._Promotion_restDetails(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -58874,6 +59868,92 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionBundleFixedDiscountImplementors = []string{"PromotionBundleFixedDiscount", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionBundleFixedDiscount(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionBundleFixedDiscount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionBundleFixedDiscountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionBundleFixedDiscount")
+		case "amounts":
+			out.Values[i] = ec._PromotionBundleFixedDiscount_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requirements":
+			out.Values[i] = ec._PromotionBundleFixedDiscount_requirements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionBundleGiftImplementors = []string{"PromotionBundleGift", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionBundleGift(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionBundleGift) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionBundleGiftImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionBundleGift")
+		case "gifts":
+			out.Values[i] = ec._PromotionBundleGift_gifts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requirements":
+			out.Values[i] = ec._PromotionBundleGift_requirements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -59994,10 +61074,10 @@ func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast
 	return out
 }
 
-var promotionCurrencyImplementors = []string{"PromotionCurrency"}
+var promotionCurrencyPercentImplementors = []string{"PromotionCurrencyPercent"}
 
-func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *rule.PromotionCurrency) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyImplementors)
+func (ec *executionContext) _PromotionCurrencyPercent(ctx context.Context, sel ast.SelectionSet, obj *rule.CurrencyPercent) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyPercentImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -60005,54 +61085,16 @@ func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.Sele
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("PromotionCurrency")
+			out.Values[i] = graphql.MarshalString("PromotionCurrencyPercent")
 		case "currency":
-			out.Values[i] = ec._PromotionCurrency_currency(ctx, field, obj)
+			out.Values[i] = ec._PromotionCurrencyPercent_currency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+				out.Invalids++
 			}
-		case "money":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PromotionCurrency_money(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "percentage":
-			out.Values[i] = ec._PromotionCurrency_percentage(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+		case "percent":
+			out.Values[i] = ec._PromotionCurrencyPercent_percent(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -60147,6 +61189,178 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 			}
 		case "node":
 			out.Values[i] = ec._PromotionEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionFixedDiscountImplementors = []string{"PromotionFixedDiscount", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionFixedDiscount(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionFixedDiscount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionFixedDiscountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionFixedDiscount")
+		case "amounts":
+			out.Values[i] = ec._PromotionFixedDiscount_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionItemFixedDiscountImplementors = []string{"PromotionItemFixedDiscount", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionItemFixedDiscount(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionItemFixedDiscount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionItemFixedDiscountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionItemFixedDiscount")
+		case "amounts":
+			out.Values[i] = ec._PromotionItemFixedDiscount_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "skus":
+			out.Values[i] = ec._PromotionItemFixedDiscount_skus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionItemPercentDiscountImplementors = []string{"PromotionItemPercentDiscount", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionItemPercentDiscount(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionItemPercentDiscount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionItemPercentDiscountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionItemPercentDiscount")
+		case "percent":
+			out.Values[i] = ec._PromotionItemPercentDiscount_percent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "percentByCurrency":
+			out.Values[i] = ec._PromotionItemPercentDiscount_percentByCurrency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "skus":
+			out.Values[i] = ec._PromotionItemPercentDiscount_skus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionPercentDiscountImplementors = []string{"PromotionPercentDiscount", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionPercentDiscount(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionPercentDiscount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPercentDiscountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionPercentDiscount")
+		case "percent":
+			out.Values[i] = ec._PromotionPercentDiscount_percent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "percentByCurrency":
+			out.Values[i] = ec._PromotionPercentDiscount_percentByCurrency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -60309,13 +61523,46 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "schema":
-			out.Values[i] = ec._PromotionPreview_schema(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+		case "details":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionPreview_details(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
-		case "currencies":
-			out.Values[i] = ec._PromotionPreview_currencies(ctx, field, obj)
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "restDetails":
+			out.Values[i] = ec._PromotionPreview_restDetails(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -60338,6 +61585,49 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 			out.Values[i] = ec._PromotionPreview_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionRequirementImplementors = []string{"PromotionRequirement"}
+
+func (ec *executionContext) _PromotionRequirement(ctx context.Context, sel ast.SelectionSet, obj *rule.Requirement) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionRequirementImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionRequirement")
+		case "skus":
+			out.Values[i] = ec._PromotionRequirement_skus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._PromotionRequirement_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -60395,6 +61685,102 @@ func (ec *executionContext) _PromotionUpdatePayload(ctx context.Context, sel ast
 		case "userErrors":
 			out.Values[i] = ec._PromotionUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionXForAmountImplementors = []string{"PromotionXForAmount", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionXForAmount(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionXForAmount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionXForAmountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionXForAmount")
+		case "x":
+			out.Values[i] = ec._PromotionXForAmount_x(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amounts":
+			out.Values[i] = ec._PromotionXForAmount_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "skus":
+			out.Values[i] = ec._PromotionXForAmount_skus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var promotionXForYImplementors = []string{"PromotionXForY", "PromotionDetails"}
+
+func (ec *executionContext) _PromotionXForY(ctx context.Context, sel ast.SelectionSet, obj *model.PromotionXForY) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionXForYImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionXForY")
+		case "x":
+			out.Values[i] = ec._PromotionXForY_x(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "y":
+			out.Values[i] = ec._PromotionXForY_y(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "skus":
+			out.Values[i] = ec._PromotionXForY_skus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -61020,28 +62406,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCode(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "promotionCodes":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_promotionCodes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -66599,6 +67963,20 @@ func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋr
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx context.Context, v any) ([]rule.AmountInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rule.AmountInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
 	res, err := ec.unmarshalInputNodeCurateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -67145,26 +68523,6 @@ func (ec *executionContext) marshalNProductPromotion2ᚖporticoᚋstoreᚋcart�
 	return ec._ProductPromotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, sel ast.SelectionSet, v rule.Requirement) graphql.Marshaler {
-	return ec._ProductPromotionRequirement(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -67640,15 +68998,15 @@ func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v rule.PromotionCurrency) graphql.Marshaler {
-	return ec._PromotionCurrency(ctx, sel, &v)
+func (ec *executionContext) marshalNPromotionCurrencyPercent2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx context.Context, sel ast.SelectionSet, v rule.CurrencyPercent) graphql.Marshaler {
+	return ec._PromotionCurrencyPercent(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.CurrencyPercent) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx, sel, v[i])
+		return ec.marshalNPromotionCurrencyPercent2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67660,9 +69018,24 @@ func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromo
 	return ret
 }
 
+func (ec *executionContext) unmarshalNPromotionCurrencyPercentInput2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx context.Context, v any) (rule.CurrencyPercent, error) {
+	res, err := ec.unmarshalInputPromotionCurrencyPercentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgeneratedᚐPromotionDeleteInput(ctx context.Context, v any) (PromotionDeleteInput, error) {
 	res, err := ec.unmarshalInputPromotionDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx context.Context, sel ast.SelectionSet, v model.PromotionDetails) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionDetails(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Promotion]) graphql.Marshaler {
@@ -67716,6 +69089,45 @@ var (
 		store.SortName:      "NAME",
 	}
 )
+
+func (ec *executionContext) marshalNPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, sel ast.SelectionSet, v rule.Requirement) graphql.Marshaler {
+	return ec._PromotionRequirement(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionRequirementInput2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, v any) (rule.Requirement, error) {
+	res, err := ec.unmarshalInputPromotionRequirementInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPromotionRequirementInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, v any) ([]rule.Requirement, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rule.Requirement, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionRequirementInput2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
 
 func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, v any) (rule.PromotionState, error) {
 	tmp, err := graphql.UnmarshalString(v)
@@ -67778,52 +69190,6 @@ var (
 		"BUNDLE_GIFT":           rule.BundleGift,
 	}
 	marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
-		rule.FixedDiscount:       "FIXED_DISCOUNT",
-		rule.PercentDiscount:     "PERCENT_DISCOUNT",
-		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		rule.XForY:               "X_FOR_Y",
-		rule.XForAmount:          "X_FOR_AMOUNT",
-		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		rule.BundleGift:          "BUNDLE_GIFT",
-	}
-)
-
-func (ec *executionContext) unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (*rule.PromotionType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *rule.PromotionType) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[*v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
-		"FIXED_DISCOUNT":        rule.FixedDiscount,
-		"PERCENT_DISCOUNT":      rule.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
-		"X_FOR_Y":               rule.XForY,
-		"X_FOR_AMOUNT":          rule.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
-		"BUNDLE_GIFT":           rule.BundleGift,
-	}
-	marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
 		rule.FixedDiscount:       "FIXED_DISCOUNT",
 		rule.PercentDiscount:     "PERCENT_DISCOUNT",
 		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
@@ -70174,6 +71540,22 @@ func (ec *executionContext) marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromo
 	return ec._Promotion(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOPromotionBundleFixedDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionBundleFixedDiscountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionBundleGiftInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionBundleGiftInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -70327,11 +71709,36 @@ func (ec *executionContext) marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋ
 	return ec._PromotionCreatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOPromotionCurrencyPercentInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx context.Context, v any) ([]rule.CurrencyPercent, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rule.CurrencyPercent, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionCurrencyPercentInput2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionDetailsInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetailsInput(ctx context.Context, v any) (*rule.DetailsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionDetailsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionFilter(ctx context.Context, v any) (*model.PromotionFilter, error) {
@@ -70342,11 +71749,43 @@ func (ec *executionContext) unmarshalOPromotionFilter2ᚖporticoᚋgraphᚋmodel
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOPromotionFixedDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionFixedDiscountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionItemFixedDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionItemFixedDiscountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionItemPercentDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionItemPercentDiscountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputPromotionOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionPercentDiscountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionPercentDiscountInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -70429,53 +71868,27 @@ func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotion
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (*rule.PromotionType, error) {
-	if v == nil {
-		return nil, nil
-	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *rule.PromotionType) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[*v])
-	return res
-}
-
-var (
-	unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
-		"FIXED_DISCOUNT":        rule.FixedDiscount,
-		"PERCENT_DISCOUNT":      rule.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
-		"X_FOR_Y":               rule.XForY,
-		"X_FOR_AMOUNT":          rule.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
-		"BUNDLE_GIFT":           rule.BundleGift,
-	}
-	marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
-		rule.FixedDiscount:       "FIXED_DISCOUNT",
-		rule.PercentDiscount:     "PERCENT_DISCOUNT",
-		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		rule.XForY:               "X_FOR_Y",
-		rule.XForAmount:          "X_FOR_AMOUNT",
-		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		rule.BundleGift:          "BUNDLE_GIFT",
-	}
-)
-
 func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionXForAmountInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionXForAmountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOPromotionXForYInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐDetails(ctx context.Context, v any) (*rule.Details, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPromotionXForYInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx context.Context, sel ast.SelectionSet, v *model.Redirect) graphql.Marshaler {

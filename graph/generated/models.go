@@ -669,7 +669,7 @@ type PromotionCodesGeneratePayload struct {
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
 	Promotion *model.Promotion `json:"promotion,omitempty"`
-	// Likely mistakes: SKUs in `schema` that no product has. Empty if there are none.
+	// Likely mistakes: SKUs in `details` that no product has. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
@@ -706,7 +706,7 @@ type PromotionUpdatePayload struct {
 	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
-	// Likely mistakes: SKUs in `schema` that no product has. Empty if there are none.
+	// Likely mistakes: SKUs in `details` that no product has. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`

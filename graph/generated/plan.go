@@ -130,6 +130,44 @@ func (x *planRun) fieldAttributeDefinition(ctx context.Context, f *plan.Field, o
 	return x.String("AttributeDefinition")
 }
 
+var planAttributeFilterValues = &plan.Object{
+	Name:      "AttributeFilterValues",
+	Satisfies: []string{"AttributeFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"key": {Number: 1, NonNull: true},
+		"in":  {Number: 2},
+		"ge":  {Number: 3},
+		"le":  {Number: 4},
+	},
+}
+
+func (x *planRun) writeAttributeFilterValues(ctx context.Context, fields *plan.Fields, obj *model.AttributeFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAttributeFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAttributeFilterValues(ctx context.Context, f *plan.Field, obj *model.AttributeFilter) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // in
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
+	case 3: // ge
+		return x.writeOString2ᚖstring(ctx, f, obj.Ge)
+	case 4: // le
+		return x.writeOString2ᚖstring(ctx, f, obj.Le)
+	}
+	return x.String("AttributeFilterValues")
+}
+
 var planAuditEvent = &plan.Object{
 	Name:      "AuditEvent",
 	Satisfies: []string{"AuditEvent"},
@@ -2627,7 +2665,7 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2980,10 +3018,12 @@ var planCatalogResolution = &plan.Object{
 		"catalogName": {Number: 5},
 		"releaseUuid": {Number: 6},
 		"publishedAt": {Number: 7},
-		"ruleUuid":    {Number: 8},
-		"ruleName":    {Number: 9},
-		"tieBreak":    {Number: 10},
-		"candidates":  {Number: 11, NonNull: true},
+		"locales":     {Number: 8, NonNull: true},
+		"channels":    {Number: 9, NonNull: true},
+		"ruleUuid":    {Number: 10},
+		"ruleName":    {Number: 11},
+		"tieBreak":    {Number: 12},
+		"candidates":  {Number: 13, NonNull: true},
 	},
 }
 
@@ -3016,13 +3056,17 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
 	case 7: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // ruleUuid
+	case 8: // locales
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
+	case 9: // channels
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
+	case 10: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 9: // ruleName
+	case 11: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 10: // tieBreak
+	case 12: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 11: // candidates
+	case 13: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -3447,7 +3491,8 @@ var planFacetValue = &plan.Object{
 		"label":    {Number: 2, NonNull: true},
 		"count":    {Number: 3, NonNull: true},
 		"selected": {Number: 4, NonNull: true},
-		"toggled":  {Number: 5, NonNull: true},
+		"filter":   {Number: 5, NonNull: true},
+		"toggled":  {Number: 6, NonNull: true},
 	},
 }
 
@@ -3474,8 +3519,10 @@ func (x *planRun) fieldFacetValue(ctx context.Context, f *plan.Field, obj *model
 		return x.writeNInt2int(ctx, f, obj.Count)
 	case 4: // selected
 		return x.writeNBoolean2bool(ctx, f, obj.Selected)
-	case 5: // toggled
-		return x.writeNFacetState2string(ctx, f, obj.Toggled())
+	case 5: // filter
+		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Filter)
+	case 6: // toggled
+		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Toggled)
 	}
 	return x.String("FacetValue")
 }
@@ -3751,7 +3798,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3833,6 +3880,35 @@ func (x *planRun) fieldHierarchyEdge(ctx context.Context, f *plan.Field, obj *mo
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, obj.Node)
 	}
 	return x.String("HierarchyEdge")
+}
+
+var planIDFilterValues = &plan.Object{
+	Name:      "IDFilterValues",
+	Satisfies: []string{"IDFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"in": {Number: 1},
+	},
+}
+
+func (x *planRun) writeIDFilterValues(ctx context.Context, fields *plan.Fields, obj *model.IDFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldIDFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldIDFilterValues(ctx context.Context, f *plan.Field, obj *model.IDFilter) bool {
+	switch f.Number {
+	case 1: // in
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.In)
+	}
+	return x.String("IDFilterValues")
 }
 
 var planJob = &plan.Object{
@@ -3952,6 +4028,38 @@ func (x *planRun) fieldMoney(ctx context.Context, f *plan.Field, obj *store.Mone
 	return x.String("Money")
 }
 
+var planOptionFilterValues = &plan.Object{
+	Name:      "OptionFilterValues",
+	Satisfies: []string{"OptionFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"name": {Number: 1, NonNull: true},
+		"in":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeOptionFilterValues(ctx context.Context, fields *plan.Fields, obj *model.OptionFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldOptionFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldOptionFilterValues(ctx context.Context, f *plan.Field, obj *model.OptionFilter) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // in
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.In)
+	}
+	return x.String("OptionFilterValues")
+}
+
 var planPageInfo = &plan.Object{
 	Name:      "PageInfo",
 	Satisfies: []string{"PageInfo"},
@@ -4026,6 +4134,38 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Pric
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithoutTax())
 	}
 	return x.String("Price")
+}
+
+var planPriceBoundsValues = &plan.Object{
+	Name:      "PriceBoundsValues",
+	Satisfies: []string{"PriceBoundsValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"ge": {Number: 1},
+		"le": {Number: 2},
+	},
+}
+
+func (x *planRun) writePriceBoundsValues(ctx context.Context, fields *plan.Fields, obj *model.PriceBounds) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPriceBoundsValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPriceBoundsValues(ctx context.Context, f *plan.Field, obj *model.PriceBounds) bool {
+	switch f.Number {
+	case 1: // ge
+		return x.writeOString2ᚖstring(ctx, f, obj.Ge)
+	case 2: // le
+		return x.writeOString2ᚖstring(ctx, f, obj.Le)
+	}
+	return x.String("PriceBoundsValues")
 }
 
 var planPriceFacet = &plan.Object{
@@ -4285,22 +4425,23 @@ var planProduct = &plan.Object{
 		"variations":                  {Number: 37, NonNull: true},
 		"childVariations":             {Number: 38, NonNull: true},
 		"variantOptions":              {Number: 39, NonNull: true},
-		"parent":                      {Number: 40, Resolver: true},
-		"children":                    {Number: 41, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 42, NonNull: true, Resolver: true},
-		"files":                       {Number: 43, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 44, Resolver: true},
-		"mainImageAlt":                {Number: 45},
-		"componentProducts":           {Number: 46, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 47, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 48, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 49, NonNull: true, Resolver: true},
-		"stock":                       {Number: 50, Dynamic: true, Resolver: true},
-		"availability":                {Number: 51, Dynamic: true, Resolver: true},
-		"availableForSale":            {Number: 52, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 54, NonNull: true, Resolver: true},
-		"related":                     {Number: 55, NonNull: true, Resolver: true},
+		"childByOptions":              {Number: 40, Resolver: true},
+		"parent":                      {Number: 41, Resolver: true},
+		"children":                    {Number: 42, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 43, NonNull: true, Resolver: true},
+		"files":                       {Number: 44, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 45, Resolver: true},
+		"mainImageAlt":                {Number: 46},
+		"componentProducts":           {Number: 47, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 48, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 49, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 50, NonNull: true, Resolver: true},
+		"stock":                       {Number: 51, Dynamic: true, Resolver: true},
+		"availability":                {Number: 52, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 53, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 55, NonNull: true, Resolver: true},
+		"related":                     {Number: 56, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4427,75 +4568,87 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
 	case 39: // variantOptions
 		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
-	case 40: // parent
+	case 40: // childByOptions
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Product, error) {
+			return x.resolvers.Product().ChildByOptions(ctx, obj, arguments["optionIds"].([]string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
+	case 41: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 41: // children
+	case 42: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 42: // childrenConnection
+	case 43: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Product().ChildrenConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Product().ChildrenConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 43: // files
+	case 44: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 44: // mainImage
+	case 45: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 45: // mainImageAlt
+	case 46: // mainImageAlt
 		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
-	case 46: // componentProducts
+	case 47: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 47: // componentProductsConnection
+	case 48: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Product().ComponentProductsConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Product().ComponentProductsConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 48: // nodes
+	case 49: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 49: // breadcrumbs
+	case 50: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 50: // stock
+	case 51: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4504,7 +4657,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 51: // availability
+	case 52: // availability
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4513,7 +4666,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
-	case 52: // availableForSale
+	case 53: // availableForSale
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4522,7 +4675,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOBoolean2ᚖbool(ctx, f, v)
-	case 53: // promotions
+	case 54: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4531,24 +4684,24 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 54: // seo
+	case 55: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 55: // related
+	case 56: // related
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() ([]*model.Product, error) {
+		v, err := plan.Call(ctx, func() (*model.RelatedProducts, error) {
 			return x.resolvers.Product().Related(ctx, obj, arguments["kind"].(*string), arguments["first"].(int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
+		return x.writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -4732,8 +4885,10 @@ var planProductFacets = &plan.Object{
 	Name:      "ProductFacets",
 	Satisfies: []string{"ProductFacets"},
 	Fields: map[string]*plan.FieldInfo{
-		"price":  {Number: 1, Resolver: true},
-		"groups": {Number: 2, NonNull: true, Resolver: true},
+		"tags":         {Number: 1, NonNull: true, Resolver: true},
+		"productTypes": {Number: 2, NonNull: true, Resolver: true},
+		"price":        {Number: 3, Resolver: true},
+		"groups":       {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4752,13 +4907,33 @@ func (x *planRun) writeProductFacets(ctx context.Context, fields *plan.Fields, o
 
 func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *model.ProductFacets) bool {
 	switch f.Number {
-	case 1: // price
+	case 1: // tags
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_tags_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*model.FacetValue, error) { return obj.Tags(ctx, arguments["first"].(int)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, v)
+	case 2: // productTypes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_productTypes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*model.FacetValue, error) { return obj.ProductTypes(ctx, arguments["first"].(int)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, v)
+	case 3: // price
 		v, err := plan.Call(ctx, func() (*model.PriceFacet, error) { return obj.Price(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, f, v)
-	case 2: // groups
+	case 4: // groups
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_groups_args)
 		if !ok {
 			return false
@@ -4807,6 +4982,88 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
+}
+
+var planProductFilterValues = &plan.Object{
+	Name:      "ProductFilterValues",
+	Satisfies: []string{"ProductFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"search":              {Number: 1},
+		"ids":                 {Number: 2},
+		"name":                {Number: 3},
+		"sku":                 {Number: 4},
+		"slug":                {Number: 5},
+		"manufacturerPartNum": {Number: 6},
+		"upcEan":              {Number: 7},
+		"productTypes":        {Number: 8},
+		"tags":                {Number: 9},
+		"inStock":             {Number: 10},
+		"price":               {Number: 11},
+		"option":              {Number: 12},
+		"attribute":           {Number: 13},
+		"node":                {Number: 14},
+		"bounds":              {Number: 15, Resolver: true},
+		"and":                 {Number: 16, Resolver: true},
+	},
+}
+
+func (x *planRun) writeProductFilterValues(ctx context.Context, fields *plan.Fields, obj *model.ProductFilterValues) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, obj *model.ProductFilterValues) bool {
+	switch f.Number {
+	case 1: // search
+		return x.writeOString2ᚖstring(ctx, f, obj.Search)
+	case 2: // ids
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.Ids())
+	case 3: // name
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Name)
+	case 4: // sku
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Sku)
+	case 5: // slug
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Slug)
+	case 6: // manufacturerPartNum
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ManufacturerPartNum)
+	case 7: // upcEan
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.UpcEan)
+	case 8: // productTypes
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
+	case 9: // tags
+		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
+	case 10: // inStock
+		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
+	case 11: // price
+		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
+	case 12: // option
+		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
+	case 13: // attribute
+		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
+	case 14: // node
+		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
+	case 15: // bounds
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
+	case 16: // and
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
+	}
+	return x.String("ProductFilterValues")
 }
 
 var planProductPriceRange = &plan.Object{
@@ -4895,7 +5152,7 @@ func (x *planRun) fieldProductPromotion(ctx context.Context, f *plan.Field, obj 
 	case 9: // gifts
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
 	case 10: // requirements
-		return x.writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
 	case 11: // minCartValue
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MinCartValue)
 	case 12: // maxDiscountValue
@@ -4904,38 +5161,6 @@ func (x *planRun) fieldProductPromotion(ctx context.Context, f *plan.Field, obj 
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
 	}
 	return x.String("ProductPromotion")
-}
-
-var planProductPromotionRequirement = &plan.Object{
-	Name:      "ProductPromotionRequirement",
-	Satisfies: []string{"ProductPromotionRequirement"},
-	Fields: map[string]*plan.FieldInfo{
-		"skus":     {Number: 1},
-		"quantity": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeProductPromotionRequirement(ctx context.Context, fields *plan.Fields, obj *rule.Requirement) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldProductPromotionRequirement(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldProductPromotionRequirement(ctx context.Context, f *plan.Field, obj *rule.Requirement) bool {
-	switch f.Number {
-	case 1: // skus
-		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Targets)
-	case 2: // quantity
-		return x.writeNInt2int(ctx, f, obj.Quantity)
-	}
-	return x.String("ProductPromotionRequirement")
 }
 
 var planProductTranslation = &plan.Object{
@@ -4990,8 +5215,8 @@ var planPromotion = &plan.Object{
 		"minCartValue":           {Number: 11, NonNull: true, Resolver: true},
 		"maxDiscountValue":       {Number: 12, NonNull: true, Resolver: true},
 		"maxApplicationsPerCart": {Number: 13},
-		"schema":                 {Number: 14, NonNull: true},
-		"currencies":             {Number: 15, NonNull: true},
+		"details":                {Number: 14, NonNull: true, Resolver: true},
+		"restDetails":            {Number: 15, NonNull: true},
 		"targetCatalogUuids":     {Number: 16},
 		"itemConditions":         {Number: 17, NonNull: true},
 		"createdAt":              {Number: 18, NonNull: true},
@@ -5050,10 +5275,14 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, v)
 	case 13: // maxApplicationsPerCart
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
-	case 14: // schema
-		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
-	case 15: // currencies
-		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
+	case 14: // details
+		v, err := plan.Call(ctx, func() (model.PromotionDetails, error) { return x.resolvers.Promotion().Details(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx, f, v)
+	case 15: // restDetails
+		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.RestDetails())
 	case 16: // targetCatalogUuids
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
 	case 17: // itemConditions
@@ -5088,6 +5317,70 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	}
 	return x.String("Promotion")
+}
+
+var planPromotionBundleFixedDiscount = &plan.Object{
+	Name:      "PromotionBundleFixedDiscount",
+	Satisfies: []string{"PromotionBundleFixedDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"amounts":      {Number: 1, NonNull: true},
+		"requirements": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionBundleFixedDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionBundleFixedDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionBundleFixedDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionBundleFixedDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionBundleFixedDiscount) bool {
+	switch f.Number {
+	case 1: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	case 2: // requirements
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	}
+	return x.String("PromotionBundleFixedDiscount")
+}
+
+var planPromotionBundleGift = &plan.Object{
+	Name:      "PromotionBundleGift",
+	Satisfies: []string{"PromotionBundleGift", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"gifts":        {Number: 1, NonNull: true},
+		"requirements": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionBundleGift(ctx context.Context, fields *plan.Fields, obj *model.PromotionBundleGift) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionBundleGift(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionBundleGift(ctx context.Context, f *plan.Field, obj *model.PromotionBundleGift) bool {
+	switch f.Number {
+	case 1: // gifts
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
+	case 2: // requirements
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	}
+	return x.String("PromotionBundleGift")
 }
 
 var planPromotionCode = &plan.Object{
@@ -5534,22 +5827,21 @@ func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, o
 	return x.String("PromotionConnection")
 }
 
-var planPromotionCurrency = &plan.Object{
-	Name:      "PromotionCurrency",
-	Satisfies: []string{"PromotionCurrency"},
+var planPromotionCurrencyPercent = &plan.Object{
+	Name:      "PromotionCurrencyPercent",
+	Satisfies: []string{"PromotionCurrencyPercent"},
 	Fields: map[string]*plan.FieldInfo{
-		"currency":   {Number: 1, NonNull: true},
-		"money":      {Number: 2, Resolver: true},
-		"percentage": {Number: 3},
+		"currency": {Number: 1, NonNull: true},
+		"percent":  {Number: 2, NonNull: true},
 	},
 }
 
-func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *rule.PromotionCurrency) bool {
+func (x *planRun) writePromotionCurrencyPercent(ctx context.Context, fields *plan.Fields, obj *rule.CurrencyPercent) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
 		x.Begin(f)
-		if !x.fieldPromotionCurrency(ctx, f, obj) {
+		if !x.fieldPromotionCurrencyPercent(ctx, f, obj) {
 			valid = x.Null(f) && valid
 		}
 		x.End()
@@ -5557,20 +5849,14 @@ func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *rule.PromotionCurrency) bool {
+func (x *planRun) fieldPromotionCurrencyPercent(ctx context.Context, f *plan.Field, obj *rule.CurrencyPercent) bool {
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 2: // money
-		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCurrency().Money(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
-	case 3: // percentage
-		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
+	case 2: // percent
+		return x.writeNString2string(ctx, f, obj.Percent)
 	}
-	return x.String("PromotionCurrency")
+	return x.String("PromotionCurrencyPercent")
 }
 
 var planPromotionEdge = &plan.Object{
@@ -5605,6 +5891,236 @@ func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *mo
 	return x.String("PromotionEdge")
 }
 
+var planPromotionFixedDiscount = &plan.Object{
+	Name:      "PromotionFixedDiscount",
+	Satisfies: []string{"PromotionFixedDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"amounts": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionFixedDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionFixedDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionFixedDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionFixedDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionFixedDiscount) bool {
+	switch f.Number {
+	case 1: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	}
+	return x.String("PromotionFixedDiscount")
+}
+
+var planPromotionItemFixedDiscount = &plan.Object{
+	Name:      "PromotionItemFixedDiscount",
+	Satisfies: []string{"PromotionItemFixedDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"amounts": {Number: 1, NonNull: true},
+		"skus":    {Number: 2},
+	},
+}
+
+func (x *planRun) writePromotionItemFixedDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionItemFixedDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionItemFixedDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionItemFixedDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionItemFixedDiscount) bool {
+	switch f.Number {
+	case 1: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	case 2: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionItemFixedDiscount")
+}
+
+var planPromotionItemPercentDiscount = &plan.Object{
+	Name:      "PromotionItemPercentDiscount",
+	Satisfies: []string{"PromotionItemPercentDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"percent":           {Number: 1},
+		"percentByCurrency": {Number: 2, NonNull: true},
+		"skus":              {Number: 3},
+	},
+}
+
+func (x *planRun) writePromotionItemPercentDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionItemPercentDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionItemPercentDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionItemPercentDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionItemPercentDiscount) bool {
+	switch f.Number {
+	case 1: // percent
+		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
+	case 2: // percentByCurrency
+		return x.writeNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, f, obj.PercentByCurrency)
+	case 3: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionItemPercentDiscount")
+}
+
+var planPromotionPercentDiscount = &plan.Object{
+	Name:      "PromotionPercentDiscount",
+	Satisfies: []string{"PromotionPercentDiscount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"percent":           {Number: 1},
+		"percentByCurrency": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionPercentDiscount(ctx context.Context, fields *plan.Fields, obj *model.PromotionPercentDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionPercentDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionPercentDiscount(ctx context.Context, f *plan.Field, obj *model.PromotionPercentDiscount) bool {
+	switch f.Number {
+	case 1: // percent
+		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
+	case 2: // percentByCurrency
+		return x.writeNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx, f, obj.PercentByCurrency)
+	}
+	return x.String("PromotionPercentDiscount")
+}
+
+var planPromotionRequirement = &plan.Object{
+	Name:      "PromotionRequirement",
+	Satisfies: []string{"PromotionRequirement"},
+	Fields: map[string]*plan.FieldInfo{
+		"skus":     {Number: 1},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionRequirement(ctx context.Context, fields *plan.Fields, obj *rule.Requirement) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionRequirement(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionRequirement(ctx context.Context, f *plan.Field, obj *rule.Requirement) bool {
+	switch f.Number {
+	case 1: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Targets)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("PromotionRequirement")
+}
+
+var planPromotionXForAmount = &plan.Object{
+	Name:      "PromotionXForAmount",
+	Satisfies: []string{"PromotionXForAmount", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"x":       {Number: 1, NonNull: true},
+		"amounts": {Number: 2, NonNull: true},
+		"skus":    {Number: 3},
+	},
+}
+
+func (x *planRun) writePromotionXForAmount(ctx context.Context, fields *plan.Fields, obj *model.PromotionXForAmount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionXForAmount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionXForAmount(ctx context.Context, f *plan.Field, obj *model.PromotionXForAmount) bool {
+	switch f.Number {
+	case 1: // x
+		return x.writeNInt2int(ctx, f, obj.X)
+	case 2: // amounts
+		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, obj.Money)
+	case 3: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionXForAmount")
+}
+
+var planPromotionXForY = &plan.Object{
+	Name:      "PromotionXForY",
+	Satisfies: []string{"PromotionXForY", "PromotionDetails"},
+	Fields: map[string]*plan.FieldInfo{
+		"x":    {Number: 1, NonNull: true},
+		"y":    {Number: 2, NonNull: true},
+		"skus": {Number: 3},
+	},
+}
+
+func (x *planRun) writePromotionXForY(ctx context.Context, fields *plan.Fields, obj *model.PromotionXForY) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionXForY(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionXForY(ctx context.Context, f *plan.Field, obj *model.PromotionXForY) bool {
+	switch f.Number {
+	case 1: // x
+		return x.writeNInt2int(ctx, f, obj.X)
+	case 2: // y
+		return x.writeNInt2int(ctx, f, obj.Y)
+	case 3: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	}
+	return x.String("PromotionXForY")
+}
+
 var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
@@ -5626,17 +6142,17 @@ var planQuery = &plan.Object{
 		"locales":               {Number: 15, Resolver: true},
 		"channels":              {Number: 16, Resolver: true},
 		"attributes":            {Number: 17, Resolver: true},
-		"catalogResolution":     {Number: 18, Resolver: true},
-		"stock":                 {Number: 19, Resolver: true},
-		"stocks":                {Number: 20, Resolver: true},
-		"stocksById":            {Number: 21, Resolver: true},
-		"stockLocations":        {Number: 22, Resolver: true},
-		"stockTransactions":     {Number: 23, Resolver: true},
-		"stockTransaction":      {Number: 24, Resolver: true},
-		"promotion":             {Number: 25, Resolver: true},
-		"promotions":            {Number: 26, Resolver: true},
-		"promotionCode":         {Number: 27, Resolver: true},
-		"promotionCodes":        {Number: 28, Resolver: true},
+		"currency":              {Number: 18, Resolver: true},
+		"catalogResolution":     {Number: 19, Resolver: true},
+		"stock":                 {Number: 20, Resolver: true},
+		"stocks":                {Number: 21, Resolver: true},
+		"stocksById":            {Number: 22, Resolver: true},
+		"stockLocations":        {Number: 23, Resolver: true},
+		"stockTransactions":     {Number: 24, Resolver: true},
+		"stockTransaction":      {Number: 25, Resolver: true},
+		"promotion":             {Number: 26, Resolver: true},
+		"promotions":            {Number: 27, Resolver: true},
+		"promotionCode":         {Number: 28, Resolver: true},
 		"promotionCodeCheck":    {Number: 29, Resolver: true},
 		"promotionCodeUsages":   {Number: 30, Resolver: true},
 		"auditEvents":           {Number: 31, Resolver: true},
@@ -5707,7 +6223,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -5863,7 +6379,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 18: // catalogResolution
+	case 18: // currency
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*release.Currency, error) {
+			return x.resolvers.Query().Currency(ctx, arguments["code"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
+	case 19: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -5875,7 +6403,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 19: // stock
+	case 20: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -5885,7 +6413,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 20: // stocks
+	case 21: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -5897,7 +6425,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 21: // stocksById
+	case 22: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -5909,13 +6437,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 22: // stockLocations
+	case 23: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 23: // stockTransactions
+	case 24: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -5927,7 +6455,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // stockTransaction
+	case 25: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -5939,7 +6467,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 25: // promotion
+	case 26: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -5949,7 +6477,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 26: // promotions
+	case 27: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -5961,7 +6489,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // promotionCode
+	case 28: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -5973,18 +6501,6 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 28: // promotionCodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*code.PromotionCode], error) {
-			return x.resolvers.Query().PromotionCodes(ctx, arguments["promotionId"].(string), arguments["filter"].(*model.PromotionCodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	case 29: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
@@ -6454,6 +6970,35 @@ func (x *planRun) fieldRedirect(ctx context.Context, f *plan.Field, obj *model.R
 	return x.String("Redirect")
 }
 
+var planRelatedProducts = &plan.Object{
+	Name:      "RelatedProducts",
+	Satisfies: []string{"RelatedProducts"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields, obj *model.RelatedProducts) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldRelatedProducts(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *model.RelatedProducts) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
+	}
+	return x.String("RelatedProducts")
+}
+
 var planSearchSuggestions = &plan.Object{
 	Name:      "SearchSuggestions",
 	Satisfies: []string{"SearchSuggestions"},
@@ -6532,10 +7077,12 @@ var planSettings = &plan.Object{
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
 		"pageLength":        {Number: 1, NonNull: true},
-		"currency":          {Number: 2, NonNull: true},
-		"locale":            {Number: 3, NonNull: true},
-		"lowStockThreshold": {Number: 4, NonNull: true},
-		"codesIgnoreCase":   {Number: 5, NonNull: true},
+		"pageLengthMax":     {Number: 2, NonNull: true},
+		"pageOffsetLimit":   {Number: 3, NonNull: true},
+		"currency":          {Number: 4, NonNull: true},
+		"locale":            {Number: 5, NonNull: true},
+		"lowStockThreshold": {Number: 6, NonNull: true},
+		"codesIgnoreCase":   {Number: 7, NonNull: true},
 	},
 }
 
@@ -6556,13 +7103,17 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 	switch f.Number {
 	case 1: // pageLength
 		return x.writeNInt2int(ctx, f, obj.PageLength)
-	case 2: // currency
+	case 2: // pageLengthMax
+		return x.writeNInt2int(ctx, f, obj.PageLengthMax())
+	case 3: // pageOffsetLimit
+		return x.writeNInt2int(ctx, f, obj.PageOffsetLimit())
+	case 4: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 3: // locale
+	case 5: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 4: // lowStockThreshold
+	case 6: // lowStockThreshold
 		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
-	case 5: // codesIgnoreCase
+	case 7: // codesIgnoreCase
 		return x.writeNBoolean2bool(ctx, f, obj.CodesIgnoreCase)
 	}
 	return x.String("Settings")
@@ -7121,6 +7672,35 @@ func (x *planRun) fieldSynonymEdge(ctx context.Context, f *plan.Field, obj *mode
 	return x.String("SynonymEdge")
 }
 
+var planTextFilterValues = &plan.Object{
+	Name:      "TextFilterValues",
+	Satisfies: []string{"TextFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"in": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writeTextFilterValues(ctx context.Context, fields *plan.Fields, obj *model.TextFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldTextFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj *model.TextFilter) bool {
+	switch f.Number {
+	case 1: // in
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values())
+	}
+	return x.String("TextFilterValues")
+}
+
 var planVariantOptions = &plan.Object{
 	Name:      "VariantOptions",
 	Satisfies: []string{"VariantOptions"},
@@ -7230,6 +7810,68 @@ func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	}
 	return x.String("VariationOption")
+}
+
+func (x *planRun) writePromotionDetails(ctx context.Context, f *plan.Field, obj model.PromotionDetails) bool {
+	switch obj := obj.(type) {
+	case model.PromotionXForY:
+		return x.writePromotionXForY(ctx, f.Of(planPromotionXForY), &obj)
+	case *model.PromotionXForY:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionXForY(ctx, f.Of(planPromotionXForY), obj)
+	case model.PromotionXForAmount:
+		return x.writePromotionXForAmount(ctx, f.Of(planPromotionXForAmount), &obj)
+	case *model.PromotionXForAmount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionXForAmount(ctx, f.Of(planPromotionXForAmount), obj)
+	case model.PromotionPercentDiscount:
+		return x.writePromotionPercentDiscount(ctx, f.Of(planPromotionPercentDiscount), &obj)
+	case *model.PromotionPercentDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionPercentDiscount(ctx, f.Of(planPromotionPercentDiscount), obj)
+	case model.PromotionItemPercentDiscount:
+		return x.writePromotionItemPercentDiscount(ctx, f.Of(planPromotionItemPercentDiscount), &obj)
+	case *model.PromotionItemPercentDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionItemPercentDiscount(ctx, f.Of(planPromotionItemPercentDiscount), obj)
+	case model.PromotionItemFixedDiscount:
+		return x.writePromotionItemFixedDiscount(ctx, f.Of(planPromotionItemFixedDiscount), &obj)
+	case *model.PromotionItemFixedDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionItemFixedDiscount(ctx, f.Of(planPromotionItemFixedDiscount), obj)
+	case model.PromotionFixedDiscount:
+		return x.writePromotionFixedDiscount(ctx, f.Of(planPromotionFixedDiscount), &obj)
+	case *model.PromotionFixedDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionFixedDiscount(ctx, f.Of(planPromotionFixedDiscount), obj)
+	case model.PromotionBundleGift:
+		return x.writePromotionBundleGift(ctx, f.Of(planPromotionBundleGift), &obj)
+	case *model.PromotionBundleGift:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionBundleGift(ctx, f.Of(planPromotionBundleGift), obj)
+	case model.PromotionBundleFixedDiscount:
+		return x.writePromotionBundleFixedDiscount(ctx, f.Of(planPromotionBundleFixedDiscount), &obj)
+	case *model.PromotionBundleFixedDiscount:
+		if obj == nil {
+			return false
+		}
+		return x.writePromotionBundleFixedDiscount(ctx, f.Of(planPromotionBundleFixedDiscount), obj)
+	}
+	panic("a PromotionDetails of a type that is not in the schema")
 }
 
 func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) bool {
@@ -7365,6 +8007,13 @@ func (x *planRun) writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttri
 		return x.Missing(ctx)
 	}
 	return x.writeAttributeDefinition(ctx, f.Of(planAttributeDefinition), v)
+}
+
+func (x *planRun) writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, f *plan.Field, v *model.AttributeFilter) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAttributeFilterValues(ctx, f.Of(planAttributeFilterValues), v)
 }
 
 func (x *planRun) writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, f *plan.Field, v catalog.AttributeType) bool {
@@ -8381,10 +9030,6 @@ func (x *planRun) writeNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(
 	return x.String(marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind[v])
 }
 
-func (x *planRun) writeNFacetState2string(ctx context.Context, f *plan.Field, v string) bool {
-	return x.String(v)
-}
-
 func (x *planRun) writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, f *plan.Field, v []*model.FacetValue) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -8551,6 +9196,13 @@ func (x *planRun) writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx context.Context, f 
 		return x.Missing(ctx)
 	}
 	return x.writeMoney(ctx, f.Of(planMoney), v)
+}
+
+func (x *planRun) writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, f *plan.Field, v *model.OptionFilter) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeOptionFilterValues(ctx, f.Of(planOptionFilterValues), v)
 }
 
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
@@ -8763,28 +9415,18 @@ func (x *planRun) writeNProductFile2ᚖporticoᚋgraphᚋmodelᚐProductFile(ctx
 	return x.writeProductFile(ctx, f.Of(planProductFile), v)
 }
 
+func (x *planRun) writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx context.Context, f *plan.Field, v *model.ProductFilterValues) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeProductFilterValues(ctx, f.Of(planProductFilterValues), v)
+}
+
 func (x *planRun) writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, f *plan.Field, v *cart.PublicPromotion) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeProductPromotion(ctx, f.Of(planProductPromotion), v)
-}
-
-func (x *planRun) writeNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, f *plan.Field, v rule.Requirement) bool {
-	return x.writeProductPromotionRequirement(ctx, f.Of(planProductPromotionRequirement), &v)
-}
-
-func (x *planRun) writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, f *plan.Field, v []rule.Requirement) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*release.ProductTranslation) bool {
@@ -8951,21 +9593,28 @@ func (x *planRun) writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋrul
 	return x.String(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
 }
 
-func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
-	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
+func (x *planRun) writeNPromotionCurrencyPercent2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx context.Context, f *plan.Field, v rule.CurrencyPercent) bool {
+	return x.writePromotionCurrencyPercent(ctx, f.Of(planPromotionCurrencyPercent), &v)
 }
 
-func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []rule.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrencyPercent2ᚕporticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercentᚄ(ctx context.Context, f *plan.Field, v []rule.CurrencyPercent) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx, f, v[i]) {
+		if !x.writeNPromotionCurrencyPercent2porticoᚋstoreᚋpromotionᚋruleᚐCurrencyPercent(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionDetails2porticoᚋgraphᚋmodelᚐPromotionDetails(ctx context.Context, f *plan.Field, v model.PromotionDetails) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writePromotionDetails(ctx, f, v)
 }
 
 func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Promotion]) bool {
@@ -8985,12 +9634,36 @@ func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx c
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, f *plan.Field, v rule.Requirement) bool {
+	return x.writePromotionRequirement(ctx, f.Of(planPromotionRequirement), &v)
+}
+
+func (x *planRun) writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, f *plan.Field, v []rule.Requirement) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, f *plan.Field, v rule.PromotionState) bool {
 	return x.String(marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState[v])
 }
 
 func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, f *plan.Field, v rule.PromotionType) bool {
 	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
+}
+
+func (x *planRun) writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, f *plan.Field, v *model.RelatedProducts) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeRelatedProducts(ctx, f.Of(planRelatedProducts), v)
 }
 
 func (x *planRun) writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, f *plan.Field, v *model.Seo) bool {
@@ -9233,6 +9906,22 @@ func (x *planRun) writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAt
 	for i := range v {
 		x.Element(i)
 		if !x.writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, f *plan.Field, v []*model.AttributeFilter) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -9511,6 +10200,13 @@ func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(c
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, f *plan.Field, v *release.Currency) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCurrency(ctx, f.Of(planCurrency), v)
+}
+
 func (x *planRun) writeODateTime2timeᚐTime(ctx context.Context, f *plan.Field, v time.Time) bool {
 	return x.SetBytes(model.AppendDateTime(x.Bytes(), v))
 }
@@ -9603,6 +10299,13 @@ func (x *planRun) writeOID2ᚖstring(ctx context.Context, f *plan.Field, v *stri
 	return x.String(*v)
 }
 
+func (x *planRun) writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, f *plan.Field, v *model.IDFilter) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeIDFilterValues(ctx, f.Of(planIDFilterValues), v)
+}
+
 func (x *planRun) writeOInt2ᚖint(ctx context.Context, f *plan.Field, v *int) bool {
 	if v == nil {
 		return false
@@ -9669,11 +10372,34 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, f *plan.Field, v []*model.OptionFilter) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, f *plan.Field, v *price.Price) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePrice(ctx, f.Of(planPrice), v)
+}
+
+func (x *planRun) writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, f *plan.Field, v *model.PriceBounds) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePriceBoundsValues(ctx, f.Of(planPriceBoundsValues), v)
 }
 
 func (x *planRun) writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, f *plan.Field, v *model.PriceFacet) bool {
@@ -9922,6 +10648,13 @@ func (x *planRun) writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnectio
 		return false
 	}
 	return x.writeSynonymConnection(ctx, f.Of(planSynonymConnection), v)
+}
+
+func (x *planRun) writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, f *plan.Field, v *model.TextFilter) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeTextFilterValues(ctx, f.Of(planTextFilterValues), v)
 }
 
 func (x *planRun) writeOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, f *plan.Field, v *catalog.VariationOption) bool {

@@ -42,7 +42,6 @@ var fieldWeights = map[string]float64{
 	"Query.promotion":             16,
 	"Query.promotions":            24,
 	"Query.promotionCode":         24,
-	"Query.promotionCodes":        24,
 	"Query.promotionCodeCheck":    32,
 	"Query.promotionCodeUsages":   24,
 	"Query.authoredHierarchy":     12,

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	"portico/store"
+	"portico/store/promotion"
 )
 
 // UserError is an error that the caller can correct.
@@ -53,14 +55,20 @@ func (e *UserError) Message() string { return Message(e.Error) }
 // Message returns the text of an error, with the member as the schema spells it.
 func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPath(e.Path), ".")) }
 
-// ArgumentPath converts a path to the names of the schema, in camel case. Members within
-// a promotion's schema stay, because the merchant defines that JSON.
+// ArgumentPath converts a path to the names of the schema, in camel case. Members within the
+// restDetails of a promotion stay, because they are REST's.
 func ArgumentPath(path []string) []string {
-	spelled := slices.Clone(path)
-	if i := slices.Index(path, "schema"); i >= 0 {
-		path = path[:i]
+	if len(path) == 0 {
+		return path
 	}
+	if _, inRest := store.MemberType(reflect.TypeFor[promotion.RestDetails](), path[0]); inRest {
+		return append([]string{"restDetails"}, path...)
+	}
+	spelled := slices.Clone(path)
 	for i, name := range path {
+		if i > 0 && path[0] == "rest_details" {
+			break
+		}
 		spelled[i] = camel(name)
 	}
 	return spelled

@@ -19,7 +19,7 @@ func TestErrorMembersAreInCamelCase(t *testing.T) {
 		{nil, []string{}, "is so."},
 		{[]string{"page_length"}, []string{"input", "pageLength"}, "pageLength is so."},
 		{[]string{"changes", "0", "expected_available"}, []string{"input", "changes", "0", "expectedAvailable"}, "changes.0.expectedAvailable is so."},
-		{[]string{"schema", "gift_items", "0", "free_sku"}, []string{"input", "schema", "gift_items", "0", "free_sku"}, "schema.gift_items.0.free_sku is so."},
+		{[]string{"schema", "gift_items", "0", "free_sku"}, []string{"input", "restDetails", "schema", "gift_items", "0", "free_sku"}, "restDetails.schema.gift_items.0.free_sku is so."},
 	} {
 		fault := &UserError{&store.Error{Path: test.path, Detail: "is so"}}
 		require.Equal(t, test.want, fault.Field())

@@ -18,6 +18,49 @@ func (p *Promotion) Init(source *rule.Promotion, position BatchRow[*Promotion]) 
 	p.Promotion, p.BatchRow = source, position
 }
 
+// PromotionDetails is one of the types below, by the type of the promotion.
+type PromotionDetails any
+
+// PromotionTerms are the details of a promotion, with formatted amounts.
+type PromotionTerms struct {
+	rule.Details
+	Money []*store.Money // Amounts
+}
+
+type (
+	PromotionFixedDiscount       struct{ PromotionTerms }
+	PromotionPercentDiscount     struct{ PromotionTerms }
+	PromotionItemFixedDiscount   struct{ PromotionTerms }
+	PromotionItemPercentDiscount struct{ PromotionTerms }
+	PromotionXForY               struct{ PromotionTerms }
+	PromotionXForAmount          struct{ PromotionTerms }
+	PromotionBundleFixedDiscount struct{ PromotionTerms }
+	PromotionBundleGift          struct{ PromotionTerms }
+)
+
+// NewPromotionDetails returns details as the type that the schema has for them.
+func NewPromotionDetails(terms PromotionTerms) PromotionDetails {
+	switch terms.Type {
+	case rule.FixedDiscount:
+		return &PromotionFixedDiscount{terms}
+	case rule.PercentDiscount:
+		return &PromotionPercentDiscount{terms}
+	case rule.ItemFixedDiscount:
+		return &PromotionItemFixedDiscount{terms}
+	case rule.ItemPercentDiscount:
+		return &PromotionItemPercentDiscount{terms}
+	case rule.XForY:
+		return &PromotionXForY{terms}
+	case rule.XForAmount:
+		return &PromotionXForAmount{terms}
+	case rule.BundleFixedDiscount:
+		return &PromotionBundleFixedDiscount{terms}
+	case rule.BundleGift:
+		return &PromotionBundleGift{terms}
+	}
+	return nil // no promotion is stored with another type
+}
+
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
 	ID            *IDFilter             `json:"id,omitzero"`

@@ -37,7 +37,7 @@ const finders = {
     operation: "Code", of: ({ code }) => ({ code }), lacks: "codes in its first 10 promotions",
     async fill({ promotions: { nodes } }, given, ask) {
       for (const { uuid } of nodes.filter((p) => !p.automatic)) {
-        const [found] = (await ask("CodeOf", { promotion: uuid })).promotionCodes.nodes;
+        const [found] = (await ask("CodeOf", { promotion: uuid })).promotion.codes.nodes;
         if (found) return found;
       }
       return { code: undefined };

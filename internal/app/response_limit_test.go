@@ -67,7 +67,7 @@ func TestResponseByteLimit(t *testing.T) {
 		posts("{" + repeatNumbered(100, "a%d:__typename ") + "}"),
 		posts("{settings{" + repeatNumbered(200, "a%d:pageLength ") + "}}"),
 		posts("{products(first:10){nodes{tags productTypes shopperAttributes extensions variantOptions{uuid}}}}"),
-		posts("{promotions{nodes{id name description currencies{currency} a:description b:description c:id d:id e:description f:description g:id}}}"),
+		posts("{promotions{nodes{id name description details{__typename} a:description b:description c:id d:id e:description f:description g:id}}}"),
 		{name: "by GET", method: http.MethodGet, path: "/graphql?query=" + url.QueryEscape("{products(first:10){nodes"+texts+"}}")},
 		posts("{products(first:10){nodes"+texts+"}}", stream...),
 		posts("{__schema{types{name description}}}"),

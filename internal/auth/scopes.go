@@ -94,10 +94,9 @@ var scopeTable = map[string]string{
 	"Subscription.jobProgress":      "catalog:write", // and that of what it does, as Query.job
 	"Subscription.catalogPublished": "catalog:read",
 
-	"Query.promotion":      "promotions:read",
-	"Query.promotions":     "promotions:read",
-	"Query.promotionCode":  "promotions:read",
-	"Query.promotionCodes": "promotions:read",
+	"Query.promotion":     "promotions:read",
+	"Query.promotions":    "promotions:read",
+	"Query.promotionCode": "promotions:read",
 
 	"Product.stock":            "inventory:read",
 	"Product.availability":     "inventory:read",

@@ -3,6 +3,7 @@ package promotion
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"portico/store"
@@ -10,45 +11,101 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionChange names the members to set; nil leaves a member unchanged. Currencies,
-// TargetCatalogs and Conditions are members of the schema; those of a given Schema take
-// precedence. Nulls are the members that an update clears. Idempotency keys compare changes by
-// their JSON.
+// PromotionChange names the members to set; nil leaves a member unchanged. Details and RestDetails, of
+// which at most one is given, set Type, Schema, Currencies and TargetCatalogs. Currencies,
+// TargetCatalogs and Conditions are members of the schema; those of a given Schema take precedence.
+// Nulls are the members that an update clears. Idempotency keys compare changes by their JSON.
 type PromotionChange struct {
-	Name                   *string             `json:"name,omitempty"`
-	Description            *string             `json:"description,omitempty"`
-	Type                   *rule.PromotionType `json:"promotionType,omitempty"`
-	Enabled                *bool               `json:"enabled,omitempty"`
-	Automatic              *bool               `json:"automatic,omitempty"`
-	Start                  *string             `json:"start,omitempty"` // a date (00:00 UTC), a date and HH:MM, or RFC 3339
-	End                    *string             `json:"end,omitempty"`   // likewise
-	MinCartValue           []rule.AmountInput  `json:"minCartValue,omitempty"`
-	MaxDiscountValue       []rule.AmountInput  `json:"maxDiscountValue,omitempty"`
-	MaxApplicationsPerCart *int                `json:"maxApplicationsPerCart,omitempty"` // 0 for no limit
-	Schema                 json.RawMessage     `json:"schema,omitempty"`
-	Currencies             json.RawMessage     `json:"currencies,omitempty"`
-	TargetCatalogs         []string            `json:"targetCatalogs,omitempty"`
-	Conditions             json.RawMessage     `json:"conditions,omitempty"`     // REST only
-	ItemConditions         []rule.Condition    `json:"itemConditions,omitempty"` // GraphQL only
+	Name                   *string            `json:"name,omitempty"`
+	Description            *string            `json:"description,omitempty"`
+	Enabled                *bool              `json:"enabled,omitempty"`
+	Automatic              *bool              `json:"automatic,omitempty"`
+	Start                  *string            `json:"start,omitempty"` // a date (00:00 UTC), a date and HH:MM, or RFC 3339
+	End                    *string            `json:"end,omitempty"`   // likewise
+	MinCartValue           []rule.AmountInput `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []rule.AmountInput `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int               `json:"maxApplicationsPerCart,omitempty"` // 0 for no limit
+	Details                *rule.DetailsInput `json:"details,omitempty"`
+	RestDetails            json.RawMessage    `json:"restDetails,omitempty"` // of the form of RestDetails
+	TargetCatalogIDs       []string           `json:"targetCatalogIds,omitempty"`
+	ItemConditions         []rule.Condition   `json:"itemConditions,omitempty"`
+
+	Type           *rule.PromotionType `json:"-"`
+	Schema         json.RawMessage     `json:"-"`
+	Currencies     json.RawMessage     `json:"-"`
+	TargetCatalogs []string            `json:"-"`
+	Conditions     json.RawMessage     `json:"conditions,omitempty"` // REST only: ItemConditions without types
 
 	Nulls store.Nulls `json:"-"`
+}
+
+// RestDetails is what a promotion gives in REST's form: its schema, and members that REST has beside it.
+type RestDetails struct {
+	Type           *rule.PromotionType `json:"promotion_type,omitempty"`
+	Schema         json.RawMessage     `json:"schema,omitempty"`
+	Currencies     json.RawMessage     `json:"currencies,omitempty"`
+	TargetCatalogs []string            `json:"target_catalogs,omitzero"`
+}
+
+// expand returns the change with the members of Details or RestDetails, of an update with its nulls
+// applied. The error names members that are wrong whatever the promotion is.
+func (c PromotionChange) expand(update bool) (PromotionChange, error) {
+	details := c.Details.Details()
+	if details != nil && c.RestDetails != nil {
+		return c, store.Invalidf([]string{"details"}, "must not be sent with restDetails; send one of them")
+	}
+	if c.RestDetails != nil {
+		if errs := c.setRest(); len(errs) > 0 {
+			return c, errs
+		}
+	}
+	if !update {
+		c.Nulls = nil
+	}
+	if err := c.applyNulls(); err != nil {
+		return c, err
+	}
+	errs := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
+	if details != nil {
+		errs = append(errs, details.Check()...)
+	}
+	if len(errs) > 0 {
+		return c, errs
+	}
+	if details != nil {
+		c.Type, c.Schema = &details.Type, details.Schema()
+	}
+	return c, nil
+}
+
+// setRest sets the members of RestDetails, and adds those that are null to Nulls.
+func (c *PromotionChange) setRest() (errs store.Errors) {
+	var members map[string]json.RawMessage
+	var rest RestDetails
+	if json.Unmarshal(c.RestDetails, &members) != nil || members == nil || store.DecodeJSON(c.RestDetails, &rest) != nil {
+		return store.Errors{store.Invalidf([]string{"rest_details"}, "must be an object as REST has it, with promotion_type, a string, schema, currencies, "+
+			"and target_catalogs, a list of strings")}
+	}
+	for _, unknown := range store.UnknownMembers(c.RestDetails, reflect.TypeFor[RestDetails]()) {
+		errs = append(errs, unknown.At("rest_details"))
+	}
+	c.Type, c.Schema, c.Currencies, c.TargetCatalogs = rest.Type, rest.Schema, rest.Currencies, rest.TargetCatalogs
+	c.Nulls = slices.Clone(c.Nulls)
+	for name, value := range members {
+		if string(value) == "null" {
+			c.Nulls = append(c.Nulls, name)
+		}
+	}
+	slices.Sort(c.Nulls)
+	return errs
 }
 
 // applyNulls clears the members that are null, except those of the schema, which setSchema
 // clears.
 func (c *PromotionChange) applyNulls() error {
-	return c.Nulls.Apply([]string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"}, map[string]func(){
+	return c.Nulls.Apply([]string{"name", "description", "enabled", "automatic", "start", "end", "promotion_type", "schema", "details", "rest_details"}, map[string]func(){
 		"min_cart_value": store.ClearList(&c.MinCartValue), "max_discount_value": store.ClearList(&c.MaxDiscountValue),
 		"max_applications_per_cart": store.Clear(&c.MaxApplicationsPerCart)})
-}
-
-// check returns the error of each invalid amount.
-func (c PromotionChange) check() error {
-	errs := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
-	if len(errs) > 0 {
-		return errs
-	}
-	return nil
 }
 
 // apply changes a source. moved has the members beside the schema that were moved into it, by their names there.
@@ -93,11 +150,14 @@ func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
 		source.Schema = compactJSON(c.Schema)
 		_ = json.Unmarshal(c.Schema, &given) // checkPromotionSchema reports a schema that is not an object
 	}
-	conditions := schemaMember{"conditions", "conditions", c.Conditions, true}
+	catalogs, conditions := schemaMember{"target_catalogs", "target_catalogs", rawList(c.TargetCatalogs), true}, schemaMember{"conditions", "conditions", c.Conditions, true}
+	if c.TargetCatalogIDs != nil || slices.Contains(c.Nulls, "target_catalog_ids") {
+		catalogs.sent, catalogs.raw = "target_catalog_ids", rawList(c.TargetCatalogIDs)
+	}
 	if c.ItemConditions != nil || slices.Contains(c.Nulls, "item_conditions") {
 		conditions.sent, conditions.raw = "item_conditions", rawList(c.ItemConditions)
 	}
-	for _, member := range []schemaMember{{"currencies", "currencies", c.Currencies, false}, {"target_catalogs", "target_catalogs", rawList(c.TargetCatalogs), true}, conditions} {
+	for _, member := range []schemaMember{{"currencies", "currencies", c.Currencies, false}, catalogs, conditions} {
 		if slices.Contains(c.Nulls, member.sent) {
 			member.raw = json.RawMessage("null")
 		}
@@ -117,14 +177,21 @@ func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
 	return moved
 }
 
-// toSentPaths changes the paths of errors to where the members were sent: beside the schema.
-func toSentPaths(errs store.Errors, moved map[string]string) store.Errors {
+// toSentPaths changes the paths of errors to where the members were sent: beside the schema, or in
+// details.
+func (c PromotionChange) toSentPaths(errs store.Errors, moved map[string]string) store.Errors {
 	for i, e := range errs {
-		if len(e.Path) > 1 && e.Path[0] == "schema" && moved[e.Path[1]] != "" {
-			renamed := *e
-			renamed.Path = append([]string{moved[e.Path[1]]}, e.Path[2:]...)
-			errs[i] = &renamed
+		if len(e.Path) < 2 || e.Path[0] != "schema" {
+			continue
 		}
+		renamed := *e
+		switch {
+		case moved[e.Path[1]] != "":
+			renamed.Path = append([]string{moved[e.Path[1]]}, e.Path[2:]...)
+		case c.Details != nil:
+			renamed.Path = rule.DetailsPath(*c.Type, e.Path[1:])
+		}
+		errs[i] = &renamed
 	}
 	return errs
 }

@@ -23,11 +23,11 @@ func TestIdempotencyInputEncoding(t *testing.T) {
 	number, five, yes := int64(5), 5, true
 	for want, input := range map[string]any{
 		`{}`: PromotionChange{MinCartValue: []rule.AmountInput{}},
-		`{"name":"n","promotionType":"x_for_y","enabled":true,"start":"n","end":"n","minCartValue":[{"amount":"5","currency":"USD"},{"amount":"05","currency":"USD"},{"amount":"none","currency":"USD"},{"amount":"","currency":""}],` +
-			`"maxApplicationsPerCart":5,"schema":{"x":3},"targetCatalogs":["a"]}`: PromotionChange{Name: ptr("n"), Type: ptr(rule.XForY),
+		`{"name":"n","enabled":true,"start":"n","end":"n","minCartValue":[{"amount":"5","currency":"USD"},{"amount":"05","currency":"USD"},{"amount":"none","currency":"USD"},{"amount":"","currency":""}],` +
+			`"maxApplicationsPerCart":5,"details":{"xForY":{"x":3,"skus":[]}},"restDetails":{"x":3},"targetCatalogIds":["a"]}`: PromotionChange{Name: ptr("n"), Details: &rule.DetailsInput{XForY: &rule.Details{X: 3, SKUs: []string{}}},
 			Enabled: &yes, Start: ptr("n"), End: ptr("n"), MaxApplicationsPerCart: &five,
 			MinCartValue: []rule.AmountInput{{Currency: "USD", Minor: &number}, digits("05"), digits("none"), {}},
-			Schema:       json.RawMessage(`{"x":3}`), TargetCatalogs: []string{"a"}},
+			RestDetails:  json.RawMessage(`{"x":3}`), TargetCatalogIDs: []string{"a"}},
 		`[{},{"code":"A","user":["u"]},{"uses":5,"consumeUnit":"per_item","user":["u"]},{"user":[]}]`: []*code.NewCode{{},
 			{Code: "A", User: code.OneCodeUser("u")},
 			{MaxUses: &five, ConsumeUnit: code.PerItem, User: code.CodeUsers([]string{"u"})}, {User: code.CodeUsers([]string{})}},

@@ -19,7 +19,8 @@ import (
 // Create creates a promotion; an empty id means a new one. INVALID and UNPROCESSABLE
 // name each wrong member.
 func (s *Service) Create(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
-	if err := change.check(); err != nil {
+	change, err := change.expand(false)
+	if err != nil {
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*rule.Promotion, error) {
@@ -30,7 +31,7 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, id string, chan
 		source := &rule.Source{Type: "promotion", ID: authoring.OrNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
 		moved := change.apply(source)
 		if errs := checkPromotion(source); len(errs) > 0 {
-			return nil, toSentPaths(errs, moved)
+			return nil, change.toSentPaths(errs, moved)
 		}
 		existing, err := rule.LockPromotions(ctx, w.Tx, []string{source.ID})
 		if err != nil {
@@ -65,10 +66,8 @@ type PromotionUpdate struct {
 // nothing and returns what would happen. It returns NOT_FOUND if there is none, and INVALID and
 // UNPROCESSABLE as Create does.
 func (s *Service) Update(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
-	if err := change.applyNulls(); err != nil {
-		return nil, err
-	}
-	if err := change.check(); err != nil {
+	change, err := change.expand(true)
+	if err != nil {
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
@@ -86,7 +85,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, id string, chan
 		}
 		moved := change.apply(source)
 		if errs := newErrors(checkPromotion(source), checkPromotion(before)); len(errs) > 0 {
-			return nil, toSentPaths(errs, moved)
+			return nil, change.toSentPaths(errs, moved)
 		}
 		deleted, err := countDeletedCodes(ctx, w.Tx, existing, source)
 		if err != nil {

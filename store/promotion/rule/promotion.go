@@ -61,15 +61,6 @@ type PromotionCurrency struct {
 	Percentage *json.Number // as given
 }
 
-// Percent returns the percentage as digits; nil for an amount.
-func (c PromotionCurrency) Percent() *string {
-	if c.Percentage == nil {
-		return nil
-	}
-	text := c.Percentage.String()
-	return &text
-}
-
 // GlobalID returns the id that is unique across types.
 func (p *Promotion) GlobalID() string { return store.GlobalID(store.TypePromotion, p.ID) }
 

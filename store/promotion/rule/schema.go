@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math/big"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -98,7 +97,7 @@ func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.
 	if !ok {
 		return
 	}
-	amounts := slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
+	amounts := hasAmounts(t)
 	if len(items) == 0 && (amounts || t == PercentDiscount && !percent) {
 		f.Rule(member, "must have at least one currency for %s", t)
 	}
@@ -166,7 +165,7 @@ const allTargets = `"all"`
 // checkPromotionTargets checks the SKUs that a promotion applies to: a list, or the parts of a
 // bundle.
 func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string]json.RawMessage) {
-	if t != BundleFixedDiscount && t != BundleGift {
+	if !isBundle(t) {
 		f.Strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
 		return
 	}

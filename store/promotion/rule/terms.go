@@ -34,12 +34,12 @@ func (p *Promotion) Terms() (t Terms) {
 		t.Requirements = append(t.Requirements, Requirement{targetSKUs(part.Targets), part.Quantity, true})
 	}
 	var groups []json.RawMessage
-	if p.isBundle() && json.Unmarshal(s.Targets, &groups) == nil {
+	if isBundle(p.Type) && json.Unmarshal(s.Targets, &groups) == nil {
 		for i, group := range groups[:min(len(groups), len(s.Quantities))] {
 			t.Requirements = append(t.Requirements, Requirement{targetSKUs(group), s.Quantities[i], false})
 		}
 	}
-	if !p.isBundle() {
+	if !isBundle(p.Type) {
 		t.Targets = targetSKUs(s.Targets)
 	}
 	return t
@@ -55,8 +55,6 @@ func targetSKUs(raw json.RawMessage) []string {
 	return list
 }
 
-func (p *Promotion) isBundle() bool { return p.Type == BundleFixedDiscount || p.Type == BundleGift }
-
 // HasItems reports whether the promotion is about items of a cart, not about the cart.
 func (p *Promotion) HasItems() bool { return p.Type != FixedDiscount && p.Type != PercentDiscount }
 
@@ -68,13 +66,13 @@ func (p *Promotion) InCatalog(id string) bool {
 // TargetsAll reports whether the promotion is about all items.
 func (p *Promotion) TargetsAll() bool {
 	terms := p.Terms()
-	if !p.isBundle() {
+	if !isBundle(p.Type) {
 		return terms.Targets == nil
 	}
 	return slices.ContainsFunc(terms.Requirements, func(r Requirement) bool { return r.Targets == nil })
 }
 
-// SKUList is a list of SKUs in a promotion, and the path of the member that has it.
+// SKUList is a list of SKUs in a promotion, and the path of the member of its schema that has it.
 type SKUList struct {
 	Path []string
 	SKUs []string

@@ -59,3 +59,10 @@ func requiredMembers(name PromotionType) []string {
 	}
 	return nil
 }
+
+// hasAmounts reports whether a promotion of a type has an amount in each currency.
+func hasAmounts(t PromotionType) bool {
+	return slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
+}
+
+func isBundle(t PromotionType) bool { return t == BundleFixedDiscount || t == BundleGift }

@@ -488,28 +488,25 @@ var AllPromotionCodeReason = []PromotionCodeReason{
 	PromotionCodeReasonOtherCurrency,
 }
 
-// Kind of a promotion, and what its `schema` needs.
+// Kind of a promotion.
 type PromotionType string
 
 const (
-	// Amount off the cart. `schema` needs `currencies: [{currency, amount}]`.
+	// Amount off the cart.
 	PromotionTypeFixedDiscount PromotionType = "FIXED_DISCOUNT"
-	// Percentage off the cart. `schema` needs `percent`, or `currencies: [{currency, percentage}]`.
+	// Percentage off the cart.
 	PromotionTypePercentDiscount PromotionType = "PERCENT_DISCOUNT"
-	// Amount off some items. `schema` needs `currencies: [{currency, amount}]`. `targets` lists the
-	// SKUs: an empty list means none, no list or `"all"` means all.
+	// Amount off some items.
 	PromotionTypeItemFixedDiscount PromotionType = "ITEM_FIXED_DISCOUNT"
-	// Percentage off some items. `schema` needs `percent`. `targets` is as in ITEM_FIXED_DISCOUNT.
+	// Percentage off some items.
 	PromotionTypeItemPercentDiscount PromotionType = "ITEM_PERCENT_DISCOUNT"
-	// X items for the price of Y. `schema` needs `x`, `y` (at least 1, below `x`) and `targets`.
+	// X items for the price of Y.
 	PromotionTypeXForY PromotionType = "X_FOR_Y"
-	// X items for an amount. `schema` needs `x`, `currencies: [{currency, amount}]` and `targets`.
+	// X items for an amount.
 	PromotionTypeXForAmount PromotionType = "X_FOR_AMOUNT"
-	// Amount off a bundle. `schema` needs `currencies`, and `requirements: [{targets, quantity}]`, a
-	// quantity of some SKUs each, where no targets means any. The same can be written as `targets`, a
-	// list of lists of SKUs, and `quantities`, one for each list.
+	// Amount off a bundle.
 	PromotionTypeBundleFixedDiscount PromotionType = "BUNDLE_FIXED_DISCOUNT"
-	// Free items with a bundle. `schema` needs `gifts`, a list of SKUs, and the bundle as in BUNDLE_FIXED_DISCOUNT.
+	// Free items with a bundle.
 	PromotionTypeBundleGift PromotionType = "BUNDLE_GIFT"
 )
 
@@ -4794,8 +4791,10 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
 	End time.Time `json:"end"`
 	// Minimum cart total, by currency. A cart in another currency does not qualify. Empty if there is no minimum.
 	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney `json:"minCartValue"`
-	// Details of the promotion, as written. Unknown members are kept.
-	Schema json.RawMessage `json:"schema"`
+	// `promotion_type` and `schema` of REST, as written. Unknown members are kept.
+	RestDetails json.RawMessage `json:"restDetails"`
+	// What it gives, as an input of `promotionCreate` has it.
+	Details ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails `json:"-"`
 }
 
 // GetId returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.Id, and is useful for accessing the field via an interface.
@@ -4841,9 +4840,400 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetMinC
 	return v.MinCartValue
 }
 
-// GetSchema returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.Schema, and is useful for accessing the field via an interface.
-func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetSchema() json.RawMessage {
-	return v.Schema
+// GetRestDetails returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.RestDetails, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetRestDetails() json.RawMessage {
+	return v.RestDetails
+}
+
+// GetDetails returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.Details, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetDetails() ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails {
+	return v.Details
+}
+
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion
+		Details json.RawMessage `json:"details"`
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	{
+		dst := &v.Details
+		src := firstPass.Details
+		if len(src) != 0 && string(src) != "null" {
+			err = __unmarshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails(
+				src, dst)
+			if err != nil {
+				return fmt.Errorf(
+					"unable to unmarshal ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.Details: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+type __premarshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
+	Id string `json:"id"`
+
+	Uuid string `json:"uuid"`
+
+	Name string `json:"name"`
+
+	Description string `json:"description"`
+
+	PromotionType PromotionType `json:"promotionType"`
+
+	Automatic bool `json:"automatic"`
+
+	Start time.Time `json:"start"`
+
+	End time.Time `json:"end"`
+
+	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney `json:"minCartValue"`
+
+	RestDetails json.RawMessage `json:"restDetails"`
+
+	Details json.RawMessage `json:"details"`
+}
+
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) __premarshalJSON() (*__premarshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion, error) {
+	var retval __premarshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion
+
+	retval.Id = v.Id
+	retval.Uuid = v.Uuid
+	retval.Name = v.Name
+	retval.Description = v.Description
+	retval.PromotionType = v.PromotionType
+	retval.Automatic = v.Automatic
+	retval.Start = v.Start
+	retval.End = v.End
+	retval.MinCartValue = v.MinCartValue
+	retval.RestDetails = v.RestDetails
+	{
+
+		dst := &retval.Details
+		src := v.Details
+		var err error
+		*dst, err = __marshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails(
+			&src)
+		if err != nil {
+			return nil, fmt.Errorf(
+				"unable to marshal ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion.Details: %w", err)
+		}
+	}
+	return &retval, nil
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails includes the requested fields of the GraphQL interface PromotionDetails.
+//
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails is implemented by the following types:
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY
+// The GraphQL type's documentation follows.
+//
+// What a promotion gives, by its kind. `PromotionDetailsInput` has the same members: without `formatted`, they can be
+// written again.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails interface {
+	implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails()
+	// GetTypename returns the receiver's concrete GraphQL type-name (see interface doc for possible values).
+	GetTypename() *string
+}
+
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY) implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails() {
+}
+
+func __unmarshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails(b []byte, v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails) error {
+	if string(b) == "null" {
+		return nil
+	}
+
+	var tn struct {
+		TypeName string `json:"__typename"`
+	}
+	err := json.Unmarshal(b, &tn)
+	if err != nil {
+		return err
+	}
+
+	switch tn.TypeName {
+	case "PromotionBundleFixedDiscount":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount)
+		return json.Unmarshal(b, *v)
+	case "PromotionBundleGift":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift)
+		return json.Unmarshal(b, *v)
+	case "PromotionFixedDiscount":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount)
+		return json.Unmarshal(b, *v)
+	case "PromotionItemFixedDiscount":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount)
+		return json.Unmarshal(b, *v)
+	case "PromotionItemPercentDiscount":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount)
+		return json.Unmarshal(b, *v)
+	case "PromotionPercentDiscount":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount)
+		return json.Unmarshal(b, *v)
+	case "PromotionXForAmount":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount)
+		return json.Unmarshal(b, *v)
+	case "PromotionXForY":
+		*v = new(ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY)
+		return json.Unmarshal(b, *v)
+	case "":
+		return fmt.Errorf(
+			"response was missing PromotionDetails.__typename")
+	default:
+		return fmt.Errorf(
+			`unexpected concrete type for ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails: "%v"`, tn.TypeName)
+	}
+}
+
+func __marshalShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails(v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails) ([]byte, error) {
+
+	var typename string
+	switch v := (*v).(type) {
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount:
+		typename = "PromotionBundleFixedDiscount"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift:
+		typename = "PromotionBundleGift"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount:
+		typename = "PromotionFixedDiscount"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount:
+		typename = "PromotionItemFixedDiscount"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount:
+		typename = "PromotionItemPercentDiscount"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount:
+		typename = "PromotionPercentDiscount"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount:
+		typename = "PromotionXForAmount"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY:
+		typename = "PromotionXForY"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY
+		}{typename, v}
+		return json.Marshal(result)
+	case nil:
+		return []byte("null"), nil
+	default:
+		return nil, fmt.Errorf(
+			`unexpected concrete type for ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails: "%T"`, v)
+	}
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount includes the requested fields of the GraphQL type PromotionBundleFixedDiscount.
+// The GraphQL type's documentation follows.
+//
+// Amount off a bundle.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount struct {
+	Typename *string `json:"__typename"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleFixedDiscount) GetTypename() *string {
+	return v.Typename
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift includes the requested fields of the GraphQL type PromotionBundleGift.
+// The GraphQL type's documentation follows.
+//
+// Free items with a bundle.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift struct {
+	Typename *string `json:"__typename"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionBundleGift) GetTypename() *string {
+	return v.Typename
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount includes the requested fields of the GraphQL type PromotionFixedDiscount.
+// The GraphQL type's documentation follows.
+//
+// Amount off the cart.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount struct {
+	Typename *string `json:"__typename"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionFixedDiscount) GetTypename() *string {
+	return v.Typename
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount includes the requested fields of the GraphQL type PromotionItemFixedDiscount.
+// The GraphQL type's documentation follows.
+//
+// Amount off some items.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount struct {
+	Typename *string `json:"__typename"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemFixedDiscount) GetTypename() *string {
+	return v.Typename
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount includes the requested fields of the GraphQL type PromotionItemPercentDiscount.
+// The GraphQL type's documentation follows.
+//
+// Percentage off some items.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount struct {
+	Typename *string `json:"__typename"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionItemPercentDiscount) GetTypename() *string {
+	return v.Typename
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount includes the requested fields of the GraphQL type PromotionPercentDiscount.
+// The GraphQL type's documentation follows.
+//
+// Percentage off the cart.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount struct {
+	Typename *string `json:"__typename"`
+	// Percent, in digits: `12.5`. Null if only some currencies have a percentage.
+	Percent *string `json:"percent"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount) GetTypename() *string {
+	return v.Typename
+}
+
+// GetPercent returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount.Percent, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionPercentDiscount) GetPercent() *string {
+	return v.Percent
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount includes the requested fields of the GraphQL type PromotionXForAmount.
+// The GraphQL type's documentation follows.
+//
+// X items for an amount.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount struct {
+	Typename *string `json:"__typename"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForAmount) GetTypename() *string {
+	return v.Typename
+}
+
+// ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY includes the requested fields of the GraphQL type PromotionXForY.
+// The GraphQL type's documentation follows.
+//
+// X items for the price of Y.
+type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY struct {
+	Typename *string `json:"__typename"`
+	// Units of a group.
+	X int `json:"x"`
+	// Units of a group that are paid.
+	Y int `json:"y"`
+	// SKUs of the items. Null only if an old version of the service wrote none.
+	Skus []string `json:"skus"`
+}
+
+// GetTypename returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY.Typename, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY) GetTypename() *string {
+	return v.Typename
+}
+
+// GetX returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY.X, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY) GetX() int {
+	return v.X
+}
+
+// GetY returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY.Y, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY) GetY() int {
+	return v.Y
+}
+
+// GetSkus returns ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY.Skus, and is useful for accessing the field via an interface.
+func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromotionXForY) GetSkus() []string {
+	return v.Skus
 }
 
 // ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney includes the requested fields of the GraphQL type Money.
@@ -7626,7 +8016,18 @@ query ShopPromotionsQuery {
 				currency
 				formatted
 			}
-			schema
+			restDetails
+			details {
+				__typename
+				... on PromotionPercentDiscount {
+					percent
+				}
+				... on PromotionXForY {
+					x
+					y
+					skus
+				}
+			}
 		}
 	}
 }
