@@ -61,14 +61,14 @@ func (r mutationResolver) HierarchiesDelete(ctx context.Context, input generated
 	return (*generated.HierarchiesDeletePayload)(payload), err
 }
 
-func (r mutationResolver) NodesUpsert(ctx context.Context, input generated.NodesUpsertInput) (*generated.NodesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.nodesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertNodes)
-	return (*generated.NodesUpsertPayload)(payload), err
+func (r mutationResolver) CatalogNodesUpsert(ctx context.Context, input generated.CatalogNodesUpsertInput) (*generated.CatalogNodesUpsertPayload, error) {
+	payload, err := upsertItems(ctx, "Mutation.catalogNodesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertNodes)
+	return (*generated.CatalogNodesUpsertPayload)(payload), err
 }
 
-func (r mutationResolver) NodesDelete(ctx context.Context, input generated.NodesDeleteInput) (*generated.NodesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.nodesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
-	return (*generated.NodesDeletePayload)(payload), err
+func (r mutationResolver) CatalogNodesDelete(ctx context.Context, input generated.CatalogNodesDeleteInput) (*generated.CatalogNodesDeletePayload, error) {
+	payload, err := deleteItems(ctx, "Mutation.catalogNodesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
+	return (*generated.CatalogNodesDeletePayload)(payload), err
 }
 
 func (r mutationResolver) SynonymsSet(ctx context.Context, input generated.SynonymsSetInput) (*generated.SynonymsSetPayload, error) {

@@ -142,7 +142,7 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return quoted(products...)
 	case "Query.catalogNode.by":
 		return []string{"{id: ", "{slug: "}[a.IntN(2)] + quoted("tools", "hand-tools", "paints", "sale", "workshop", "box") + "}"
-	case "Query.authoredNode.id":
+	case "Query.authoredCatalogNode.id":
 		return quoted("tools", "hand-tools", "paints", "sale", "workshop", "box")
 	case "Query.hierarchy.id", "Query.authoredHierarchy.id":
 		return quoted("workshop", "seasons", "attic")
@@ -290,7 +290,7 @@ func globalIDs() (ids []string) {
 		{store.TypeProduct, "anvil", "easel", "easel-oak", "kit", "brush"}, {store.TypeCatalogNode, "tools", "sale", "workshop"}, {store.TypeHierarchy, "workshop", "seasons"},
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
-		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
+		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredCatalogNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
 		{store.TypePricebook, "standard", "vip"}, {store.TypeAuthoredPrice, "standard-anvil", "vip-anvil"}, {store.TypeAuthoredFile, "photo-1", "photo-2"}, {store.TypeAuthoredAttribute, "brand", "uses"}, {store.TypeAuthoredRedirect, "help", "old-tools"},
 	} {
 		for _, id := range of[1:] {

@@ -20,7 +20,7 @@ type idKind struct {
 var (
 	productKind   = idKind{"a product", []string{store.TypeProduct, store.TypeAuthoredProduct}}
 	stockKind     = idKind{"a product", []string{store.TypeProduct, store.TypeAuthoredProduct, store.TypeStock}}
-	nodeKind      = idKind{"a node", []string{store.TypeCatalogNode, store.TypeAuthoredNode}}
+	nodeKind      = idKind{"a node", []string{store.TypeCatalogNode, store.TypeAuthoredCatalogNode}}
 	hierarchyKind = idKind{"a hierarchy", []string{store.TypeHierarchy, store.TypeAuthoredHierarchy}}
 	parentKind    = idKind{"a node or hierarchy", slices.Concat(nodeKind.types, hierarchyKind.types)}
 	fileKind      = idKind{"a file", []string{store.TypeFile, store.TypeAuthoredFile}}
@@ -57,9 +57,9 @@ var idsOfInputs = []struct {
 	{"Stock", stockKind, []string{"productId"}},
 	{"CatalogRule", ruleKind, []string{"id"}},
 	{"CatalogPricebook", pricebookKind, []string{"id"}},
+	{"CatalogNode", nodeKind, []string{"id", "ids"}},
 	{"Catalog", catalogKind, []string{"id"}},
 	{"Hierarch", hierarchyKind, []string{"id", "ids"}},
-	{"Node", nodeKind, []string{"id", "ids"}},
 	{"Promotion", promotionKind, []string{"id"}},
 	{"Price", priceKind, []string{"id"}},
 	{"File", fileKind, []string{"id", "ids"}},

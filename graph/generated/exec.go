@@ -45,7 +45,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AuthoredAmount() AuthoredAmountResolver
-	AuthoredNode() AuthoredNodeResolver
+	AuthoredCatalogNode() AuthoredCatalogNodeResolver
 	AuthoredPrice() AuthoredPriceResolver
 	AuthoredProduct() AuthoredProductResolver
 	AuthoredTier() AuthoredTierResolver
@@ -87,9 +87,9 @@ type ComplexityRoot struct {
 type AuthoredAmountResolver interface {
 	Money(ctx context.Context, obj *catalog.AuthoredAmount) (*store.Money, error)
 }
-type AuthoredNodeResolver interface {
-	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
-	ProductUuids(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
+type AuthoredCatalogNodeResolver interface {
+	ProductCount(ctx context.Context, obj *model.AuthoredCatalogNode) (int, error)
+	ProductUuids(ctx context.Context, obj *model.AuthoredCatalogNode, first int, offset int) ([]string, error)
 }
 type AuthoredPriceResolver interface {
 	Pricebook(ctx context.Context, obj *model.AuthoredPrice) (*catalog.Pricebook, error)
@@ -160,12 +160,12 @@ type MutationResolver interface {
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
 	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*HierarchiesUpsertPayload, error)
 	HierarchiesDelete(ctx context.Context, input HierarchiesDeleteInput) (*HierarchiesDeletePayload, error)
-	NodesUpsert(ctx context.Context, input NodesUpsertInput) (*NodesUpsertPayload, error)
-	NodesDelete(ctx context.Context, input NodesDeleteInput) (*NodesDeletePayload, error)
-	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
-	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
-	NodeProductsSet(ctx context.Context, input NodeProductsSetInput) (*NodeProductsSetPayload, error)
-	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
+	CatalogNodesUpsert(ctx context.Context, input CatalogNodesUpsertInput) (*CatalogNodesUpsertPayload, error)
+	CatalogNodesDelete(ctx context.Context, input CatalogNodesDeleteInput) (*CatalogNodesDeletePayload, error)
+	CatalogNodeProductsAttach(ctx context.Context, input CatalogNodeProductsAttachInput) (*CatalogNodeProductsAttachPayload, error)
+	CatalogNodeProductsDetach(ctx context.Context, input CatalogNodeProductsDetachInput) (*CatalogNodeProductsDetachPayload, error)
+	CatalogNodeProductsSet(ctx context.Context, input CatalogNodeProductsSetInput) (*CatalogNodeProductsSetPayload, error)
+	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodeCuratePayload, error)
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*ProductsUpsertPayload, error)
 	ProductsDelete(ctx context.Context, input ProductsDeleteInput) (*ProductsDeletePayload, error)
 	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*PricesUpsertPayload, error)
@@ -203,7 +203,7 @@ type ProductResolver interface {
 
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
-	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
+	CatalogNodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 	Availability(ctx context.Context, obj *model.Product) (*store.Availability, error)
@@ -281,8 +281,8 @@ type QueryResolver interface {
 	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogRule], error)
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
-	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
-	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
+	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
+	AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
 	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
@@ -367,9 +367,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
+		ec.unmarshalInputCatalogNodeCurateInput,
 		ec.unmarshalInputCatalogNodeFilter,
 		ec.unmarshalInputCatalogNodeIdentifierInput,
+		ec.unmarshalInputCatalogNodeItemInput,
 		ec.unmarshalInputCatalogNodeOrder,
+		ec.unmarshalInputCatalogNodeProductsAttachInput,
+		ec.unmarshalInputCatalogNodeProductsDetachInput,
+		ec.unmarshalInputCatalogNodeProductsSetInput,
+		ec.unmarshalInputCatalogNodeTranslationInput,
+		ec.unmarshalInputCatalogNodesDeleteInput,
+		ec.unmarshalInputCatalogNodesUpsertInput,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
 		ec.unmarshalInputCatalogReleaseServeInput,
@@ -395,14 +403,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
 		ec.unmarshalInputMoneyInput,
-		ec.unmarshalInputNodeCurateInput,
-		ec.unmarshalInputNodeItemInput,
-		ec.unmarshalInputNodeProductsAttachInput,
-		ec.unmarshalInputNodeProductsDetachInput,
-		ec.unmarshalInputNodeProductsSetInput,
-		ec.unmarshalInputNodeTranslationInput,
-		ec.unmarshalInputNodesDeleteInput,
-		ec.unmarshalInputNodesUpsertInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
 		ec.unmarshalInputPriceBounds,
@@ -753,7 +753,7 @@ type Query {
 
   """
   Suggestions for a text while a shopper types it, in the shopper's language. Example:
-  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } nodes { name } didYouMean }` + "`" + `.
+  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } catalogNodes { name } didYouMean }` + "`" + `.
   """
   searchSuggestions(
     "What the shopper has typed so far, at most 200 characters and 20 words."
@@ -766,7 +766,7 @@ type Query {
   Where a path of the past leads, for a storefront to send browsers there with 301: by an imported redirect, else by
   the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
   nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
-  Example: ` + "`" + `redirect(path: "bikes/old-road-bikes") { path product { id } node { id } }` + "`" + `.
+  Example: ` + "`" + `redirect(path: "bikes/old-road-bikes") { path product { id } catalogNode { id } }` + "`" + `.
   """
   redirect(
     "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of a product or node. Slashes around it do not count. At most 1024 bytes and 32 slugs."
@@ -1046,10 +1046,10 @@ type Query {
   ): AuthoredHierarchyConnection
 
   "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `."
-  authoredNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredNode
+  authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
   "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy."
-  authoredNodes(
+  authoredCatalogNodes(
     "The hierarchy's global id or ` + "`" + `uuid` + "`" + `."
     hierarchyId: ID!
     "Page size from the start, 1 to 100."
@@ -1062,7 +1062,7 @@ type Query {
     before: String
     "Rows to skip, 0 to 10000."
     offset: Int
-  ): AuthoredNodeConnection
+  ): AuthoredCatalogNodeConnection
 
   "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
   authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
@@ -1350,24 +1350,24 @@ type Mutation {
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
-  one of the call. ` + "`" + `nodeProductsSet` + "`" + ` sets their products.
+  one of the call. ` + "`" + `catalogNodeProductsSet` + "`" + ` sets their products.
   """
-  nodesUpsert("The input." input: NodesUpsertInput!): NodesUpsertPayload
+  catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): CatalogNodesUpsertPayload
 
   "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay."
-  nodesDelete("The input." input: NodesDeleteInput!): NodesDeletePayload
+  catalogNodesDelete("The input." input: CatalogNodesDeleteInput!): CatalogNodesDeletePayload
 
   "Attaches products to a node. Products that are attached already keep their position."
-  nodeProductsAttach("The input." input: NodeProductsAttachInput!): NodeProductsAttachPayload
+  catalogNodeProductsAttach("The input." input: CatalogNodeProductsAttachInput!): CatalogNodeProductsAttachPayload
 
   "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached."
-  nodeProductsDetach("The input." input: NodeProductsDetachInput!): NodeProductsDetachPayload
+  catalogNodeProductsDetach("The input." input: CatalogNodeProductsDetachInput!): CatalogNodeProductsDetachPayload
 
   "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated."
-  nodeProductsSet("The input." input: NodeProductsSetInput!): NodeProductsSetPayload
+  catalogNodeProductsSet("The input." input: CatalogNodeProductsSetInput!): CatalogNodeProductsSetPayload
 
   "Sets which products of a node come first, in order."
-  nodeCurate("The input." input: NodeCurateInput!): NodeCuratePayload
+  catalogNodeCurate("The input." input: CatalogNodeCurateInput!): CatalogNodeCuratePayload
 
   # Products and prices, as authored
   """
@@ -1832,8 +1832,8 @@ type Product implements Node {
     offset: Int
   ): ProductConnection!
   "The nodes that list it, newest first. A child also has its parent's."
-  nodes: [CatalogNode!]!
-  "The path to each of ` + "`" + `nodes` + "`" + `, in the same order."
+  catalogNodes: [CatalogNode!]!
+  "The path to each of ` + "`" + `catalogNodes` + "`" + `, in the same order."
   breadcrumbs: [BreadcrumbTrail!]!
   "Current stock. Null if it has no stock record."
   stock: Stock
@@ -2245,7 +2245,7 @@ type Redirect {
   "The product that is there. Null if it is no product."
   product: Product
   "The node or hierarchy that is there. Null if it is none."
-  node: CatalogNode
+  catalogNode: CatalogNode
 }
 
 "What a shopper may look for who has typed a part of a search."
@@ -2258,7 +2258,7 @@ type SearchSuggestions {
   "The products that the text finds, mistyped words replaced, the best first."
   products: [Product!]!
   "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first. If there is none, those with similar words."
-  nodes: [CatalogNode!]!
+  catalogNodes: [CatalogNode!]!
   "The text with mistyped words replaced by words of the shop. Null if no word was."
   didYouMean: String
 }
@@ -2731,7 +2731,7 @@ type Breadcrumb {
 "A path from a hierarchy to a product."
 type BreadcrumbTrail {
   "The node that lists the product."
-  node: CatalogNode!
+  catalogNode: CatalogNode!
   "The path to that node, from the hierarchy down."
   ancestors: [Breadcrumb!]!
 }
@@ -5350,9 +5350,9 @@ type AttributesDeclarePayload {
 }
 
 "Nodes to create or change."
-input NodesUpsertInput {
+input CatalogNodesUpsertInput {
   "1 to 1000 nodes, each once."
-  items: [NodeItemInput!]!
+  items: [CatalogNodeItemInput!]!
   "True writes nothing, and returns what would be written."
   dryRun: Boolean! = false
   "Idempotency key."
@@ -5363,7 +5363,7 @@ input NodesUpsertInput {
 A node, or what changes of it. An absent member keeps its value, null clears it. A new node needs
 ` + "`" + `name` + "`" + `, and ` + "`" + `hierarchyId` + "`" + ` or ` + "`" + `parentId` + "`" + `.
 """
-input NodeItemInput {
+input CatalogNodeItemInput {
   "Global id or ` + "`" + `uuid` + "`" + `, which may be new, and must not be that of a hierarchy. Default: a new node."
   id: ID
   "Its hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Default for a new node: that of ` + "`" + `parentId` + "`" + `."
@@ -5379,13 +5379,13 @@ input NodeItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [NodeTranslationInput!]
+  translations: [CatalogNodeTranslationInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
 }
 
 "Texts of a node or hierarchy in a language. Absent members keep their value, null clears one."
-input NodeTranslationInput {
+input CatalogNodeTranslationInput {
   "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
   "Display name. At most 1024 bytes."
@@ -5396,8 +5396,8 @@ input NodeTranslationInput {
   seo: SeoInput
 }
 
-"Result of ` + "`" + `nodesUpsert` + "`" + `."
-type NodesUpsertPayload {
+"Result of ` + "`" + `catalogNodesUpsert` + "`" + `."
+type CatalogNodesUpsertPayload {
   "The nodes, in the order of the items. Empty if there are errors."
   items: [AuthoredWrite!]!
   "Likely mistakes in nodes that were written. At most 20."
@@ -5407,7 +5407,7 @@ type NodesUpsertPayload {
 }
 
 "Nodes to delete."
-input NodesDeleteInput {
+input CatalogNodesDeleteInput {
   "1 to 1000 nodes, with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
   ids: [ID!]!
   "True deletes nothing, and returns what would be deleted."
@@ -5416,8 +5416,8 @@ input NodesDeleteInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodesDelete` + "`" + `."
-type NodesDeletePayload {
+"Result of ` + "`" + `catalogNodesDelete` + "`" + `."
+type CatalogNodesDeletePayload {
   "The nodes, in the order of the ids. Empty if there are errors."
   items: [AuthoredWrite!]!
   "Likely mistakes. At most 20."
@@ -5449,7 +5449,7 @@ input HierarchyItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [NodeTranslationInput!]
+  translations: [CatalogNodeTranslationInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
 }
@@ -5682,7 +5682,7 @@ type CatalogPendingChangeEdge {
 }
 
 "A node of a hierarchy as authored."
-type AuthoredNode implements Node {
+type AuthoredCatalogNode implements Node {
   "Global id of the authored node. The published one has another."
   id: ID!
   "The service's own id."
@@ -5719,11 +5719,11 @@ type AuthoredNode implements Node {
 }
 
 "A page of authored nodes."
-type AuthoredNodeConnection {
+type AuthoredCatalogNodeConnection {
   "Rows, each with its cursor."
-  edges: [AuthoredNodeEdge!]!
+  edges: [AuthoredCatalogNodeEdge!]!
   "Rows without cursors."
-  nodes: [AuthoredNode!]!
+  nodes: [AuthoredCatalogNode!]!
   "Position of this page in the list."
   pageInfo: PageInfo!
   "Rows in the whole list, after filters."
@@ -5731,15 +5731,15 @@ type AuthoredNodeConnection {
 }
 
 "An authored node in a list."
-type AuthoredNodeEdge {
+type AuthoredCatalogNodeEdge {
   "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
   "The node."
-  node: AuthoredNode!
+  node: AuthoredCatalogNode!
 }
 
 "Products to attach to a node."
-input NodeProductsAttachInput {
+input CatalogNodeProductsAttachInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "1 to 1000 products, including drafts: global ids or ` + "`" + `uuid` + "`" + `s. The newest comes last."
@@ -5748,16 +5748,16 @@ input NodeProductsAttachInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeProductsAttach` + "`" + `."
-type NodeProductsAttachPayload {
+"Result of ` + "`" + `catalogNodeProductsAttach` + "`" + `."
+type CatalogNodeProductsAttachPayload {
   "The changed node. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
 "The products of a node."
-input NodeProductsSetInput {
+input CatalogNodeProductsSetInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   """
@@ -5771,10 +5771,10 @@ input NodeProductsSetInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeProductsSet` + "`" + `."
-type NodeProductsSetPayload {
+"Result of ` + "`" + `catalogNodeProductsSet` + "`" + `."
+type CatalogNodeProductsSetPayload {
   "The changed node; with ` + "`" + `dryRun` + "`" + ` as it is. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "Own ids of the products that the node did not have."
   attachedUuids: [ID!]!
   "Own ids of the products that it has no longer."
@@ -5784,7 +5784,7 @@ type NodeProductsSetPayload {
 }
 
 "Products to detach from a node."
-input NodeProductsDetachInput {
+input CatalogNodeProductsDetachInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "1 to 1000 products: global ids or ` + "`" + `uuid` + "`" + `s."
@@ -5793,16 +5793,16 @@ input NodeProductsDetachInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeProductsDetach` + "`" + `."
-type NodeProductsDetachPayload {
+"Result of ` + "`" + `catalogNodeProductsDetach` + "`" + `."
+type CatalogNodeProductsDetachPayload {
   "The changed node. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
 "The products of a node that come first."
-input NodeCurateInput {
+input CatalogNodeCurateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "At most 20 products attached to the node, in order: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none."
@@ -5811,10 +5811,10 @@ input NodeCurateInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeCurate` + "`" + `."
-type NodeCuratePayload {
+"Result of ` + "`" + `catalogNodeCurate` + "`" + `."
+type CatalogNodeCuratePayload {
   "The changed node. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -6558,6 +6558,64 @@ func (ec *executionContext) childFields_AuthoredAttributeLabel(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeLabel", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredCatalogNode_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredCatalogNode_uuid(ctx, field)
+	case "hierarchyUuid":
+		return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
+	case "parentUuid":
+		return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredCatalogNode_name(ctx, field)
+	case "slug":
+		return ec.fieldContext_AuthoredCatalogNode_slug(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredCatalogNode_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredCatalogNode_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
+	case "curatedProductUuids":
+		return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
+	case "productCount":
+		return ec.fieldContext_AuthoredCatalogNode_productCount(ctx, field)
+	case "productUuids":
+		return ec.fieldContext_AuthoredCatalogNode_productUuids(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredCatalogNode_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_AuthoredCatalogNode_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredCatalogNode", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredCatalogNodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredCatalogNodeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredCatalogNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredCatalogNodeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredCatalogNodeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredCatalogNodeEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredFile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -6652,64 +6710,6 @@ func (ec *executionContext) childFields_AuthoredHierarchyEdge(ctx context.Contex
 		return ec.fieldContext_AuthoredHierarchyEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredHierarchyEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AuthoredNode_id(ctx, field)
-	case "uuid":
-		return ec.fieldContext_AuthoredNode_uuid(ctx, field)
-	case "hierarchyUuid":
-		return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
-	case "parentUuid":
-		return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
-	case "name":
-		return ec.fieldContext_AuthoredNode_name(ctx, field)
-	case "slug":
-		return ec.fieldContext_AuthoredNode_slug(ctx, field)
-	case "description":
-		return ec.fieldContext_AuthoredNode_description(ctx, field)
-	case "seo":
-		return ec.fieldContext_AuthoredNode_seo(ctx, field)
-	case "translations":
-		return ec.fieldContext_AuthoredNode_translations(ctx, field)
-	case "curatedProductUuids":
-		return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
-	case "productCount":
-		return ec.fieldContext_AuthoredNode_productCount(ctx, field)
-	case "productUuids":
-		return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AuthoredNode_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredNode", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredNodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AuthoredNodeConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AuthoredNodeConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AuthoredNodeConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AuthoredNodeEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7044,8 +7044,8 @@ func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_BreadcrumbTrail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "node":
-		return ec.fieldContext_BreadcrumbTrail_node(ctx, field)
+	case "catalogNode":
+		return ec.fieldContext_BreadcrumbTrail_catalogNode(ctx, field)
 	case "ancestors":
 		return ec.fieldContext_BreadcrumbTrail_ancestors(ctx, field)
 	}
@@ -7386,6 +7386,16 @@ func (ec *executionContext) childFields_CatalogNodeConnection(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogNodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeCuratePayload_catalogNode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeCuratePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeCuratePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -7394,6 +7404,64 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 		return ec.fieldContext_CatalogNodeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeProductsAttachPayload_catalogNode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeProductsAttachPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsAttachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodeProductsDetachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeProductsDetachPayload_catalogNode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeProductsDetachPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsDetachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_catalogNode(ctx, field)
+	case "attachedUuids":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_attachedUuids(ctx, field)
+	case "detachedUuids":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_detachedUuids(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsSetPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_CatalogNodesDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_CatalogNodesDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodesDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_CatalogNodesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_CatalogNodesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8018,74 +8086,6 @@ func (ec *executionContext) childFields_Money(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Money", field.Name)
 }
 
-func (ec *executionContext) childFields_NodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeCuratePayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeCuratePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeProductsAttachPayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeProductsAttachPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeProductsAttachPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeProductsDetachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeProductsDetachPayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeProductsDetachPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
-	case "attachedUuids":
-		return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
-	case "detachedUuids":
-		return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeProductsSetPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_NodesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_NodesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_NodesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_NodesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodesUpsertPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_OptionFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -8328,8 +8328,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_componentProducts(ctx, field)
 	case "componentProductsConnection":
 		return ec.fieldContext_Product_componentProductsConnection(ctx, field)
-	case "nodes":
-		return ec.fieldContext_Product_nodes(ctx, field)
+	case "catalogNodes":
+		return ec.fieldContext_Product_catalogNodes(ctx, field)
 	case "breadcrumbs":
 		return ec.fieldContext_Product_breadcrumbs(ctx, field)
 	case "stock":
@@ -8946,8 +8946,8 @@ func (ec *executionContext) childFields_Redirect(ctx context.Context, field grap
 		return ec.fieldContext_Redirect_path(ctx, field)
 	case "product":
 		return ec.fieldContext_Redirect_product(ctx, field)
-	case "node":
-		return ec.fieldContext_Redirect_node(ctx, field)
+	case "catalogNode":
+		return ec.fieldContext_Redirect_catalogNode(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
 }
@@ -8990,8 +8990,8 @@ func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, f
 		return ec.fieldContext_SearchSuggestions_completions(ctx, field)
 	case "products":
 		return ec.fieldContext_SearchSuggestions_products(ctx, field)
-	case "nodes":
-		return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+	case "catalogNodes":
+		return ec.fieldContext_SearchSuggestions_catalogNodes(ctx, field)
 	case "didYouMean":
 		return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
 	}
@@ -9480,7 +9480,7 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
-func (ec *executionContext) field_AuthoredNode_productUuids_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_AuthoredCatalogNode_productUuids_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -9878,6 +9878,90 @@ func (ec *executionContext) field_Mutation_catalogDelete_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_catalogNodeCurate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
+			return ec.unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodeProductsAttach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeProductsAttachInput, error) {
+			return ec.unmarshalNCatalogNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodeProductsDetach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeProductsDetachInput, error) {
+			return ec.unmarshalNCatalogNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodeProductsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeProductsSetInput, error) {
+			return ec.unmarshalNCatalogNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodesDeleteInput, error) {
+			return ec.unmarshalNCatalogNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodesUpsertInput, error) {
+			return ec.unmarshalNCatalogNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_catalogPublish_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10052,90 +10136,6 @@ func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, r
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (JobCancelInput, error) {
 			return ec.unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeCurate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeCurateInput, error) {
-			return ec.unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeProductsAttach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeProductsAttachInput, error) {
-			return ec.unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeProductsDetach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeProductsDetachInput, error) {
-			return ec.unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeProductsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeProductsSetInput, error) {
-			return ec.unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodesDeleteInput, error) {
-			return ec.unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodesUpsertInput, error) {
-			return ec.unmarshalNNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐNodesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10908,6 +10908,74 @@ func (ec *executionContext) field_Query_authoredAttributes_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_authoredCatalogNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredCatalogNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["hierarchyId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_authoredFile_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -11025,74 +11093,6 @@ func (ec *executionContext) field_Query_authoredHierarchy_args(ctx context.Conte
 		return nil, err
 	}
 	args["id"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_authoredNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["id"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["hierarchyId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["offset"] = arg5
 	return args, nil
 }
 
@@ -14155,6 +14155,541 @@ func (ec *executionContext) fieldContext_AuthoredAttributeLabel_label(_ context.
 	return graphql.NewScalarFieldContext("AuthoredAttributeLabel", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredCatalogNode_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_description(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CuratedProductIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_curatedProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_productCount(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_productCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredCatalogNode().ProductCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_productUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_productUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.AuthoredCatalogNode().ProductUuids(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_productUuids(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AuthoredCatalogNode_productUuids_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+			return ec.marshalNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNodeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredFile_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14930,541 +15465,6 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_node(_ context.Co
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredHierarchy(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HierarchyID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_slug(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_description(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_seo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SEO, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
-			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNode",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredSeo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_translations(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Translations, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
-			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNode",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredTranslation(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CuratedProductIDs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_curatedProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_productCount(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_productCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AuthoredNode().ProductCount(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, true, true, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.AuthoredNode().ProductUuids(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNode",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AuthoredNode_productUuids_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Edges(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-			return ec.marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNodeEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeEdge_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
 		},
 	}
 	return fc, nil
@@ -18077,16 +18077,16 @@ func (ec *executionContext) fieldContext_Breadcrumb_slug(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Breadcrumb", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _BreadcrumbTrail_node(ctx context.Context, field graphql.CollectedField, obj *model.BreadcrumbTrail) (ret graphql.Marshaler) {
+func (ec *executionContext) _BreadcrumbTrail_catalogNode(ctx context.Context, field graphql.CollectedField, obj *model.BreadcrumbTrail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_BreadcrumbTrail_node(ctx, field)
+			return ec.fieldContext_BreadcrumbTrail_catalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
+			return obj.CatalogNode, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
@@ -18096,7 +18096,7 @@ func (ec *executionContext) _BreadcrumbTrail_node(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_BreadcrumbTrail_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_BreadcrumbTrail_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "BreadcrumbTrail",
 		Field:      field,
@@ -20926,6 +20926,70 @@ func (ec *executionContext) fieldContext_CatalogNodeConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("CatalogNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogNodeCuratePayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeCuratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeCuratePayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeCuratePayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeCuratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeCuratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeCuratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeCuratePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeCuratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CatalogNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogNode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20976,6 +21040,436 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsAttachPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsAttachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsAttachPayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsAttachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsAttachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsAttachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsAttachPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsAttachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsDetachPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsDetachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsDetachPayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsDetachPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsDetachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsDetachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsDetachPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_attachedUuids(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_attachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AttachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_attachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_detachedUuids(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_detachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DetachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_detachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodesDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodesDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -26840,34 +27334,34 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodesUpsert(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodesUpsert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodesUpsert(ctx, fc.Args["input"].(NodesUpsertInput))
+			return ec.Resolvers.Mutation().CatalogNodesUpsert(ctx, fc.Args["input"].(CatalogNodesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodesUpsertPayload) graphql.Marshaler {
-			return ec.marshalONodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodesUpsertPayload(ctx, field)
+			return ec.childFields_CatalogNodesUpsertPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26877,41 +27371,41 @@ func (ec *executionContext) fieldContext_Mutation_nodesUpsert(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodesDelete(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodesDelete(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodesDelete(ctx, fc.Args["input"].(NodesDeleteInput))
+			return ec.Resolvers.Mutation().CatalogNodesDelete(ctx, fc.Args["input"].(CatalogNodesDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
-			return ec.marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodesDeletePayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodesDeletePayload(ctx, field)
+			return ec.childFields_CatalogNodesDeletePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26921,41 +27415,41 @@ func (ec *executionContext) fieldContext_Mutation_nodesDelete(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeProductsAttach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeProductsAttach(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeProductsAttach(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeProductsAttach(ctx, fc.Args["input"].(NodeProductsAttachInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsAttach(ctx, fc.Args["input"].(CatalogNodeProductsAttachInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-			return ec.marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeProductsAttachPayload(ctx, field)
+			return ec.childFields_CatalogNodeProductsAttachPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26965,41 +27459,41 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeProductsAttach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeProductsAttach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeProductsDetach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeProductsDetach(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeProductsDetach(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeProductsDetach(ctx, fc.Args["input"].(NodeProductsDetachInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsDetach(ctx, fc.Args["input"].(CatalogNodeProductsDetachInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-			return ec.marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsDetachPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeProductsDetachPayload(ctx, field)
+			return ec.childFields_CatalogNodeProductsDetachPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27009,41 +27503,41 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeProductsDetach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeProductsDetach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeProductsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeProductsSet(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeProductsSet(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeProductsSet(ctx, fc.Args["input"].(NodeProductsSetInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsSet(ctx, fc.Args["input"].(CatalogNodeProductsSetInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
-			return ec.marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsSetPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeProductsSetPayload(ctx, field)
+			return ec.childFields_CatalogNodeProductsSetPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27053,41 +27547,41 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsSet(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeProductsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeProductsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeCurate(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeCurate(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeCurate(ctx, fc.Args["input"].(NodeCurateInput))
+			return ec.Resolvers.Mutation().CatalogNodeCurate(ctx, fc.Args["input"].(CatalogNodeCurateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-			return ec.marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeCuratePayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeCuratePayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeCuratePayload(ctx, field)
+			return ec.childFields_CatalogNodeCuratePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27097,7 +27591,7 @@ func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -27848,500 +28342,6 @@ func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context
 	if fc.Args, err = ec.field_Mutation_shopperTokenCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeCuratePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeCuratePayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeCuratePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeCuratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsAttachPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsAttachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsAttachPayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsAttachPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsAttachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsAttachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsAttachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsAttachPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsAttachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsAttachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsDetachPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsDetachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsDetachPayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsDetachPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsDetachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsDetachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsDetachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsDetachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_attachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AttachedUuids, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_attachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_detachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DetachedUuids, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_detachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
 	}
 	return fc, nil
 }
@@ -30668,16 +30668,16 @@ func (ec *executionContext) fieldContext_Product_componentProductsConnection(ctx
 	return fc, nil
 }
 
-func (ec *executionContext) _Product_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+func (ec *executionContext) _Product_catalogNodes(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_nodes(ctx, field)
+			return ec.fieldContext_Product_catalogNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Product().Nodes(ctx, obj)
+			return ec.Resolvers.Product().CatalogNodes(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
@@ -30687,7 +30687,7 @@ func (ec *executionContext) _Product_nodes(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Product_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Product_catalogNodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Product",
 		Field:      field,
@@ -37720,34 +37720,34 @@ func (ec *executionContext) fieldContext_Query_authoredHierarchies(ctx context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_authoredNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Query_authoredCatalogNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_authoredNode(ctx, field)
+			return ec.fieldContext_Query_authoredCatalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredNode(ctx, fc.Args["id"].(string))
+			return ec.Resolvers.Query().AuthoredCatalogNode(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query_authoredNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_authoredCatalogNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
 		},
 	}
 	defer func() {
@@ -37757,41 +37757,41 @@ func (ec *executionContext) fieldContext_Query_authoredNode(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_authoredNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Query_authoredCatalogNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Query_authoredCatalogNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_authoredNodes(ctx, field)
+			return ec.fieldContext_Query_authoredCatalogNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-			return ec.marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_authoredCatalogNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNodeConnection(ctx, field)
+			return ec.childFields_AuthoredCatalogNodeConnection(ctx, field)
 		},
 	}
 	defer func() {
@@ -37801,7 +37801,7 @@ func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_authoredNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Query_authoredCatalogNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -39047,16 +39047,16 @@ func (ec *executionContext) fieldContext_Redirect_product(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _Redirect_node(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+func (ec *executionContext) _Redirect_catalogNode(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Redirect_node(ctx, field)
+			return ec.fieldContext_Redirect_catalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
+			return obj.CatalogNode, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
@@ -39066,7 +39066,7 @@ func (ec *executionContext) _Redirect_node(ctx context.Context, field graphql.Co
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Redirect_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Redirect_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Redirect",
 		Field:      field,
@@ -39358,16 +39358,16 @@ func (ec *executionContext) fieldContext_SearchSuggestions_products(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchSuggestions_catalogNodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+			return ec.fieldContext_SearchSuggestions_catalogNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
+			return obj.CatalogNodes, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
@@ -39377,7 +39377,7 @@ func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SearchSuggestions_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_SearchSuggestions_catalogNodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "SearchSuggestions",
 		Field:      field,
@@ -43827,6 +43827,50 @@ func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogNodeCurateInput(ctx context.Context, obj any) (CatalogNodeCurateInput, error) {
+	var it CatalogNodeCurateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (model.CatalogNodeFilter, error) {
 	var it model.CatalogNodeFilter
 	if obj == nil {
@@ -43929,6 +43973,92 @@ func (ec *executionContext) unmarshalInputCatalogNodeIdentifierInput(ctx context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Context, obj any) (exchange.CatalogNodeItemInput, error) {
+	var it exchange.CatalogNodeItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "hierarchyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -43965,6 +44095,296 @@ func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, 
 				return it, err
 			}
 			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeProductsAttachInput(ctx context.Context, obj any) (CatalogNodeProductsAttachInput, error) {
+	var it CatalogNodeProductsAttachInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeProductsDetachInput(ctx context.Context, obj any) (CatalogNodeProductsDetachInput, error) {
+	var it CatalogNodeProductsDetachInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeProductsSetInput(ctx context.Context, obj any) (CatalogNodeProductsSetInput, error) {
+	var it CatalogNodeProductsSetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
+	var it catalog.TranslationChange
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SEO = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodesDeleteInput(ctx context.Context, obj any) (CatalogNodesDeleteInput, error) {
+	var it CatalogNodesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodesUpsertInput(ctx context.Context, obj any) (CatalogNodesUpsertInput, error) {
+	var it CatalogNodesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNCatalogNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -44999,7 +45419,7 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45304,426 +45724,6 @@ func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Currency = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, obj any) (NodeCurateInput, error) {
-	var it NodeCurateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj any) (exchange.NodeItemInput, error) {
-	var it exchange.NodeItemInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "hierarchyId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HierarchyID = data
-		case "parentId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ParentID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "slug":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Slug = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Seo = data
-		case "translations":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Translations = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeProductsAttachInput(ctx context.Context, obj any) (NodeProductsAttachInput, error) {
-	var it NodeProductsAttachInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Context, obj any) (NodeProductsDetachInput, error) {
-	var it NodeProductsDetachInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Context, obj any) (NodeProductsSetInput, error) {
-	var it NodeProductsSetInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
-	var it catalog.TranslationChange
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "locale":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Locale = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SEO = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodesDeleteInput(ctx context.Context, obj any) (NodesDeleteInput, error) {
-	var it NodesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodesUpsertInput(ctx context.Context, obj any) (NodesUpsertInput, error) {
-	var it NodesUpsertInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "items":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
-			data, err := ec.unmarshalNNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐNodeItemInputᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Items = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -48922,13 +48922,6 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredPrice(ctx, sel, obj)
-	case model.AuthoredNode:
-		return ec._AuthoredNode(ctx, sel, &obj)
-	case *model.AuthoredNode:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._AuthoredNode(ctx, sel, obj)
 	case *catalog.AuthoredHierarchy:
 		if obj == nil {
 			return graphql.Null
@@ -48939,6 +48932,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredFile(ctx, sel, obj)
+	case model.AuthoredCatalogNode:
+		return ec._AuthoredCatalogNode(ctx, sel, &obj)
+	case *model.AuthoredCatalogNode:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredCatalogNode(ctx, sel, obj)
 	case *catalog.AuthoredAttribute:
 		if obj == nil {
 			return graphql.Null
@@ -49722,6 +49722,304 @@ func (ec *executionContext) _AuthoredAttributeLabel(ctx context.Context, sel ast
 	return out
 }
 
+var authoredCatalogNodeImplementors = []string{"AuthoredCatalogNode", "Node"}
+
+func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredCatalogNode) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredCatalogNodeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredCatalogNode")
+		case "id":
+			out.Values[i] = ec._AuthoredCatalogNode_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredCatalogNode_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "hierarchyUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_hierarchyUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "parentUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_parentUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredCatalogNode_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "slug":
+			out.Values[i] = ec._AuthoredCatalogNode_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredCatalogNode_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "seo":
+			out.Values[i] = ec._AuthoredCatalogNode_seo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "translations":
+			out.Values[i] = ec._AuthoredCatalogNode_translations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "curatedProductUuids":
+			out.Values[i] = ec._AuthoredCatalogNode_curatedProductUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "productCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNode_productCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productUuids":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNode_productUuids(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "createdAt":
+			out.Values[i] = ec._AuthoredCatalogNode_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "updatedAt":
+			out.Values[i] = ec._AuthoredCatalogNode_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredCatalogNodeConnectionImplementors = []string{"AuthoredCatalogNodeConnection"}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredCatalogNodeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredCatalogNodeConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredCatalogNodeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredCatalogNodeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredCatalogNodeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNodeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredCatalogNodeEdgeImplementors = []string{"AuthoredCatalogNodeEdge"}
+
+func (ec *executionContext) _AuthoredCatalogNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredCatalogNodeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredCatalogNodeEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredCatalogNodeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredCatalogNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var authoredFileImplementors = []string{"AuthoredFile", "Node"}
 
 func (ec *executionContext) _AuthoredFile(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredFile) graphql.Marshaler {
@@ -50112,304 +50410,6 @@ func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredHierarchyEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredNodeImplementors = []string{"AuthoredNode", "Node"}
-
-func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredNode) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredNode")
-		case "id":
-			out.Values[i] = ec._AuthoredNode_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "uuid":
-			out.Values[i] = ec._AuthoredNode_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "hierarchyUuid":
-			out.Values[i] = ec._AuthoredNode_hierarchyUuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "parentUuid":
-			out.Values[i] = ec._AuthoredNode_parentUuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "name":
-			out.Values[i] = ec._AuthoredNode_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "slug":
-			out.Values[i] = ec._AuthoredNode_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "description":
-			out.Values[i] = ec._AuthoredNode_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "seo":
-			out.Values[i] = ec._AuthoredNode_seo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "translations":
-			out.Values[i] = ec._AuthoredNode_translations(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "curatedProductUuids":
-			out.Values[i] = ec._AuthoredNode_curatedProductUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "productCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredNode_productCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "productUuids":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredNode_productUuids(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "createdAt":
-			out.Values[i] = ec._AuthoredNode_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "updatedAt":
-			out.Values[i] = ec._AuthoredNode_updatedAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredNodeConnectionImplementors = []string{"AuthoredNodeConnection"}
-
-func (ec *executionContext) _AuthoredNodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredNodeConnection")
-		case "edges":
-			out.Values[i] = ec._AuthoredNodeConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._AuthoredNodeConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._AuthoredNodeConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredNodeConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredNodeEdgeImplementors = []string{"AuthoredNodeEdge"}
-
-func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredNodeEdge")
-		case "cursor":
-			out.Values[i] = ec._AuthoredNodeEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._AuthoredNodeEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -52639,8 +52639,8 @@ func (ec *executionContext) _BreadcrumbTrail(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("BreadcrumbTrail")
-		case "node":
-			out.Values[i] = ec._BreadcrumbTrail_node(ctx, field, obj)
+		case "catalogNode":
+			out.Values[i] = ec._BreadcrumbTrail_catalogNode(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -54180,6 +54180,49 @@ func (ec *executionContext) _CatalogNodeConnection(ctx context.Context, sel ast.
 	return out
 }
 
+var catalogNodeCuratePayloadImplementors = []string{"CatalogNodeCuratePayload"}
+
+func (ec *executionContext) _CatalogNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeCuratePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeCuratePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeCuratePayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeCuratePayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeCuratePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var catalogNodeEdgeImplementors = []string{"CatalogNodeEdge"}
 
 func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogNode]) graphql.Marshaler {
@@ -54199,6 +54242,241 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 			}
 		case "node":
 			out.Values[i] = ec._CatalogNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodeProductsAttachPayloadImplementors = []string{"CatalogNodeProductsAttachPayload"}
+
+func (ec *executionContext) _CatalogNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsAttachPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeProductsAttachPayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeProductsAttachPayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeProductsAttachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodeProductsDetachPayloadImplementors = []string{"CatalogNodeProductsDetachPayload"}
+
+func (ec *executionContext) _CatalogNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsDetachPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsDetachPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeProductsDetachPayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeProductsDetachPayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeProductsDetachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodeProductsSetPayloadImplementors = []string{"CatalogNodeProductsSetPayload"}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsSetPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsSetPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeProductsSetPayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attachedUuids":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_attachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "detachedUuids":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_detachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodesDeletePayloadImplementors = []string{"CatalogNodesDeletePayload"}
+
+func (ec *executionContext) _CatalogNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodesDeletePayload")
+		case "items":
+			out.Values[i] = ec._CatalogNodesDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._CatalogNodesDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodesUpsertPayloadImplementors = []string{"CatalogNodesUpsertPayload"}
+
+func (ec *executionContext) _CatalogNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._CatalogNodesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._CatalogNodesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -57245,44 +57523,44 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodesUpsert":
+		case "catalogNodesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodesUpsert(ctx, field)
+				return ec._Mutation_catalogNodesUpsert(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodesDelete":
+		case "catalogNodesDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodesDelete(ctx, field)
+				return ec._Mutation_catalogNodesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeProductsAttach":
+		case "catalogNodeProductsAttach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeProductsAttach(ctx, field)
+				return ec._Mutation_catalogNodeProductsAttach(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeProductsDetach":
+		case "catalogNodeProductsDetach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeProductsDetach(ctx, field)
+				return ec._Mutation_catalogNodeProductsDetach(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeProductsSet":
+		case "catalogNodeProductsSet":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeProductsSet(ctx, field)
+				return ec._Mutation_catalogNodeProductsSet(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeCurate":
+		case "catalogNodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeCurate(ctx, field)
+				return ec._Mutation_catalogNodeCurate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -57404,284 +57682,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeCuratePayloadImplementors = []string{"NodeCuratePayload"}
-
-func (ec *executionContext) _NodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeCuratePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeCuratePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeCuratePayload")
-		case "node":
-			out.Values[i] = ec._NodeCuratePayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeCuratePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeProductsAttachPayloadImplementors = []string{"NodeProductsAttachPayload"}
-
-func (ec *executionContext) _NodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsAttachPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsAttachPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeProductsAttachPayload")
-		case "node":
-			out.Values[i] = ec._NodeProductsAttachPayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeProductsAttachPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeProductsDetachPayloadImplementors = []string{"NodeProductsDetachPayload"}
-
-func (ec *executionContext) _NodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsDetachPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsDetachPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeProductsDetachPayload")
-		case "node":
-			out.Values[i] = ec._NodeProductsDetachPayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeProductsDetachPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeProductsSetPayloadImplementors = []string{"NodeProductsSetPayload"}
-
-func (ec *executionContext) _NodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsSetPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsSetPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeProductsSetPayload")
-		case "node":
-			out.Values[i] = ec._NodeProductsSetPayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "attachedUuids":
-			out.Values[i] = ec._NodeProductsSetPayload_attachedUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "detachedUuids":
-			out.Values[i] = ec._NodeProductsSetPayload_detachedUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeProductsSetPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodesDeletePayloadImplementors = []string{"NodesDeletePayload"}
-
-func (ec *executionContext) _NodesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *NodesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodesDeletePayload")
-		case "items":
-			out.Values[i] = ec._NodesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._NodesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodesUpsertPayloadImplementors = []string{"NodesUpsertPayload"}
-
-func (ec *executionContext) _NodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *NodesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._NodesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._NodesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodesUpsertPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -59028,7 +59028,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "nodes":
+		case "catalogNodes":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -59037,7 +59037,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Product_nodes(ctx, field, obj)
+				res = ec._Product_catalogNodes(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -63001,7 +63001,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "authoredNode":
+		case "authoredCatalogNode":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -63010,7 +63010,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_authoredNode(ctx, field)
+				res = ec._Query_authoredCatalogNode(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -63023,7 +63023,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "authoredNodes":
+		case "authoredCatalogNodes":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -63032,7 +63032,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_authoredNodes(ctx, field)
+				res = ec._Query_authoredCatalogNodes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -63674,8 +63674,8 @@ func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "node":
-			out.Values[i] = ec._Redirect_node(ctx, field, obj)
+		case "catalogNode":
+			out.Values[i] = ec._Redirect_catalogNode(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -63856,8 +63856,8 @@ func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "nodes":
-			out.Values[i] = ec._SearchSuggestions_nodes(ctx, field, obj)
+		case "catalogNodes":
+			out.Values[i] = ec._SearchSuggestions_catalogNodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -66328,6 +66328,52 @@ func (ec *executionContext) marshalNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋ
 	return ret
 }
 
+func (ec *executionContext) marshalNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredCatalogNode) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredCatalogNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	return ec._AuthoredCatalogNodeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredFile) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -66409,52 +66455,6 @@ func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋm
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredNode) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredNode(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-	return ec._AuthoredNodeEdge(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -67438,6 +67438,11 @@ func (ec *executionContext) marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeCurateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogNode]) graphql.Marshaler {
 	return ec._CatalogNodeEdge(ctx, sel, &v)
 }
@@ -67461,6 +67466,25 @@ func (ec *executionContext) marshalNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodel�
 func (ec *executionContext) unmarshalNCatalogNodeIdentifierInput2porticoᚋgraphᚋmodelᚐCatalogNodeIdentifierInput(ctx context.Context, v any) (model.CatalogNodeIdentifierInput, error) {
 	res, err := ec.unmarshalInputCatalogNodeIdentifierInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInputᚄ(ctx context.Context, v any) ([]*exchange.CatalogNodeItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.CatalogNodeItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInput(ctx context.Context, v any) (*exchange.CatalogNodeItemInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
@@ -67494,6 +67518,36 @@ var (
 		store.SortUpdatedAt: "UPDATED_AT",
 	}
 )
+
+func (ec *executionContext) unmarshalNCatalogNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachInput(ctx context.Context, v any) (CatalogNodeProductsAttachInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsAttachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachInput(ctx context.Context, v any) (CatalogNodeProductsDetachInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsDetachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetInput(ctx context.Context, v any) (CatalogNodeProductsSetInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsSetInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
+	res, err := ec.unmarshalInputCatalogNodeTranslationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesDeleteInput(ctx context.Context, v any) (CatalogNodesDeleteInput, error) {
+	res, err := ec.unmarshalInputCatalogNodesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertInput(ctx context.Context, v any) (CatalogNodesUpsertInput, error) {
+	res, err := ec.unmarshalInputCatalogNodesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -68403,60 +68457,6 @@ func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 
 func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx context.Context, v any) (rule.AmountInput, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
-	res, err := ec.unmarshalInputNodeCurateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐNodeItemInputᚄ(ctx context.Context, v any) ([]*exchange.NodeItemInput, error) {
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*exchange.NodeItemInput, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐNodeItemInput(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐNodeItemInput(ctx context.Context, v any) (*exchange.NodeItemInput, error) {
-	res, err := ec.unmarshalInputNodeItemInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx context.Context, v any) (NodeProductsAttachInput, error) {
-	res, err := ec.unmarshalInputNodeProductsAttachInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx context.Context, v any) (NodeProductsDetachInput, error) {
-	res, err := ec.unmarshalInputNodeProductsDetachInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx context.Context, v any) (NodeProductsSetInput, error) {
-	res, err := ec.unmarshalInputNodeProductsSetInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
-	res, err := ec.unmarshalInputNodeTranslationInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx context.Context, v any) (NodesDeleteInput, error) {
-	res, err := ec.unmarshalInputNodesDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐNodesUpsertInput(ctx context.Context, v any) (NodesUpsertInput, error) {
-	res, err := ec.unmarshalInputNodesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -70713,6 +70713,20 @@ func (ec *executionContext) marshalOAuthoredAttributeConnection2ᚖporticoᚋgra
 	return ec._AuthoredAttributeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredCatalogNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredCatalogNodeConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -70739,20 +70753,6 @@ func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgra
 		return graphql.Null
 	}
 	return ec._AuthoredHierarchyConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AuthoredNode(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredPrice) graphql.Marshaler {
@@ -70977,6 +70977,13 @@ func (ec *executionContext) marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeCuratePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeCuratePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -70991,6 +70998,58 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	}
 	res, err := ec.unmarshalInputCatalogNodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCatalogNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeProductsAttachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsDetachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeProductsDetachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsSetPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeProductsSetPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*catalog.TranslationChange, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOCatalogNodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
@@ -71667,65 +71726,6 @@ func (ec *executionContext) marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx c
 	})
 
 	return ret
-}
-
-func (ec *executionContext) marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeCuratePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeProductsAttachPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeProductsDetachPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeProductsSetPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*catalog.TranslationChange, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *NodesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, v any) ([]*model.OptionFilter, error) {

@@ -75,6 +75,125 @@ type CatalogDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// The products of a node that come first.
+type CatalogNodeCurateInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 20 products attached to the node, in order: global ids or `uuid`s. Empty means none.
+	ProductIds []string `json:"productIds"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeCurate`.
+type CatalogNodeCuratePayload struct {
+	// The changed node. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to attach to a node.
+type CatalogNodeProductsAttachInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// 1 to 1000 products, including drafts: global ids or `uuid`s. The newest comes last.
+	ProductIds []string `json:"productIds"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeProductsAttach`.
+type CatalogNodeProductsAttachPayload struct {
+	// The changed node. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to detach from a node.
+type CatalogNodeProductsDetachInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// 1 to 1000 products: global ids or `uuid`s.
+	ProductIds []string `json:"productIds"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeProductsDetach`.
+type CatalogNodeProductsDetachPayload struct {
+	// The changed node. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The products of a node.
+type CatalogNodeProductsSetInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
+	// at most 10000 products before.
+	ProductIds []string `json:"productIds"`
+	// True writes nothing, and returns what would be attached and detached.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeProductsSet`.
+type CatalogNodeProductsSetPayload struct {
+	// The changed node; with `dryRun` as it is. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// Own ids of the products that the node did not have.
+	AttachedUuids []string `json:"attachedUuids"`
+	// Own ids of the products that it has no longer.
+	DetachedUuids []string `json:"detachedUuids"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Nodes to delete.
+type CatalogNodesDeleteInput struct {
+	// 1 to 1000 nodes, with at most 10000 products together. Global ids or `uuid`s.
+	Ids []string `json:"ids"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodesDelete`.
+type CatalogNodesDeletePayload struct {
+	// The nodes, in the order of the ids. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Nodes to create or change.
+type CatalogNodesUpsertInput struct {
+	// 1 to 1000 nodes, each once.
+	Items []*exchange.CatalogNodeItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodesUpsert`.
+type CatalogNodesUpsertPayload struct {
+	// The nodes, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in nodes that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Which catalog to publish.
 type CatalogPublishInput struct {
 	// The catalog's global id or `uuid`.
@@ -352,125 +471,6 @@ type JobCancelPayload struct {
 	// The job. A running one may take a moment to end. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
 	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// The products of a node that come first.
-type NodeCurateInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// At most 20 products attached to the node, in order: global ids or `uuid`s. Empty means none.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeCurate`.
-type NodeCuratePayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to attach to a node.
-type NodeProductsAttachInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// 1 to 1000 products, including drafts: global ids or `uuid`s. The newest comes last.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeProductsAttach`.
-type NodeProductsAttachPayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to detach from a node.
-type NodeProductsDetachInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// 1 to 1000 products: global ids or `uuid`s.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeProductsDetach`.
-type NodeProductsDetachPayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// The products of a node.
-type NodeProductsSetInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
-	// at most 10000 products before.
-	ProductIds []string `json:"productIds"`
-	// True writes nothing, and returns what would be attached and detached.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeProductsSet`.
-type NodeProductsSetPayload struct {
-	// The changed node; with `dryRun` as it is. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// Own ids of the products that the node did not have.
-	AttachedUuids []string `json:"attachedUuids"`
-	// Own ids of the products that it has no longer.
-	DetachedUuids []string `json:"detachedUuids"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Nodes to delete.
-type NodesDeleteInput struct {
-	// 1 to 1000 nodes, with at most 10000 products together. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodesDelete`.
-type NodesDeletePayload struct {
-	// The nodes, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Nodes to create or change.
-type NodesUpsertInput struct {
-	// 1 to 1000 nodes, each once.
-	Items []*exchange.NodeItemInput `json:"items"`
-	// True writes nothing, and returns what would be written.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodesUpsert`.
-type NodesUpsertPayload struct {
-	// The nodes, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in nodes that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 

@@ -534,6 +534,162 @@ func (x *planRun) fieldAuthoredAttributeLabel(ctx context.Context, f *plan.Field
 	return x.String("AuthoredAttributeLabel")
 }
 
+var planAuthoredCatalogNode = &plan.Object{
+	Name:      "AuthoredCatalogNode",
+	Satisfies: []string{"AuthoredCatalogNode", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":                  {Number: 1, NonNull: true},
+		"uuid":                {Number: 2, NonNull: true},
+		"hierarchyUuid":       {Number: 3, NonNull: true},
+		"parentUuid":          {Number: 4, NonNull: true},
+		"name":                {Number: 5, NonNull: true},
+		"slug":                {Number: 6, NonNull: true},
+		"description":         {Number: 7, NonNull: true},
+		"seo":                 {Number: 8, NonNull: true},
+		"translations":        {Number: 9, NonNull: true},
+		"curatedProductUuids": {Number: 10, NonNull: true},
+		"productCount":        {Number: 11, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
+		"createdAt":           {Number: 13, NonNull: true},
+		"updatedAt":           {Number: 14, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredCatalogNode(ctx context.Context, fields *plan.Fields, obj *model.AuthoredCatalogNode) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredCatalogNode(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, obj *model.AuthoredCatalogNode) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // hierarchyUuid
+		return x.writeNID2string(ctx, f, obj.HierarchyID)
+	case 4: // parentUuid
+		return x.writeNID2string(ctx, f, obj.ParentID)
+	case 5: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 6: // slug
+		return x.writeNString2string(ctx, f, obj.Slug)
+	case 7: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 8: // seo
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
+	case 9: // translations
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
+	case 10: // curatedProductUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
+	case 11: // productCount
+		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredCatalogNode().ProductCount(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	case 12: // productUuids
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredCatalogNode_productUuids_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]string, error) {
+			return x.resolvers.AuthoredCatalogNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 13: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 14: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	}
+	return x.String("AuthoredCatalogNode")
+}
+
+var planAuthoredCatalogNodeConnection = &plan.Object{
+	Name:      "AuthoredCatalogNodeConnection",
+	Satisfies: []string{"AuthoredCatalogNodeConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredCatalogNodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredCatalogNode]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredCatalogNodeConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredCatalogNodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredCatalogNode]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredCatalogNodeConnection")
+}
+
+var planAuthoredCatalogNodeEdge = &plan.Object{
+	Name:      "AuthoredCatalogNodeEdge",
+	Satisfies: []string{"AuthoredCatalogNodeEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredCatalogNodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredCatalogNode]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredCatalogNodeEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredCatalogNode]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredCatalogNodeEdge")
+}
+
 var planAuthoredFile = &plan.Object{
 	Name:      "AuthoredFile",
 	Satisfies: []string{"AuthoredFile", "Node"},
@@ -786,162 +942,6 @@ func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field,
 		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredHierarchyEdge")
-}
-
-var planAuthoredNode = &plan.Object{
-	Name:      "AuthoredNode",
-	Satisfies: []string{"AuthoredNode", "Node"},
-	Fields: map[string]*plan.FieldInfo{
-		"id":                  {Number: 1, NonNull: true},
-		"uuid":                {Number: 2, NonNull: true},
-		"hierarchyUuid":       {Number: 3, NonNull: true},
-		"parentUuid":          {Number: 4, NonNull: true},
-		"name":                {Number: 5, NonNull: true},
-		"slug":                {Number: 6, NonNull: true},
-		"description":         {Number: 7, NonNull: true},
-		"seo":                 {Number: 8, NonNull: true},
-		"translations":        {Number: 9, NonNull: true},
-		"curatedProductUuids": {Number: 10, NonNull: true},
-		"productCount":        {Number: 11, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
-		"createdAt":           {Number: 13, NonNull: true},
-		"updatedAt":           {Number: 14, NonNull: true},
-	},
-}
-
-func (x *planRun) writeAuthoredNode(ctx context.Context, fields *plan.Fields, obj *model.AuthoredNode) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredNode(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *model.AuthoredNode) bool {
-	switch f.Number {
-	case 1: // id
-		return x.writeNID2string(ctx, f, obj.GlobalID())
-	case 2: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyUuid
-		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // parentUuid
-		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 5: // name
-		return x.writeNString2string(ctx, f, obj.Name)
-	case 6: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
-	case 7: // description
-		return x.writeNString2string(ctx, f, obj.Description)
-	case 8: // seo
-		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
-	case 9: // translations
-		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
-	case 10: // curatedProductUuids
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 11: // productCount
-		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNInt2int(ctx, f, v)
-	case 12: // productUuids
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]string, error) {
-			return x.resolvers.AuthoredNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 13: // createdAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 14: // updatedAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	}
-	return x.String("AuthoredNode")
-}
-
-var planAuthoredNodeConnection = &plan.Object{
-	Name:      "AuthoredNodeConnection",
-	Satisfies: []string{"AuthoredNodeConnection"},
-	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-	},
-}
-
-func (x *planRun) writeAuthoredNodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredNode]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredNodeConnection(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredNodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredNode]) bool {
-	switch f.Number {
-	case 1: // edges
-		return x.writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
-	case 2: // nodes
-		return x.writeNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx, f, obj.Nodes)
-	case 3: // pageInfo
-		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
-	case 4: // totalCount
-		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNInt2int(ctx, f, v)
-	}
-	return x.String("AuthoredNodeConnection")
-}
-
-var planAuthoredNodeEdge = &plan.Object{
-	Name:      "AuthoredNodeEdge",
-	Satisfies: []string{"AuthoredNodeEdge"},
-	Fields: map[string]*plan.FieldInfo{
-		"cursor": {Number: 1, NonNull: true},
-		"node":   {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeAuthoredNodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredNode]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredNodeEdge(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredNode]) bool {
-	switch f.Number {
-	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor())
-	case 2: // node
-		return x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, obj.Node)
-	}
-	return x.String("AuthoredNodeEdge")
 }
 
 var planAuthoredPrice = &plan.Object{
@@ -1847,8 +1847,8 @@ var planBreadcrumbTrail = &plan.Object{
 	Name:      "BreadcrumbTrail",
 	Satisfies: []string{"BreadcrumbTrail"},
 	Fields: map[string]*plan.FieldInfo{
-		"node":      {Number: 1, NonNull: true},
-		"ancestors": {Number: 2, NonNull: true},
+		"catalogNode": {Number: 1, NonNull: true},
+		"ancestors":   {Number: 2, NonNull: true},
 	},
 }
 
@@ -1867,8 +1867,8 @@ func (x *planRun) writeBreadcrumbTrail(ctx context.Context, fields *plan.Fields,
 
 func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *model.BreadcrumbTrail) bool {
 	switch f.Number {
-	case 1: // node
-		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
+	case 1: // catalogNode
+		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.CatalogNode)
 	case 2: // ancestors
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, obj.Ancestors)
 	}
@@ -4434,7 +4434,7 @@ var planProduct = &plan.Object{
 		"mainImageAlt":                {Number: 46},
 		"componentProducts":           {Number: 47, NonNull: true, Resolver: true},
 		"componentProductsConnection": {Number: 48, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 49, NonNull: true, Resolver: true},
+		"catalogNodes":                {Number: 49, NonNull: true, Resolver: true},
 		"breadcrumbs":                 {Number: 50, NonNull: true, Resolver: true},
 		"stock":                       {Number: 51, Dynamic: true, Resolver: true},
 		"availability":                {Number: 52, Dynamic: true, Resolver: true},
@@ -4636,8 +4636,8 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 49: // nodes
-		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
+	case 49: // catalogNodes
+		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().CatalogNodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -5905,8 +5905,8 @@ var planQuery = &plan.Object{
 		"catalogRules":          {Number: 37, Resolver: true},
 		"authoredHierarchy":     {Number: 38, Resolver: true},
 		"authoredHierarchies":   {Number: 39, Resolver: true},
-		"authoredNode":          {Number: 40, Resolver: true},
-		"authoredNodes":         {Number: 41, Resolver: true},
+		"authoredCatalogNode":   {Number: 40, Resolver: true},
+		"authoredCatalogNodes":  {Number: 41, Resolver: true},
 		"authoredProduct":       {Number: 42, Resolver: true},
 		"pricebook":             {Number: 43, Resolver: true},
 		"pricebooks":            {Number: 44, Resolver: true},
@@ -6373,30 +6373,30 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 40: // authoredNode
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
+	case 40: // authoredCatalogNode
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredCatalogNode_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.AuthoredNode, error) {
-			return x.resolvers.Query().AuthoredNode(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.AuthoredCatalogNode, error) {
+			return x.resolvers.Query().AuthoredCatalogNode(ctx, arguments["id"].(string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 41: // authoredNodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
+		return x.writeOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, v)
+	case 41: // authoredCatalogNodes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredCatalogNodes_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredNode], error) {
-			return x.resolvers.Query().AuthoredNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredCatalogNode], error) {
+			return x.resolvers.Query().AuthoredCatalogNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+		return x.writeOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	case 42: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
@@ -6693,9 +6693,9 @@ var planRedirect = &plan.Object{
 	Name:      "Redirect",
 	Satisfies: []string{"Redirect"},
 	Fields: map[string]*plan.FieldInfo{
-		"path":    {Number: 1, NonNull: true},
-		"product": {Number: 2},
-		"node":    {Number: 3},
+		"path":        {Number: 1, NonNull: true},
+		"product":     {Number: 2},
+		"catalogNode": {Number: 3},
 	},
 }
 
@@ -6718,8 +6718,8 @@ func (x *planRun) fieldRedirect(ctx context.Context, f *plan.Field, obj *model.R
 		return x.writeNString2string(ctx, f, obj.Path)
 	case 2: // product
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, obj.Product)
-	case 3: // node
-		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
+	case 3: // catalogNode
+		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.CatalogNode)
 	}
 	return x.String("Redirect")
 }
@@ -6757,10 +6757,10 @@ var planSearchSuggestions = &plan.Object{
 	Name:      "SearchSuggestions",
 	Satisfies: []string{"SearchSuggestions"},
 	Fields: map[string]*plan.FieldInfo{
-		"completions": {Number: 1, NonNull: true},
-		"products":    {Number: 2, NonNull: true},
-		"nodes":       {Number: 3, NonNull: true},
-		"didYouMean":  {Number: 4},
+		"completions":  {Number: 1, NonNull: true},
+		"products":     {Number: 2, NonNull: true},
+		"catalogNodes": {Number: 3, NonNull: true},
+		"didYouMean":   {Number: 4},
 	},
 }
 
@@ -6783,8 +6783,8 @@ func (x *planRun) fieldSearchSuggestions(ctx context.Context, f *plan.Field, obj
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Completions)
 	case 2: // products
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Products)
-	case 3: // nodes
-		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 3: // catalogNodes
+		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.CatalogNodes)
 	case 4: // didYouMean
 		return x.writeOString2ᚖstring(ctx, f, obj.DidYouMean)
 	}
@@ -7668,13 +7668,6 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), obj)
-	case model.AuthoredNode:
-		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
-	case *model.AuthoredNode:
-		if obj == nil {
-			return false
-		}
-		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), obj)
 	case *catalog.AuthoredHierarchy:
 		if obj == nil {
 			return false
@@ -7685,6 +7678,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredFile(ctx, f.Of(planAuthoredFile), obj)
+	case model.AuthoredCatalogNode:
+		return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), &obj)
+	case *model.AuthoredCatalogNode:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), obj)
 	case *catalog.AuthoredAttribute:
 		if obj == nil {
 			return false
@@ -7848,6 +7848,43 @@ func (x *planRun) writeNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAt
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredCatalogNode) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, f *plan.Field, v *model.AuthoredCatalogNode) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), v)
+}
+
+func (x *planRun) writeNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredCatalogNode]) bool {
+	return x.writeAuthoredCatalogNodeEdge(ctx, f.Of(planAuthoredCatalogNodeEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredCatalogNode]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredFile) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -7914,43 +7951,6 @@ func (x *planRun) writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	for i := range v {
 		x.Element(i)
 		if !x.writeNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredNode) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, f *plan.Field, v *model.AuthoredNode) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), v)
-}
-
-func (x *planRun) writeNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredNode]) bool {
-	return x.writeAuthoredNodeEdge(ctx, f.Of(planAuthoredNodeEdge), &v)
-}
-
-func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredNode]) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -9636,6 +9636,20 @@ func (x *planRun) writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodel�
 	return x.writeAuthoredAttributeConnection(ctx, f.Of(planAuthoredAttributeConnection), v)
 }
 
+func (x *planRun) writeOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, f *plan.Field, v *model.AuthoredCatalogNode) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), v)
+}
+
+func (x *planRun) writeOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredCatalogNode]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredCatalogNodeConnection(ctx, f.Of(planAuthoredCatalogNodeConnection), v)
+}
+
 func (x *planRun) writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, f *plan.Field, v *catalog.AuthoredFile) bool {
 	if v == nil {
 		return false
@@ -9662,20 +9676,6 @@ func (x *planRun) writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodel�
 		return false
 	}
 	return x.writeAuthoredHierarchyConnection(ctx, f.Of(planAuthoredHierarchyConnection), v)
-}
-
-func (x *planRun) writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, f *plan.Field, v *model.AuthoredNode) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), v)
-}
-
-func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredNode]) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
 func (x *planRun) writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, f *plan.Field, v *model.AuthoredPrice) bool {
