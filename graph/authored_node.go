@@ -51,21 +51,28 @@ func (r authoredCatalogNodeResolver) ProductUuids(ctx context.Context, obj *mode
 }
 
 func (r mutationResolver) CatalogNodeProductsAttach(ctx context.Context, input generated.CatalogNodeProductsAttachInput) (*generated.CatalogNodeProductsAttachPayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogNodeProductsAttach", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.Catalogs.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.CatalogNodeProductsAttachPayload{CatalogNode: node, UserErrors: userErrs}, err
+	return changeProducts(ctx, "Mutation.catalogNodeProductsAttach", input, r.store.Catalogs.AttachProducts)
 }
 
 func (r mutationResolver) CatalogNodeProductsDetach(ctx context.Context, input generated.CatalogNodeProductsDetachInput) (*generated.CatalogNodeProductsDetachPayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogNodeProductsDetach", input.IdempotencyKey, input)
+	payload, err := changeProducts(ctx, "Mutation.catalogNodeProductsDetach", generated.CatalogNodeProductsAttachInput(input), r.store.Catalogs.DetachProducts)
+	return (*generated.CatalogNodeProductsDetachPayload)(payload), err
+}
+
+func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeCurateInput) (*generated.CatalogNodeCuratePayload, error) {
+	payload, err := changeProducts(ctx, "Mutation.catalogNodeCurate", generated.CatalogNodeProductsAttachInput(input), r.store.Catalogs.CurateProducts)
+	return (*generated.CatalogNodeCuratePayload)(payload), err
+}
+
+// changeProducts runs a mutation that changes which products a node has.
+func changeProducts(ctx context.Context, coordinate string, input generated.CatalogNodeProductsAttachInput,
+	change func(ctx context.Context, actor store.Actor, id string, productIDs []string) (*catalog.AuthoredNode, error)) (*generated.CatalogNodeProductsAttachPayload, error) {
+	ctx, err := opctx.AuthorizeWrite(ctx, coordinate, input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, userErrs, err := nodePayload(r.store.Catalogs.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.CatalogNodeProductsDetachPayload{CatalogNode: node, UserErrors: userErrs}, err
+	node, userErrs, err := nodePayload(change(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.CatalogNodeProductsAttachPayload{CatalogNode: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogNodeProductsSet(ctx context.Context, input generated.CatalogNodeProductsSetInput) (*generated.CatalogNodeProductsSetPayload, error) {
@@ -80,15 +87,6 @@ func (r mutationResolver) CatalogNodeProductsSet(ctx context.Context, input gene
 	}
 	node, userErrs, err := nodePayload(change.Node, nil)
 	return &generated.CatalogNodeProductsSetPayload{CatalogNode: node, AttachedUuids: change.Attached, DetachedUuids: change.Detached, UserErrors: userErrs}, err
-}
-
-func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeCurateInput) (*generated.CatalogNodeCuratePayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogNodeCurate", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.Catalogs.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.CatalogNodeCuratePayload{CatalogNode: node, UserErrors: userErrs}, err
 }
 
 // nodePayload returns the node of a mutation, or user errors.

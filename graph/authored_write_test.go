@@ -21,6 +21,11 @@ func TestProductMutations(t *testing.T) {
 	runOnTestShop(t, []scenario{
 		{name: "a new product", query: `mutation { productsUpsert(input: {items: {id: "mug", sku: "MUG", name: "Mug", status: LIVE, description: "Blue", seo: {title: "T", description: "D"}}}) {` + writtenItems + ` }`,
 			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
+		{name: "what it wrote", query: `mutation { products: productsUpsert(input: {items: [{id: "mug", upcEan: "2"}, {id: "anvil", upcEan: "3"}]}) { items { node { id ... on AuthoredProduct { uuid name upcEan updatedAt } } } }
+			synonymsSet(input: {items: [{id: "cups", terms: ["cup", "mug"]}]}) { items { node { ... on Synonym { kind terms } } } } dry: productsUpsert(input: {items: [{id: "bowl", sku: "BOWL", name: "Bowl", status: DRAFT}, {id: "mug", name: "Cup", upcEan: null}], dryRun: true}) {
+			items { outcome node { ... on AuthoredProduct { name } } } } gone: synonymsSet(input: {items: [{id: "cups", remove: true}]}) { items { outcome node { id } } } back: productsUpsert(input: {items: [{id: "mug", upcEan: null}, {id: "anvil", upcEan: null}]}) { items { outcome } } }`,
+			data: `{"products":{"items":[{"node":{"id":` + global("AuthoredProduct", "mug") + `,"uuid":"mug","name":"Mug","upcEan":"2","updatedAt":"2024-05-30T12:00:00.000Z"}},{"node":{"id":` + global("AuthoredProduct", "anvil") + `,"uuid":"anvil","name":"Anvil","upcEan":"3","updatedAt":"2024-05-30T12:00:00.000Z"}}]},
+			"synonymsSet":{"items":[{"node":{"kind":"EQUIVALENT","terms":["cup","mug"]}}]},"dry":{"items":[{"outcome":"CREATED","node":null},{"outcome":"UPDATED","node":{"name":"Mug"}}]},"gone":{"items":[{"outcome":"DELETED","node":null}]},"back":{"items":[{"outcome":"UPDATED"},{"outcome":"UPDATED"}]}}`},
 		{name: "is a draft until it is published", query: `{ authoredProduct(id: "mug") { name slug status createdAt updatedAt } product(by: {id: "mug"}) { id } }`,
 			data: `{"authoredProduct":{"name":"Mug","slug":"mug","status":"LIVE","createdAt":"2024-05-30T12:00:00.000Z","updatedAt":"2024-05-30T12:00:00.000Z"},"product":null}`},
 		{name: "a dry run", query: upsert, variables: graphtest.Variables{"dryRun": true, "items": []any{map[string]any{"sku": "MUG", "name": "Cup"}}},
@@ -160,5 +165,36 @@ func TestMostItemsOfACall(t *testing.T) {
 		require.Equal(t, 1000, strings.Count(string(second.Data), `"UPDATED"`))
 		require.Less(t, len(second.Data), 1<<19, "values of changes are bounded")
 		require.Contains(t, string(send(1001, "").Data), "must have between 1 and 1000 elements, got 1001")
+	})
+}
+
+// What a mutation wrote is read by one statement for all items, if it is selected, and costs by their number before they are
+// written.
+func TestWrittenNodesAreReadTogether(t *testing.T) {
+	t.Parallel()
+	const upsert = `mutation($items: [FileItemInput!]!) { filesUpsert(input: {items: $items}) { items { outcome %s } userErrors { message } } }`
+	files := func(n int) graphtest.Variables {
+		items := make([]any, n)
+		for i := range items {
+			items[i] = map[string]any{"id": fmt.Sprintf("file-%d", i), "fileName": "a.jpg", "href": "https://files.example/a.jpg"}
+		}
+		return graphtest.Variables{"items": items}
+	}
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		statements := func(n int, node string) int {
+			r := graphtest.As(graphtest.NewPost(t, fmt.Sprintf(upsert, node), files(n)), graphtest.Admin())
+			ctx, counter := store.CountStatements(r.Context())
+			require.Empty(t, s.Send(t, r.WithContext(ctx)).Errors)
+			return counter.Count()
+		}
+		statements(50, "") // creates them
+		const node = `node { ... on AuthoredFile { id fileName } }`
+		without := statements(50, "")
+		require.Equal(t, without+1, statements(50, node))
+
+		a := s.Post(t, fmt.Sprintf(upsert, `node { ... on AuthoredFile {`+graphtest.Many(40, " a#: fileName")+` } }`), files(1000))
+		require.Contains(t, a.Body.String(), "UNPROCESSABLE")
+		require.Contains(t, a.Body.String(), "filesUpsert.items.node: 1,000 rows requested")
 	})
 }

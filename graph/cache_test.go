@@ -359,6 +359,8 @@ func selectAll(kind string, depth int) string {
 		required := slices.ContainsFunc(field.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
 		switch {
 		case strings.HasPrefix(field.Name, "__") || required || strings.HasSuffix(inner.Name, "Connection"):
+		case inner.Kind == ast.Interface:
+			b.WriteString(" " + field.Name + " { __typename id }")
 		case inner.Kind != ast.Object:
 			b.WriteString(" " + field.Name)
 		case depth > 0:

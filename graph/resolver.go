@@ -55,6 +55,7 @@ type (
 	promotionResolver           struct{ *Resolver }
 	authoredCatalogNodeResolver struct{ *Resolver }
 	authoredProductResolver     struct{ *Resolver }
+	authoredWriteResolver       struct{ *Resolver }
 	authoredPriceResolver       struct{ *Resolver }
 	authoredAmountResolver      struct{ *Resolver }
 	authoredTierResolver        struct{ *Resolver }
@@ -154,6 +155,9 @@ func (r *Resolver) ComponentOption() generated.ComponentOptionResolver { return 
 func (r *Resolver) AuthoredCatalogNode() generated.AuthoredCatalogNodeResolver {
 	return authoredCatalogNodeResolver{r}
 }
+
+// AuthoredWrite implements generated.ResolverRoot.
+func (r *Resolver) AuthoredWrite() generated.AuthoredWriteResolver { return authoredWriteResolver{r} }
 
 // AuthoredProduct implements generated.ResolverRoot.
 func (r *Resolver) AuthoredProduct() generated.AuthoredProductResolver {

@@ -68,8 +68,12 @@ var idsOfInputs = []struct {
 	{"Job", jobKind, []string{"id"}},
 }
 
-// idKindOf returns what a member of an input may be the global id of; without types for ids that have no global form.
-func idKindOf(input, member string) idKind {
+// idKindOf returns what a member of an input of a mutation may be the global id of; without types for ids that have no global
+// form.
+func idKindOf(mutation, input, member string) idKind {
+	if input == "DeletionInput" { // of several mutations
+		input = strings.ToUpper(mutation[:1]) + mutation[1:]
+	}
 	for _, of := range idsOfInputs {
 		if strings.HasPrefix(input, of.input) && slices.Contains(of.members, member) {
 			return of.idKind
@@ -99,7 +103,7 @@ func checkInputIDs(ctx context.Context, schema *ast.Schema) error {
 		if member := in.Fields.ForName(name); member == nil || member.Type.Name() != "ID" {
 			return
 		}
-		kind := idKindOf(in.Name, name)
+		kind := idKindOf(field.Name, in.Name, name)
 		if of, _, global := store.ParseGlobalID(id); global && kind.types != nil && !slices.Contains(kind.types, of) {
 			place := strings.Split(snakeCase("input."+strings.Join(path, ".")), ".")
 			wrong = store.Invalidf(place, "is the global id of the type %s; send that of %s, or its own id", of, kind.noun)

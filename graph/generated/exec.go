@@ -49,6 +49,7 @@ type ResolverRoot interface {
 	AuthoredPrice() AuthoredPriceResolver
 	AuthoredProduct() AuthoredProductResolver
 	AuthoredTier() AuthoredTierResolver
+	AuthoredWrite() AuthoredWriteResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -100,6 +101,9 @@ type AuthoredProductResolver interface {
 }
 type AuthoredTierResolver interface {
 	Money(ctx context.Context, obj *catalog.AuthoredTier) (*store.Money, error)
+}
+type AuthoredWriteResolver interface {
+	Node(ctx context.Context, obj *model.AuthoredWrite) (model.Node, error)
 }
 type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
@@ -158,24 +162,24 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*HierarchiesUpsertPayload, error)
-	HierarchiesDelete(ctx context.Context, input HierarchiesDeleteInput) (*HierarchiesDeletePayload, error)
-	CatalogNodesUpsert(ctx context.Context, input CatalogNodesUpsertInput) (*CatalogNodesUpsertPayload, error)
-	CatalogNodesDelete(ctx context.Context, input CatalogNodesDeleteInput) (*CatalogNodesDeletePayload, error)
+	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*model.AuthoringPayload, error)
+	HierarchiesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	CatalogNodesUpsert(ctx context.Context, input CatalogNodesUpsertInput) (*model.AuthoringPayload, error)
+	CatalogNodesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	CatalogNodeProductsAttach(ctx context.Context, input CatalogNodeProductsAttachInput) (*CatalogNodeProductsAttachPayload, error)
 	CatalogNodeProductsDetach(ctx context.Context, input CatalogNodeProductsDetachInput) (*CatalogNodeProductsDetachPayload, error)
 	CatalogNodeProductsSet(ctx context.Context, input CatalogNodeProductsSetInput) (*CatalogNodeProductsSetPayload, error)
 	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodeCuratePayload, error)
-	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*ProductsUpsertPayload, error)
-	ProductsDelete(ctx context.Context, input ProductsDeleteInput) (*ProductsDeletePayload, error)
-	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*PricesUpsertPayload, error)
-	PricesDelete(ctx context.Context, input PricesDeleteInput) (*PricesDeletePayload, error)
-	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*SalesUpsertPayload, error)
-	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*FilesUpsertPayload, error)
-	FilesDelete(ctx context.Context, input FilesDeleteInput) (*FilesDeletePayload, error)
-	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*AttributesDeclarePayload, error)
-	SynonymsSet(ctx context.Context, input SynonymsSetInput) (*SynonymsSetPayload, error)
-	RedirectsSet(ctx context.Context, input RedirectsSetInput) (*RedirectsSetPayload, error)
+	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*model.AuthoringPayload, error)
+	ProductsDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*model.AuthoringPayload, error)
+	PricesDelete(ctx context.Context, input PricesDeleteInput) (*model.AuthoringPayload, error)
+	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*model.AuthoringPayload, error)
+	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*model.AuthoringPayload, error)
+	FilesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*model.AuthoringPayload, error)
+	SynonymsSet(ctx context.Context, input SynonymsSetInput) (*model.AuthoringPayload, error)
+	RedirectsSet(ctx context.Context, input RedirectsSetInput) (*model.AuthoringPayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleaseUpdatePayload, error)
@@ -376,7 +380,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogNodeProductsDetachInput,
 		ec.unmarshalInputCatalogNodeProductsSetInput,
 		ec.unmarshalInputCatalogNodeTranslationInput,
-		ec.unmarshalInputCatalogNodesDeleteInput,
 		ec.unmarshalInputCatalogNodesUpsertInput,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
@@ -388,12 +391,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogRuleUpdateInput,
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
+		ec.unmarshalInputDeletionInput,
 		ec.unmarshalInputFileFilter,
 		ec.unmarshalInputFileItemInput,
-		ec.unmarshalInputFilesDeleteInput,
 		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
-		ec.unmarshalInputHierarchiesDeleteInput,
 		ec.unmarshalInputHierarchiesUpsertInput,
 		ec.unmarshalInputHierarchyItemInput,
 		ec.unmarshalInputIDBounds,
@@ -422,7 +424,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputProductTranslationInput,
 		ec.unmarshalInputProductVariationInput,
 		ec.unmarshalInputProductVariationOptionInput,
-		ec.unmarshalInputProductsDeleteInput,
 		ec.unmarshalInputProductsUpsertInput,
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
@@ -1343,19 +1344,19 @@ type Mutation {
   catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
 
   "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `."
-  hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): HierarchiesUpsertPayload
+  hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes."
-  hierarchiesDelete("The input." input: HierarchiesDeleteInput!): HierarchiesDeletePayload
+  hierarchiesDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
   one of the call. ` + "`" + `catalogNodeProductsSet` + "`" + ` sets their products.
   """
-  catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): CatalogNodesUpsertPayload
+  catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay."
-  catalogNodesDelete("The input." input: CatalogNodesDeleteInput!): CatalogNodesDeletePayload
+  catalogNodesDelete("The input." input: DeletionInput!): DeletionPayload
 
   "Attaches products to a node. Products that are attached already keep their position."
   catalogNodeProductsAttach("The input." input: CatalogNodeProductsAttachInput!): CatalogNodeProductsAttachPayload
@@ -1375,46 +1376,46 @@ type Mutation {
   their value and null clears one, as ` + "`" + `import --merge` + "`" + ` does. Shoppers see the changes after
   ` + "`" + `catalogPublish` + "`" + `.
   """
-  productsUpsert("The input." input: ProductsUpsertInput!): ProductsUpsertPayload
+  productsUpsert("The input." input: ProductsUpsertInput!): AuthoringPayload
 
   """
   Deletes up to 1000 products, all or none. Their stock, their prices and their places in nodes stay,
   and count again if the product comes back. Warns of what refers to them.
   """
-  productsDelete("The input." input: ProductsDeleteInput!): ProductsDeletePayload
+  productsDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Sets prices of SKUs in price books: up to 1000, all or none. Currencies that an item does not name
   stay, and so do sales.
   """
-  pricesUpsert("The input." input: PricesUpsertInput!): PricesUpsertPayload
+  pricesUpsert("The input." input: PricesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 prices with their sales, all or none."
-  pricesDelete("The input." input: PricesDeleteInput!): PricesDeletePayload
+  pricesDelete("The input." input: PricesDeleteInput!): DeletionPayload
 
   "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay."
-  salesUpsert("The input." input: SalesUpsertInput!): SalesUpsertPayload
+  salesUpsert("The input." input: SalesUpsertInput!): AuthoringPayload
 
   """
   Creates files, and changes members of existing ones: up to 1000, all or none. The service keeps their
   URLs, not their contents.
   """
-  filesUpsert("The input." input: FilesUpsertInput!): FilesUpsertPayload
+  filesUpsert("The input." input: FilesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 files, all or none. Warns of the products that use them."
-  filesDelete("The input." input: FilesDeleteInput!): FilesDeletePayload
+  filesDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
   sets their values.
   """
-  attributesDeclare("The input." input: AttributesDeclareInput!): AttributesDeclarePayload
+  attributesDeclare("The input." input: AttributesDeclareInput!): AuthoringPayload
 
   "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay."
-  synonymsSet("The input." input: SynonymsSetInput!): SynonymsSetPayload
+  synonymsSet("The input." input: SynonymsSetInput!): AuthoringPayload
 
   "Creates, changes and removes redirects: up to 1000, all or none. Others stay."
-  redirectsSet("The input." input: RedirectsSetInput!): RedirectsSetPayload
+  redirectsSet("The input." input: RedirectsSetInput!): AuthoringPayload
 
   # Releases and jobs
   """
@@ -4934,7 +4935,7 @@ enum AuthoredWriteOutcome {
 
 "A resource that a mutation wrote, or with ` + "`" + `dryRun` + "`" + ` would write."
 type AuthoredWrite {
-  "The service's own id of the product, price or other resource. With ` + "`" + `dryRun` + "`" + `, a new resource gets another one when it is written."
+  "The service's own id of the product, price or other resource, or the key of an attribute. With ` + "`" + `dryRun` + "`" + `, a new resource gets another one when it is written."
   uuid: ID!
   "What happened to it."
   outcome: AuthoredWriteOutcome!
@@ -4945,6 +4946,11 @@ type AuthoredWrite {
   changes: [AuthoredWriteChange!]!
   "Number of all members that changed."
   changeCount: Int!
+  """
+  The resource as authored now: ` + "`" + `AuthoredProduct` + "`" + `, ` + "`" + `AuthoredPrice` + "`" + `, ` + "`" + `Synonym` + "`" + ` or the like. Null if it does not exist: it was
+  deleted, or would be created with ` + "`" + `dryRun` + "`" + `. Example: ` + "`" + `node { ... on AuthoredProduct { name updatedAt } }` + "`" + `.
+  """
+  node: Node
 }
 
 "A member that changed."
@@ -4955,6 +4961,36 @@ type AuthoredWriteChange {
   before: String
   "Value after, as JSON text. Null if it has none."
   after: String
+}
+
+"Result of a mutation that creates, changes or removes what its items name."
+type AuthoringPayload {
+  "The resources, each once, in the order of their first items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in what was written, for example an unknown SKU. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Resources to delete."
+input DeletionInput {
+  "1 to 1000 resources, nodes with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of a mutation that deletes what is authored."
+type DeletionPayload {
+  "The resources, each once, in the order of the input. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "What still refers to the resources. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
 }
 
 "Products to create or change."
@@ -5126,36 +5162,6 @@ input RelatedProductsInput {
   productIds: [ID!]!
 }
 
-"Result of ` + "`" + `productsUpsert` + "`" + `."
-type ProductsUpsertPayload {
-  "The products, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in products that were written, for example an unknown image. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Products to delete."
-input ProductsDeleteInput {
-  "1 to 1000 products. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `productsDelete` + "`" + `."
-type ProductsDeletePayload {
-  "The products, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Products that others still refer to: nodes, bundles, variants and prices. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Prices to set."
 input PricesUpsertInput {
   "1 to 1000 prices, each once."
@@ -5202,16 +5208,6 @@ input PriceTierInput {
   amount: String!
 }
 
-"Result of ` + "`" + `pricesUpsert` + "`" + `."
-type PricesUpsertPayload {
-  "The prices, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in prices that were written, for example an unknown SKU. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Sales to set."
 input SalesUpsertInput {
   "1 to 1000 sales. A price may have several."
@@ -5245,16 +5241,6 @@ input SaleItemInput {
   remove: Boolean! = false
 }
 
-"Result of ` + "`" + `salesUpsert` + "`" + `."
-type SalesUpsertPayload {
-  "The prices of the sales, each once, in the order of their first items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in prices that were written, for example an unknown SKU. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Files to create or change."
 input FilesUpsertInput {
   "1 to 1000 files, each once."
@@ -5286,16 +5272,6 @@ input FileItemInput {
   height: Int
   "Time of creation. Absent or null keeps it. Default of a new file: now."
   createdAt: DateTime
-}
-
-"Result of ` + "`" + `filesUpsert` + "`" + `."
-type FilesUpsertPayload {
-  "The files, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in files that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Attributes to declare."
@@ -5337,16 +5313,6 @@ input AttributeLabelInput {
   locale: String!
   "The label. Null removes it, absent keeps it."
   label: String
-}
-
-"Result of ` + "`" + `attributesDeclare` + "`" + `."
-type AttributesDeclarePayload {
-  "The attributes, in the order of the items; their ` + "`" + `uuid` + "`" + ` is the key. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in declarations that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Nodes to create or change."
@@ -5396,36 +5362,6 @@ input CatalogNodeTranslationInput {
   seo: SeoInput
 }
 
-"Result of ` + "`" + `catalogNodesUpsert` + "`" + `."
-type CatalogNodesUpsertPayload {
-  "The nodes, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in nodes that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Nodes to delete."
-input CatalogNodesDeleteInput {
-  "1 to 1000 nodes, with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogNodesDelete` + "`" + `."
-type CatalogNodesDeletePayload {
-  "The nodes, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Hierarchies to create or change."
 input HierarchiesUpsertInput {
   "1 to 1000 hierarchies, each once."
@@ -5454,36 +5390,6 @@ input HierarchyItemInput {
   createdAt: DateTime
 }
 
-"Result of ` + "`" + `hierarchiesUpsert` + "`" + `."
-type HierarchiesUpsertPayload {
-  "The hierarchies, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in hierarchies that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Hierarchies to delete."
-input HierarchiesDeleteInput {
-  "1 to 1000 hierarchies. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `hierarchiesDelete` + "`" + `."
-type HierarchiesDeletePayload {
-  "The hierarchies, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Prices to delete."
 input PricesDeleteInput {
   "1 to 1000 prices."
@@ -5502,36 +5408,6 @@ input PriceKeyInput {
   pricebookId: ID
   "SKU of the product, in the same case."
   sku: String
-}
-
-"Result of ` + "`" + `pricesDelete` + "`" + `."
-type PricesDeletePayload {
-  "The prices, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Files to delete."
-input FilesDeleteInput {
-  "1 to 1000 files. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `filesDelete` + "`" + `."
-type FilesDeletePayload {
-  "The files, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Files that products still use. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Synonyms to create, change or remove."
@@ -5560,16 +5436,6 @@ input SynonymItemInput {
   remove: Boolean! = false
 }
 
-"Result of ` + "`" + `synonymsSet` + "`" + `."
-type SynonymsSetPayload {
-  "The synonyms, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in synonyms that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Redirects to create, change or remove."
 input RedirectsSetInput {
   "1 to 1000 redirects, each once."
@@ -5594,16 +5460,6 @@ input RedirectItemInput {
   nodeId: ID
   "True removes the redirect."
   remove: Boolean! = false
-}
-
-"Result of ` + "`" + `redirectsSet` + "`" + `."
-type RedirectsSetPayload {
-  "The redirects, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in redirects that were written, for example an unknown product. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "A resource that was written since the served release of a catalog was made."
@@ -6412,18 +6268,6 @@ func (ec *executionContext) childFields_AttributeFilterValues(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type AttributeFilterValues", field.Name)
 }
 
-func (ec *executionContext) childFields_AttributesDeclarePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AttributesDeclarePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -7014,6 +6858,8 @@ func (ec *executionContext) childFields_AuthoredWrite(ctx context.Context, field
 		return ec.fieldContext_AuthoredWrite_changes(ctx, field)
 	case "changeCount":
 		return ec.fieldContext_AuthoredWrite_changeCount(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredWrite_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredWrite", field.Name)
 }
@@ -7028,6 +6874,18 @@ func (ec *executionContext) childFields_AuthoredWriteChange(ctx context.Context,
 		return ec.fieldContext_AuthoredWriteChange_after(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredWriteChange", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoringPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_AuthoringPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_AuthoringPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_AuthoringPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoringPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7440,30 +7298,6 @@ func (ec *executionContext) childFields_CatalogNodeProductsSetPayload(ctx contex
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsSetPayload", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogNodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_CatalogNodesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_CatalogNodesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogNodesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogNodesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogNodesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_CatalogNodesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_CatalogNodesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogNodesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogNodesUpsertPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "kind":
@@ -7796,6 +7630,18 @@ func (ec *executionContext) childFields_Currency(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Currency", field.Name)
 }
 
+func (ec *executionContext) childFields_DeletionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_DeletionPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_DeletionPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_DeletionPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeletionPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_FacetGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -7876,30 +7722,6 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_FilesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_FilesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_FilesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_FilesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type FilesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_FilesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type FilesUpsertPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "slug":
@@ -7936,30 +7758,6 @@ func (ec *executionContext) childFields_GatewayUpdatePayload(ctx context.Context
 		return ec.fieldContext_GatewayUpdatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GatewayUpdatePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_HierarchiesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchiesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_HierarchiesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchiesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8204,30 +8002,6 @@ func (ec *executionContext) childFields_PricebookEdge(ctx context.Context, field
 		return ec.fieldContext_PricebookEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PricebookEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_PricesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_PricesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_PricesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_PricesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PricesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_PricesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_PricesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_PricesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_PricesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PricesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Product(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8540,30 +8314,6 @@ func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, 
 		return ec.fieldContext_ProductTranslation_description(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductTranslation", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductsDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_ProductsDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_ProductsDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_ProductsDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductsDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductsUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_ProductsUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_ProductsUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_ProductsUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductsUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Promotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8952,36 +8702,12 @@ func (ec *executionContext) childFields_Redirect(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
 }
 
-func (ec *executionContext) childFields_RedirectsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_RedirectsSetPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_RedirectsSetPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_RedirectsSetPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RedirectsSetPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "nodes":
 		return ec.fieldContext_RelatedProducts_nodes(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
-}
-
-func (ec *executionContext) childFields_SalesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_SalesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_SalesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_SalesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SalesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9280,18 +9006,6 @@ func (ec *executionContext) childFields_SynonymEdge(ctx context.Context, field g
 		return ec.fieldContext_SynonymEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SynonymEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_SynonymsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_SynonymsSetPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_SynonymsSetPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SynonymsSetPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9938,8 +9652,8 @@ func (ec *executionContext) field_Mutation_catalogNodesDelete_args(ctx context.C
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogNodesDeleteInput, error) {
-			return ec.unmarshalNCatalogNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10064,8 +9778,8 @@ func (ec *executionContext) field_Mutation_filesDelete_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (FilesDeleteInput, error) {
-			return ec.unmarshalNFilesDeleteInput2porticoᚋgraphᚋgeneratedᚐFilesDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10106,8 +9820,8 @@ func (ec *executionContext) field_Mutation_hierarchiesDelete_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
-			return ec.unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10176,8 +9890,8 @@ func (ec *executionContext) field_Mutation_productsDelete_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (ProductsDeleteInput, error) {
-			return ec.unmarshalNProductsDeleteInput2porticoᚋgraphᚋgeneratedᚐProductsDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -13029,102 +12743,6 @@ func (ec *executionContext) _AttributeFilterValues_le(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_AttributeFilterValues_le(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AttributesDeclarePayload_items(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributesDeclarePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AttributesDeclarePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AttributesDeclarePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributesDeclarePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AttributesDeclarePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AttributesDeclarePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributesDeclarePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AttributesDeclarePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _AuditEvent_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
@@ -17939,6 +17557,38 @@ func (ec *executionContext) fieldContext_AuthoredWrite_changeCount(_ context.Con
 	return graphql.NewScalarFieldContext("AuthoredWrite", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredWrite_node(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWrite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWrite_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredWrite().Node(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Node) graphql.Marshaler {
+			return ec.marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWrite_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredWrite",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredWriteChange_member(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18006,6 +17656,102 @@ func (ec *executionContext) _AuthoredWriteChange_after(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_AuthoredWriteChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoringPayload_items(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoringPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoringPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoringPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoringPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoringPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoringPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoringPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoringPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoringPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoringPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoringPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Breadcrumb_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Breadcrumb) (ret graphql.Marshaler) {
@@ -21283,198 +21029,6 @@ func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_userError
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogNodesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogPendingChange_kind(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24081,6 +23635,102 @@ func (ec *executionContext) fieldContext_Currency_format(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _DeletionPayload_items(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletionPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletionPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeletionPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletionPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletionPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeletionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletionPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FacetGroup_key(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24719,198 +24369,6 @@ func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _FilesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25218,198 +24676,6 @@ func (ec *executionContext) _GatewayUpdatePayload_userErrors(ctx context.Context
 func (ec *executionContext) fieldContext_GatewayUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "GatewayUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesUpsertPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -27259,8 +26525,8 @@ func (ec *executionContext) _Mutation_hierarchiesUpsert(ctx context.Context, fie
 			return ec.Resolvers.Mutation().HierarchiesUpsert(ctx, fc.Args["input"].(HierarchiesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27273,7 +26539,7 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesUpsert(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchiesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27300,11 +26566,11 @@ func (ec *executionContext) _Mutation_hierarchiesDelete(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().HierarchiesDelete(ctx, fc.Args["input"].(HierarchiesDeleteInput))
+			return ec.Resolvers.Mutation().HierarchiesDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
-			return ec.marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27317,7 +26583,7 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchiesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27347,8 +26613,8 @@ func (ec *executionContext) _Mutation_catalogNodesUpsert(ctx context.Context, fi
 			return ec.Resolvers.Mutation().CatalogNodesUpsert(ctx, fc.Args["input"].(CatalogNodesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOCatalogNodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27361,7 +26627,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogNodesUpsert(ctx context
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNodesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27388,11 +26654,11 @@ func (ec *executionContext) _Mutation_catalogNodesDelete(ctx context.Context, fi
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogNodesDelete(ctx, fc.Args["input"].(CatalogNodesDeleteInput))
+			return ec.Resolvers.Mutation().CatalogNodesDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodesDeletePayload) graphql.Marshaler {
-			return ec.marshalOCatalogNodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27405,7 +26671,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogNodesDelete(ctx context
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNodesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27611,8 +26877,8 @@ func (ec *executionContext) _Mutation_productsUpsert(ctx context.Context, field 
 			return ec.Resolvers.Mutation().ProductsUpsert(ctx, fc.Args["input"].(ProductsUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ProductsUpsertPayload) graphql.Marshaler {
-			return ec.marshalOProductsUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27625,7 +26891,7 @@ func (ec *executionContext) fieldContext_Mutation_productsUpsert(ctx context.Con
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductsUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27652,11 +26918,11 @@ func (ec *executionContext) _Mutation_productsDelete(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ProductsDelete(ctx, fc.Args["input"].(ProductsDeleteInput))
+			return ec.Resolvers.Mutation().ProductsDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ProductsDeletePayload) graphql.Marshaler {
-			return ec.marshalOProductsDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27669,7 +26935,7 @@ func (ec *executionContext) fieldContext_Mutation_productsDelete(ctx context.Con
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductsDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27699,8 +26965,8 @@ func (ec *executionContext) _Mutation_pricesUpsert(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().PricesUpsert(ctx, fc.Args["input"].(PricesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27713,7 +26979,7 @@ func (ec *executionContext) fieldContext_Mutation_pricesUpsert(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PricesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27743,8 +27009,8 @@ func (ec *executionContext) _Mutation_pricesDelete(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().PricesDelete(ctx, fc.Args["input"].(PricesDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {
-			return ec.marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27757,7 +27023,7 @@ func (ec *executionContext) fieldContext_Mutation_pricesDelete(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PricesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27787,8 +27053,8 @@ func (ec *executionContext) _Mutation_salesUpsert(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().SalesUpsert(ctx, fc.Args["input"].(SalesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *SalesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOSalesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐSalesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27801,7 +27067,7 @@ func (ec *executionContext) fieldContext_Mutation_salesUpsert(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SalesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27831,8 +27097,8 @@ func (ec *executionContext) _Mutation_filesUpsert(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().FilesUpsert(ctx, fc.Args["input"].(FilesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27845,7 +27111,7 @@ func (ec *executionContext) fieldContext_Mutation_filesUpsert(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FilesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27872,11 +27138,11 @@ func (ec *executionContext) _Mutation_filesDelete(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().FilesDelete(ctx, fc.Args["input"].(FilesDeleteInput))
+			return ec.Resolvers.Mutation().FilesDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *FilesDeletePayload) graphql.Marshaler {
-			return ec.marshalOFilesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27889,7 +27155,7 @@ func (ec *executionContext) fieldContext_Mutation_filesDelete(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FilesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27919,8 +27185,8 @@ func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, fie
 			return ec.Resolvers.Mutation().AttributesDeclare(ctx, fc.Args["input"].(AttributesDeclareInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
-			return ec.marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27933,7 +27199,7 @@ func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AttributesDeclarePayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27963,8 +27229,8 @@ func (ec *executionContext) _Mutation_synonymsSet(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().SynonymsSet(ctx, fc.Args["input"].(SynonymsSetInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *SynonymsSetPayload) graphql.Marshaler {
-			return ec.marshalOSynonymsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐSynonymsSetPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27977,7 +27243,7 @@ func (ec *executionContext) fieldContext_Mutation_synonymsSet(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SynonymsSetPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -28007,8 +27273,8 @@ func (ec *executionContext) _Mutation_redirectsSet(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().RedirectsSet(ctx, fc.Args["input"].(RedirectsSetInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *RedirectsSetPayload) graphql.Marshaler {
-			return ec.marshalORedirectsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐRedirectsSetPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28021,7 +27287,7 @@ func (ec *executionContext) fieldContext_Mutation_redirectsSet(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RedirectsSetPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -29130,198 +28396,6 @@ func (ec *executionContext) fieldContext_PricebookEdge_node(_ context.Context, f
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Pricebook(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -32676,198 +31750,6 @@ func (ec *executionContext) _ProductTranslation_description(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_ProductTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductsDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
@@ -39079,102 +37961,6 @@ func (ec *executionContext) fieldContext_Redirect_catalogNode(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _RedirectsSetPayload_items(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RedirectsSetPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RedirectsSetPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RedirectsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RedirectsSetPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RedirectsSetPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RedirectsSetPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RedirectsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RedirectsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RedirectsSetPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RedirectsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RedirectsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field graphql.CollectedField, obj *model.RelatedProducts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -39202,102 +37988,6 @@ func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Product(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SalesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SalesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SalesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SalesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SalesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SalesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SalesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SalesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SalesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SalesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SalesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SalesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -41669,102 +40359,6 @@ func (ec *executionContext) fieldContext_SynonymEdge_node(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Synonym(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SynonymsSetPayload_items(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SynonymsSetPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SynonymsSetPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SynonymsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SynonymsSetPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SynonymsSetPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SynonymsSetPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SynonymsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SynonymsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SynonymsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SynonymsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -44294,54 +42888,6 @@ func (ec *executionContext) unmarshalInputCatalogNodeTranslationInput(ctx contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogNodesDeleteInput(ctx context.Context, obj any) (CatalogNodesDeleteInput, error) {
-	var it CatalogNodesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputCatalogNodesUpsertInput(ctx context.Context, obj any) (CatalogNodesUpsertInput, error) {
 	var it CatalogNodesUpsertInput
 	if obj == nil {
@@ -44984,6 +43530,54 @@ func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeletionInput(ctx context.Context, obj any) (DeletionInput, error) {
+	var it DeletionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj any) (FileFilter, error) {
 	var it FileFilter
 	if obj == nil {
@@ -45088,54 +43682,6 @@ func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.CreatedAt = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputFilesDeleteInput(ctx context.Context, obj any) (FilesDeleteInput, error) {
-	var it FilesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -45256,54 +43802,6 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 				return it, err
 			}
 			it.Password = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputHierarchiesDeleteInput(ctx context.Context, obj any) (HierarchiesDeleteInput, error) {
-	var it HierarchiesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -46927,54 +45425,6 @@ func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx contex
 				return it, err
 			}
 			it.SortOrder = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputProductsDeleteInput(ctx context.Context, obj any) (ProductsDeleteInput, error) {
-	var it ProductsDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -49055,54 +47505,6 @@ func (ec *executionContext) _AttributeFilterValues(ctx context.Context, sel ast.
 		case "le":
 			out.Values[i] = ec._AttributeFilterValues_le(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var attributesDeclarePayloadImplementors = []string{"AttributesDeclarePayload"}
-
-func (ec *executionContext) _AttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, obj *AttributesDeclarePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, attributesDeclarePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AttributesDeclarePayload")
-		case "items":
-			out.Values[i] = ec._AttributesDeclarePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._AttributesDeclarePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._AttributesDeclarePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -52493,23 +50895,61 @@ func (ec *executionContext) _AuthoredWrite(ctx context.Context, sel ast.Selectio
 		case "uuid":
 			out.Values[i] = ec._AuthoredWrite_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "outcome":
 			out.Values[i] = ec._AuthoredWrite_outcome(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "changes":
 			out.Values[i] = ec._AuthoredWrite_changes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "changeCount":
 			out.Values[i] = ec._AuthoredWrite_changeCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "node":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredWrite_node(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -52556,6 +50996,54 @@ func (ec *executionContext) _AuthoredWriteChange(ctx context.Context, sel ast.Se
 		case "after":
 			out.Values[i] = ec._AuthoredWriteChange_after(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoringPayloadImplementors = []string{"AuthoringPayload"}
+
+func (ec *executionContext) _AuthoringPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoringPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoringPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoringPayload")
+		case "items":
+			out.Values[i] = ec._AuthoringPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._AuthoringPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._AuthoringPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -54405,102 +52893,6 @@ func (ec *executionContext) _CatalogNodeProductsSetPayload(ctx context.Context, 
 	return out
 }
 
-var catalogNodesDeletePayloadImplementors = []string{"CatalogNodesDeletePayload"}
-
-func (ec *executionContext) _CatalogNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogNodesDeletePayload")
-		case "items":
-			out.Values[i] = ec._CatalogNodesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._CatalogNodesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogNodesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogNodesUpsertPayloadImplementors = []string{"CatalogNodesUpsertPayload"}
-
-func (ec *executionContext) _CatalogNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogNodesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._CatalogNodesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._CatalogNodesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogNodesUpsertPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogPendingChangeImplementors = []string{"CatalogPendingChange"}
 
 func (ec *executionContext) _CatalogPendingChange(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChange) graphql.Marshaler {
@@ -56123,6 +54515,54 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var deletionPayloadImplementors = []string{"DeletionPayload"}
+
+func (ec *executionContext) _DeletionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoringPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deletionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeletionPayload")
+		case "items":
+			out.Values[i] = ec._DeletionPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._DeletionPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._DeletionPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var facetGroupImplementors = []string{"FacetGroup"}
 
 func (ec *executionContext) _FacetGroup(ctx context.Context, sel ast.SelectionSet, obj *model.FacetGroup) graphql.Marshaler {
@@ -56446,102 +54886,6 @@ func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
-var filesDeletePayloadImplementors = []string{"FilesDeletePayload"}
-
-func (ec *executionContext) _FilesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *FilesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, filesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("FilesDeletePayload")
-		case "items":
-			out.Values[i] = ec._FilesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._FilesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._FilesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var filesUpsertPayloadImplementors = []string{"FilesUpsertPayload"}
-
-func (ec *executionContext) _FilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *FilesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, filesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("FilesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._FilesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._FilesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._FilesUpsertPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var gatewayImplementors = []string{"Gateway"}
 
 func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, obj *model.Gateway) graphql.Marshaler {
@@ -56649,102 +54993,6 @@ func (ec *executionContext) _GatewayUpdatePayload(ctx context.Context, sel ast.S
 			}
 		case "userErrors":
 			out.Values[i] = ec._GatewayUpdatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var hierarchiesDeletePayloadImplementors = []string{"HierarchiesDeletePayload"}
-
-func (ec *executionContext) _HierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchiesDeletePayload")
-		case "items":
-			out.Values[i] = ec._HierarchiesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._HierarchiesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchiesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var hierarchiesUpsertPayloadImplementors = []string{"HierarchiesUpsertPayload"}
-
-func (ec *executionContext) _HierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchiesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._HierarchiesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._HierarchiesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchiesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58194,102 +56442,6 @@ func (ec *executionContext) _PricebookEdge(ctx context.Context, sel ast.Selectio
 			}
 		case "node":
 			out.Values[i] = ec._PricebookEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var pricesDeletePayloadImplementors = []string{"PricesDeletePayload"}
-
-func (ec *executionContext) _PricesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *PricesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pricesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PricesDeletePayload")
-		case "items":
-			out.Values[i] = ec._PricesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._PricesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._PricesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var pricesUpsertPayloadImplementors = []string{"PricesUpsertPayload"}
-
-func (ec *executionContext) _PricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *PricesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pricesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PricesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._PricesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._PricesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._PricesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -60210,102 +58362,6 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 			}
 		case "description":
 			out.Values[i] = ec._ProductTranslation_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var productsDeletePayloadImplementors = []string{"ProductsDeletePayload"}
-
-func (ec *executionContext) _ProductsDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *ProductsDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productsDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductsDeletePayload")
-		case "items":
-			out.Values[i] = ec._ProductsDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._ProductsDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._ProductsDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var productsUpsertPayloadImplementors = []string{"ProductsUpsertPayload"}
-
-func (ec *executionContext) _ProductsUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *ProductsUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productsUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductsUpsertPayload")
-		case "items":
-			out.Values[i] = ec._ProductsUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._ProductsUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._ProductsUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -63700,54 +61756,6 @@ func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
-var redirectsSetPayloadImplementors = []string{"RedirectsSetPayload"}
-
-func (ec *executionContext) _RedirectsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *RedirectsSetPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, redirectsSetPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RedirectsSetPayload")
-		case "items":
-			out.Values[i] = ec._RedirectsSetPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._RedirectsSetPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._RedirectsSetPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var relatedProductsImplementors = []string{"RelatedProducts"}
 
 func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *model.RelatedProducts) graphql.Marshaler {
@@ -63762,54 +61770,6 @@ func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.Select
 			out.Values[i] = graphql.MarshalString("RelatedProducts")
 		case "nodes":
 			out.Values[i] = ec._RelatedProducts_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var salesUpsertPayloadImplementors = []string{"SalesUpsertPayload"}
-
-func (ec *executionContext) _SalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *SalesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, salesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("SalesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._SalesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._SalesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._SalesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -65221,54 +63181,6 @@ func (ec *executionContext) _SynonymEdge(ctx context.Context, sel ast.SelectionS
 			}
 		case "node":
 			out.Values[i] = ec._SynonymEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var synonymsSetPayloadImplementors = []string{"SynonymsSetPayload"}
-
-func (ec *executionContext) _SynonymsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *SynonymsSetPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, synonymsSetPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("SynonymsSetPayload")
-		case "items":
-			out.Values[i] = ec._SynonymsSetPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._SynonymsSetPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._SynonymsSetPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -67539,11 +65451,6 @@ func (ec *executionContext) unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋs
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesDeleteInput(ctx context.Context, v any) (CatalogNodesDeleteInput, error) {
-	res, err := ec.unmarshalInputCatalogNodesDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNCatalogNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertInput(ctx context.Context, v any) (CatalogNodesUpsertInput, error) {
 	res, err := ec.unmarshalInputCatalogNodesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -67942,6 +65849,11 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx context.Context, v any) (DeletionInput, error) {
+	res, err := ec.unmarshalInputDeletionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -68091,11 +66003,6 @@ func (ec *executionContext) unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchang
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNFilesDeleteInput2porticoᚋgraphᚋgeneratedᚐFilesDeleteInput(ctx context.Context, v any) (FilesDeleteInput, error) {
-	res, err := ec.unmarshalInputFilesDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx context.Context, v any) (FilesUpsertInput, error) {
 	res, err := ec.unmarshalInputFilesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -68157,11 +66064,6 @@ var (
 
 func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodelᚐGatewayUpdateInput(ctx context.Context, v any) (model.GatewayUpdateInput, error) {
 	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
-	res, err := ec.unmarshalInputHierarchiesDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -69075,11 +66977,6 @@ func (ec *executionContext) unmarshalNProductVariationOptionInput2ᚕᚖportico�
 func (ec *executionContext) unmarshalNProductVariationOptionInput2ᚖporticoᚋstoreᚋexchangeᚐProductVariationOptionInput(ctx context.Context, v any) (*exchange.ProductVariationOptionInput, error) {
 	res, err := ec.unmarshalInputProductVariationOptionInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNProductsDeleteInput2porticoᚋgraphᚋgeneratedᚐProductsDeleteInput(ctx context.Context, v any) (ProductsDeleteInput, error) {
-	res, err := ec.unmarshalInputProductsDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNProductsUpsertInput2porticoᚋgraphᚋgeneratedᚐProductsUpsertInput(ctx context.Context, v any) (ProductsUpsertInput, error) {
@@ -70559,13 +68456,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AttributesDeclarePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction(ctx context.Context, v any) (*store.AuditAction, error) {
 	if v == nil {
 		return nil, nil
@@ -70843,6 +68733,13 @@ func (ec *executionContext) marshalOAuthoredRedirectConnection2ᚖporticoᚋgrap
 	return ec._AuthoredRedirectConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoringPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -71036,20 +68933,6 @@ func (ec *executionContext) unmarshalOCatalogNodeTranslationInput2ᚕᚖportico�
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOCatalogNodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogNodesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOCatalogNodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogNodesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
@@ -71393,6 +69276,13 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeletionPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, sel ast.SelectionSet, v *catalog.File) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -71413,20 +69303,6 @@ func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgenerated�
 	}
 	res, err := ec.unmarshalInputFileFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOFilesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *FilesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._FilesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._FilesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
@@ -71477,20 +69353,6 @@ func (ec *executionContext) marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋge
 		return graphql.Null
 	}
 	return ec._GatewayUpdatePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchiesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchiesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
@@ -71841,20 +69703,6 @@ func (ec *executionContext) marshalOPricebookConnection2ᚖporticoᚋgraphᚋmod
 	return ec._PricebookConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PricesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PricesUpsertPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -72043,20 +69891,6 @@ func (ec *executionContext) unmarshalOProductVariationInput2ᚕᚖporticoᚋstor
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOProductsDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsDeletePayload(ctx context.Context, sel ast.SelectionSet, v *ProductsDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ProductsDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOProductsUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *ProductsUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ProductsUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
@@ -72377,13 +70211,6 @@ func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedire
 	return ec._Redirect(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORedirectsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐRedirectsSetPayload(ctx context.Context, sel ast.SelectionSet, v *RedirectsSetPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RedirectsSetPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalORelatedProductsInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInputᚄ(ctx context.Context, v any) ([]*exchange.RelatedProductsInput, error) {
 	if v == nil {
 		return nil, nil
@@ -72399,13 +70226,6 @@ func (ec *executionContext) unmarshalORelatedProductsInput2ᚕᚖporticoᚋstore
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOSalesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐSalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *SalesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._SalesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
@@ -72691,13 +70511,6 @@ var (
 		catalog.SynonymOneWay:     "ONE_WAY",
 	}
 )
-
-func (ec *executionContext) marshalOSynonymsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐSynonymsSetPayload(ctx context.Context, sel ast.SelectionSet, v *SynonymsSetPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._SynonymsSetPayload(ctx, sel, v)
-}
 
 func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, v any) (*model.TextFilter, error) {
 	if v == nil {

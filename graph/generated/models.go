@@ -23,16 +23,6 @@ type AttributesDeclareInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `attributesDeclare`.
-type AttributesDeclarePayload struct {
-	// The attributes, in the order of the items; their `uuid` is the key. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in declarations that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // A new catalog.
 type CatalogCreateInput struct {
 	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`. Default: a new one.
@@ -154,26 +144,6 @@ type CatalogNodeProductsSetPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Nodes to delete.
-type CatalogNodesDeleteInput struct {
-	// 1 to 1000 nodes, with at most 10000 products together. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogNodesDelete`.
-type CatalogNodesDeletePayload struct {
-	// The nodes, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Nodes to create or change.
 type CatalogNodesUpsertInput struct {
 	// 1 to 1000 nodes, each once.
@@ -182,16 +152,6 @@ type CatalogNodesUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogNodesUpsert`.
-type CatalogNodesUpsertPayload struct {
-	// The nodes, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in nodes that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Which catalog to publish.
@@ -364,15 +324,9 @@ type CatalogUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which files to return.
-type FileFilter struct {
-	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
-	Ids []string `json:"ids,omitempty"`
-}
-
-// Files to delete.
-type FilesDeleteInput struct {
-	// 1 to 1000 files. Global ids or `uuid`s.
+// Resources to delete.
+type DeletionInput struct {
+	// 1 to 1000 resources, nodes with at most 10000 products together. Global ids or `uuid`s.
 	Ids []string `json:"ids"`
 	// True deletes nothing, and returns what would be deleted.
 	DryRun bool `json:"dryRun"`
@@ -380,14 +334,10 @@ type FilesDeleteInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `filesDelete`.
-type FilesDeletePayload struct {
-	// The files, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Files that products still use. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
+// Which files to return.
+type FileFilter struct {
+	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
+	Ids []string `json:"ids,omitempty"`
 }
 
 // Files to create or change.
@@ -400,41 +350,11 @@ type FilesUpsertInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `filesUpsert`.
-type FilesUpsertPayload struct {
-	// The files, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in files that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Result of `gatewayUpdate`.
 type GatewayUpdatePayload struct {
 	// The changed gateway. Null if there are errors.
 	Gateway *model.Gateway `json:"gateway,omitempty"`
 	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Hierarchies to delete.
-type HierarchiesDeleteInput struct {
-	// 1 to 1000 hierarchies. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchiesDelete`.
-type HierarchiesDeletePayload struct {
-	// The hierarchies, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
@@ -446,16 +366,6 @@ type HierarchiesUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchiesUpsert`.
-type HierarchiesUpsertPayload struct {
-	// The hierarchies, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in hierarchies that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Which job to cancel.
@@ -484,16 +394,6 @@ type PricesDeleteInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `pricesDelete`.
-type PricesDeletePayload struct {
-	// The prices, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Prices to set.
 type PricesUpsertInput struct {
 	// 1 to 1000 prices, each once.
@@ -504,36 +404,6 @@ type PricesUpsertInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `pricesUpsert`.
-type PricesUpsertPayload struct {
-	// The prices, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to delete.
-type ProductsDeleteInput struct {
-	// 1 to 1000 products. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `productsDelete`.
-type ProductsDeletePayload struct {
-	// The products, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Products that others still refer to: nodes, bundles, variants and prices. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Products to create or change.
 type ProductsUpsertInput struct {
 	// 1 to 1000 products, each once.
@@ -542,16 +412,6 @@ type ProductsUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `productsUpsert`.
-type ProductsUpsertPayload struct {
-	// The products, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in products that were written, for example an unknown image. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A code to redeem.
@@ -722,16 +582,6 @@ type RedirectsSetInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `redirectsSet`.
-type RedirectsSetPayload struct {
-	// The redirects, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in redirects that were written, for example an unknown product. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Sales to set.
 type SalesUpsertInput struct {
 	// 1 to 1000 sales. A price may have several.
@@ -740,16 +590,6 @@ type SalesUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `salesUpsert`.
-type SalesUpsertPayload struct {
-	// The prices of the sales, each once, in the order of their first items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Result of `settingsUpdate`.
@@ -832,14 +672,4 @@ type SynonymsSetInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `synonymsSet`.
-type SynonymsSetPayload struct {
-	// The synonyms, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in synonyms that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }

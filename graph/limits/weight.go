@@ -116,6 +116,7 @@ var fieldWeights = map[string]float64{
 	"ProductFacets.groups":                64,
 	"AuthoredCatalogNode.translations":    2, // and their texts, which are charged when they are read
 	"AuthoredHierarchy.translations":      2,
+	"AuthoredWrite.node":                  8,
 	"AuthoredCatalogNode.productCount":    6,
 	"CatalogNode.products":                12,
 	"Hierarchy.products":                  12,
@@ -135,6 +136,7 @@ var rowWeights = map[string]float64{
 	"__Type.enumValues":      1,
 	"Query.authoredProducts": 8, // its stored line
 	"Query.auditEvents":      8,
+	"AuthoredWrite.node":     8,
 	"Query.changes":          8,
 }
 
