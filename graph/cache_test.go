@@ -136,10 +136,8 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 	quoted := func(values ...string) string { return strconv.Quote(values[a.IntN(len(values))]) }
 	products := []string{"anvil", "brush", "chalk", "easel", "easel-oak", "glue", "kit", "frame", "drill-draft", lamp}
 	switch coordinate + "." + argument.Name {
-	case "Query.product.by":
+	case "Query.product.by", "Query.authoredProduct.by":
 		return "{id: " + quoted(products...) + "}"
-	case "Query.authoredProduct.id":
-		return quoted(products...)
 	case "Query.catalogNode.by":
 		return []string{"{id: ", "{slug: "}[a.IntN(2)] + quoted("tools", "hand-tools", "paints", "sale", "workshop", "box") + "}"
 	case "Query.authoredCatalogNode.id":

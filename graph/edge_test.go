@@ -70,8 +70,15 @@ func TestEdges(t *testing.T) {
 			data: `{"node":{"path":"workshop/tools","catalogNode":{"uuid":"tools"},"product":null},"url":{"path":"https://help.example/shipping?lang=en","catalogNode":null,"product":null},"none":null,"here":null}`},
 		{name: "a path that is too long", query: `query($s: String!) { redirect(path: $s) { path } }`, variables: graphtest.Variables{"s": strings.Repeat("a", 1025)},
 			data: `{"redirect":null}`, codes: []store.Code{store.Invalid}, argument: "path"},
-		{name: "drafts", query: `{ authoredProducts(status: DRAFT) { totalCount nodes { uuid sku status product { sku } } } authoredProduct(id: "anvil") { status product { sku } } none: authoredProduct(id: "none") { name } }`,
+		{name: "drafts", query: `{ authoredProducts(filter: {status: DRAFT}) { totalCount nodes { uuid sku status product { sku } } } authoredProduct(by: {id: "anvil"}) { status product { sku } } none: authoredProduct(by: {id: "none"}) { name } }`,
 			data: `{"authoredProducts":{"totalCount":2,"nodes":[{"uuid":"drill-draft","sku":"SECRET-DRILL","status":"DRAFT","product":null},{"uuid":"easel-pine-draft","sku":"SECRET-PINE","status":"DRAFT","product":null}]},"authoredProduct":{"status":"LIVE","product":{"sku":"ANVIL"}},"none":null}`},
+		{name: "an authored product by one of its names", query: `{ id: authoredProduct(by: {id: ` + global("AuthoredProduct", "anvil") + `}) { uuid } sku: authoredProduct(by: {sku: "ANVIL"}) { uuid } draft: authoredProduct(by: {sku: "SECRET-DRILL"}) { status } other: authoredProduct(by: {sku: "anvil"}) { uuid }
+			slug: authoredProduct(by: {slug: "anvil"}) { uuid } ref: authoredProduct(by: {externalRef: "erp-1"}) { uuid } unset: authoredProduct(by: {externalRef: ""}) { uuid } }`,
+			data: `{"id":{"uuid":"anvil"},"sku":{"uuid":"anvil"},"draft":{"status":"DRAFT"},"other":null,"slug":{"uuid":"anvil"},"ref":null,"unset":null}`},
+		{name: "authored products by filters", query: `{ skus: authoredProducts(filter: {sku: {in: ["BRUSH", "ANVIL", "nobody"]}}) { totalCount nodes { uuid } } variants: authoredProducts(filter: {parentId: ` + global("Product", "easel") + `, status: LIVE}) { nodes { uuid } }
+			since: authoredProducts(filter: {updatedAt: {ge: "2000-01-01T00:00:00Z", lt: "2000-01-02T00:00:00Z"}}, last: 1) { totalCount nodes { uuid } } none: authoredProducts(filter: {parentId: "!"}) { totalCount } }`,
+			data: `{"skus":{"totalCount":2,"nodes":[{"uuid":"anvil"},{"uuid":"brush"}]},"variants":{"nodes":[{"uuid":"easel-oak"}]},"since":{"totalCount":0,"nodes":[]},"none":{"totalCount":0}}`},
+		{name: "no SKU to filter by", query: `{ authoredProducts(filter: {sku: {in: []}}) { totalCount } }`, codes: []store.Code{store.Invalid}, argument: "filter.sku"},
 		{name: "authored products, newest first", query: `{ authoredProducts(first: 2, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { updatedAt } pageInfo { hasNextPage } } }`,
 			data: ``},
 		{name: "nothing is pending", query: `{ catalogPendingChanges(catalogId: "main") { complete totalCount nodes { kind } } }`,

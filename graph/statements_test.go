@@ -120,7 +120,8 @@ func TestStatementsDoNotDependOnAliases(t *testing.T) {
 			return "{" + b.String() + " ...F } fragment F on Query {" + fmt.Sprintf(" more: "+field, "frame") + " }"
 		}
 		for _, field := range []string{
-			`authoredProduct(id: %q) { id uuid name }`,
+			`authoredProduct(by: {id: %q}) { id uuid name }`,
+			`authoredProduct(by: {sku: %q}) { id uuid name }`,
 			`authoredCatalogNode(id: %q) { id name }`,
 			`authoredFile(id: %q) { id }`,
 			`pricebook(id: %q) { id }`,

@@ -43,7 +43,7 @@ func reaches() map[string]reach {
 		store.TypeAuthoredAttribute:   {"Query.authoredAttribute", `authoredAttribute(id: $id) { id }`, "brand", []string{"none"}},
 		store.TypeAuthoredRedirect:    {"Query.authoredRedirect", `authoredRedirect(id: $id) { id }`, "help", []string{"none"}},
 		store.TypeSynonym:             {"Query.synonym", `synonym(id: $id) { id }`, "lutes", []string{"none"}},
-		store.TypeAuthoredProduct:     {"Query.authoredProduct", `authoredProduct(id: $id) { id }`, "drill-draft", []string{"none"}},
+		store.TypeAuthoredProduct:     {"Query.authoredProduct", `authoredProduct(by: {id: $id}) { id }`, "drill-draft", []string{"none"}},
 		store.TypeAuthoredCatalogNode: {"Query.authoredCatalogNode", `authoredCatalogNode(id: $id) { id }`, "box", []string{"attic"}},
 	}
 }

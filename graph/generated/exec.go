@@ -287,7 +287,7 @@ type QueryResolver interface {
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
 	AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
-	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
+	AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
 	AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error)
@@ -300,7 +300,7 @@ type QueryResolver interface {
 	AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
 	Synonym(ctx context.Context, id string) (*catalog.Synonym, error)
 	Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Synonym], error)
-	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
+	AuthoredProducts(ctx context.Context, filter *model.AuthoredProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
 	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error)
@@ -365,6 +365,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributesDeclareInput,
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuthoredPriceFilter,
+		ec.unmarshalInputAuthoredProductFilter,
+		ec.unmarshalInputAuthoredProductIdentifierInput,
 		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
@@ -1066,7 +1068,10 @@ type Query {
   ): AuthoredCatalogNodeConnection
 
   "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
-  authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
+  authoredProduct(
+    "Which product."
+    by: AuthoredProductIdentifierInput!
+  ): AuthoredProduct
 
   "A price book. Null if there is none."
   pricebook("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Pricebook
@@ -1177,12 +1182,12 @@ type Query {
 
   """
   Products as authored, drafts too.
-  Example: ` + "`" + `authoredProducts(status: DRAFT, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
+  Example: ` + "`" + `authoredProducts(filter: {status: DRAFT}, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
   """
   authoredProducts(
-    "Only products of this status."
-    status: AuthoredProductStatus
-    "Default: by id."
+    "Which products to return. Default: all."
+    filter: AuthoredProductFilter
+    "Default: by id, or by UPDATED_AT if the filter has ` + "`" + `updatedAt` + "`" + `."
     orderBy: AuthoredProductOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -4613,6 +4618,30 @@ enum AuthoredProductOrderField {
   ID
   "Time of the last change."
   UPDATED_AT
+}
+
+"Which authored product. In variables, null members are ignored."
+input AuthoredProductIdentifierInput @oneOf {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID
+  "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `. Of several products with it, the one with the smallest id."
+  sku: String
+  "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `. Of several products with it, the one with the smallest id."
+  slug: String
+  "Exact reference in another system: ` + "`" + `erp-4711` + "`" + `. Of several products with it, the one with the smallest id."
+  externalRef: String
+}
+
+"Which authored products to return. All members must match."
+input AuthoredProductFilter {
+  "By SKU, in the same case."
+  sku: TextFilter
+  "Only variants of this product. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "Only products of this status."
+  status: AuthoredProductStatus
+  "Bounds on the time of the last change."
+  updatedAt: DateTimeBounds
 }
 
 "A page of authored products."
@@ -10881,28 +10910,28 @@ func (ec *executionContext) field_Query_authoredPrices_args(ctx context.Context,
 func (ec *executionContext) field_Query_authoredProduct_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (model.AuthoredProductIdentifierInput, error) {
+			return ec.unmarshalNAuthoredProductIdentifierInput2porticoᚋgraphᚋmodelᚐAuthoredProductIdentifierInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["id"] = arg0
+	args["by"] = arg0
 	return args, nil
 }
 
 func (ec *executionContext) field_Query_authoredProducts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "status",
-		func(ctx context.Context, v any) (*catalog.ProductStatus, error) {
-			return ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuthoredProductFilter, error) {
+			return ec.unmarshalOAuthoredProductFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredProductFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["status"] = arg0
+	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
@@ -36700,7 +36729,7 @@ func (ec *executionContext) _Query_authoredProduct(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["id"].(string))
+			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["by"].(model.AuthoredProductIdentifierInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
@@ -37272,7 +37301,7 @@ func (ec *executionContext) _Query_authoredProducts(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["status"].(*catalog.ProductStatus), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["filter"].(*model.AuthoredProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
@@ -42144,6 +42173,108 @@ func (ec *executionContext) unmarshalInputAuthoredPriceFilter(ctx context.Contex
 				return it, err
 			}
 			it.SKUs = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Context, obj any) (model.AuthoredProductFilter, error) {
+	var it model.AuthoredProductFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"sku", "parentId", "status", "updatedAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sku = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAt = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuthoredProductIdentifierInput(ctx context.Context, obj any) (model.AuthoredProductIdentifierInput, error) {
+	var it model.AuthoredProductIdentifierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "sku", "slug", "externalRef"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sku = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "externalRef":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalRef"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalRef = data
 		}
 	}
 	return it, nil
@@ -64550,6 +64681,11 @@ func (ec *executionContext) marshalNAuthoredProductFile2ᚕporticoᚋstoreᚋcat
 	return ret
 }
 
+func (ec *executionContext) unmarshalNAuthoredProductIdentifierInput2porticoᚋgraphᚋmodelᚐAuthoredProductIdentifierInput(ctx context.Context, v any) (model.AuthoredProductIdentifierInput, error) {
+	res, err := ec.unmarshalInputAuthoredProductIdentifierInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[tmp]
@@ -68679,6 +68815,14 @@ func (ec *executionContext) marshalOAuthoredProductConnection2ᚖporticoᚋgraph
 		return graphql.Null
 	}
 	return ec._AuthoredProductConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredProductFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredProductFilter(ctx context.Context, v any) (*model.AuthoredProductFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredProductFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {

@@ -6403,7 +6403,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.AuthoredProduct, error) {
-			return x.resolvers.Query().AuthoredProduct(ctx, arguments["id"].(string))
+			return x.resolvers.Query().AuthoredProduct(ctx, arguments["by"].(model.AuthoredProductIdentifierInput))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -6557,7 +6557,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredProduct], error) {
-			return x.resolvers.Query().AuthoredProducts(ctx, arguments["status"].(*catalog.ProductStatus), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().AuthoredProducts(ctx, arguments["filter"].(*model.AuthoredProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
