@@ -24,18 +24,18 @@ var notAudited = map[string]string{
 
 // auditedWrites has operations of mutations that write, where those of rootFields do not.
 var auditedWrites = map[string]string{
-	"Mutation.catalogUpdate":        `mutation { catalogUpdate(input: {id: "outlet", name: "Changed"}) { userErrors { message } } }`,
-	"Mutation.catalogRuleUpdate":    `mutation { catalogRuleUpdate(input: {id: "club", name: "Changed"}) { userErrors { message } } }`,
-	"Mutation.nodeProductsAttach":   `mutation { nodesUpsert(input: {items: [{id: "bin-1", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-1", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.nodeProductsDetach":   `mutation { nodesUpsert(input: {items: [{id: "bin-2", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } nodeProductsDetach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.nodeProductsSet":      `mutation { nodesUpsert(input: {items: [{id: "bin-3", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsSet(input: {id: "bin-3", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.nodeCurate":           `mutation { nodesUpsert(input: {items: [{id: "bin-4", parentId: "attic", name: "Bin"}]}) { userErrors { message } } nodeProductsAttach(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } nodeCurate(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } }`,
-	"Mutation.catalogReleaseUpdate": `mutation { catalogReleaseUpdate(input: {releaseId: "1", label: "winter"}) { userErrors { message } } }`,
-	"Mutation.catalogReleaseServe":  ``, // below
-	"Mutation.jobCancel":            `mutation { jobCancel(input: {id: "job-2"}) { userErrors { message } } }`,
-	"Mutation.settingsUpdate":       `mutation { settingsUpdate(input: {pageLength: 26}) { userErrors { message } } }`,
-	"Mutation.gatewayUpdate":        `mutation { gatewayUpdate(input: {slug: MANUAL, name: "Bank", enabled: true}) { userErrors { message } } }`,
-	"Mutation.promotionUpdate":      `mutation { promotionUpdate(input: {id: "ten-off", name: "Changed"}) { userErrors { message } } }`,
+	"Mutation.catalogUpdate":             `mutation { catalogUpdate(input: {id: "outlet", name: "Changed"}) { userErrors { message } } }`,
+	"Mutation.catalogRuleUpdate":         `mutation { catalogRuleUpdate(input: {id: "club", name: "Changed"}) { userErrors { message } } }`,
+	"Mutation.catalogNodeProductsAttach": `mutation { catalogNodesUpsert(input: {items: [{id: "bin-1", parentId: "attic", name: "Bin"}]}) { userErrors { message } } catalogNodeProductsAttach(input: {id: "bin-1", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.catalogNodeProductsDetach": `mutation { catalogNodesUpsert(input: {items: [{id: "bin-2", parentId: "attic", name: "Bin"}]}) { userErrors { message } } catalogNodeProductsAttach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } catalogNodeProductsDetach(input: {id: "bin-2", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.catalogNodeProductsSet":    `mutation { catalogNodesUpsert(input: {items: [{id: "bin-3", parentId: "attic", name: "Bin"}]}) { userErrors { message } } catalogNodeProductsSet(input: {id: "bin-3", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.catalogNodeCurate":         `mutation { catalogNodesUpsert(input: {items: [{id: "bin-4", parentId: "attic", name: "Bin"}]}) { userErrors { message } } catalogNodeProductsAttach(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } catalogNodeCurate(input: {id: "bin-4", productIds: ["anvil"]}) { userErrors { message } } }`,
+	"Mutation.catalogReleaseUpdate":      `mutation { catalogReleaseUpdate(input: {releaseId: "1", label: "winter"}) { userErrors { message } } }`,
+	"Mutation.catalogReleaseServe":       ``, // below
+	"Mutation.jobCancel":                 `mutation { jobCancel(input: {id: "job-2"}) { userErrors { message } } }`,
+	"Mutation.settingsUpdate":            `mutation { settingsUpdate(input: {pageLength: 26}) { userErrors { message } } }`,
+	"Mutation.gatewayUpdate":             `mutation { gatewayUpdate(input: {slug: MANUAL, name: "Bank", enabled: true}) { userErrors { message } } }`,
+	"Mutation.promotionUpdate":           `mutation { promotionUpdate(input: {id: "ten-off", name: "Changed"}) { userErrors { message } } }`,
 }
 
 // Every mutation leaves an event in the audit log, or stands in notAudited.

@@ -17,7 +17,7 @@ func authoredByID[T any](ctx context.Context, field, id string, read func(contex
 		var none T
 		return none, err
 	}
-	return opctx.ReadTogether(ctx, field, store.LocalID(id), read)
+	return opctx.ReadTogether(ctx, field, "id", store.LocalID(id), read)
 }
 
 // authoredRow is authoredByID for resources that are rows. Each is a batch of its own: root fields run side by side, and a batch

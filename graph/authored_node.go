@@ -11,91 +11,89 @@ import (
 	"portico/store/catalog"
 )
 
-func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error) {
-	return authoredRow[model.AuthoredNode](ctx, "authoredNode", id, r.store.Catalogs.AuthoredNodesByID)
+func (r queryResolver) AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error) {
+	return authoredRow[model.AuthoredCatalogNode](ctx, "authoredCatalogNode", id, r.store.Catalogs.AuthoredNodesByID)
 }
 
-func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredNodeConnection, error) {
-	if err := auth.Require(ctx, "Query.authoredNodes"); err != nil {
+func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredCatalogNodeConnection, error) {
+	if err := auth.Require(ctx, "Query.authoredCatalogNodes"); err != nil {
 		return nil, err
 	}
 	slice, err := r.store.Catalogs.AuthoredNodes(ctx, store.LocalID(hierarchyID), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.NewBatch[model.AuthoredNode](slice.Items)), nil
+	return model.NewConnection(slice, model.NewBatch[model.AuthoredCatalogNode](slice.Items)), nil
 }
 
-func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error) {
+func (r authoredCatalogNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredCatalogNode) (int, error) {
 	return model.Load(ctx, obj.BatchRow, "productCount", r.Resolver, (*Resolver).attachedCounts)
 }
 
-func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode) ([]int, error) {
-	ids := keysOf(all, (*model.AuthoredNode).NodeID)
+func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredCatalogNode) ([]int, error) {
+	ids := keysOf(all, (*model.AuthoredCatalogNode).NodeID)
 	counts, err := r.store.Catalogs.AttachedCounts(ctx, unique(ids))
 	return model.ValuesByKey(ids, counts), err
 }
 
-func (r authoredNodeResolver) ProductUuids(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
+func (r authoredCatalogNodeResolver) ProductUuids(ctx context.Context, obj *model.AuthoredCatalogNode, first, offset int) ([]string, error) {
 	if first < store.MinPageLength || first > store.MaxPageLength {
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
 	if offset < 0 || offset > store.MaxOffset {
 		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
 	}
-	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productUuids", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
-		ids := keysOf(all, (*model.AuthoredNode).NodeID)
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("productUuids", first, offset), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredCatalogNode) ([][]string, error) {
+		ids := keysOf(all, (*model.AuthoredCatalogNode).NodeID)
 		attached, err := r.store.Catalogs.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err
 	})
 }
 
-func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
+func (r mutationResolver) CatalogNodeProductsAttach(ctx context.Context, input generated.CatalogNodeProductsAttachInput) (*generated.CatalogNodeProductsAttachPayload, error) {
+	return changeProducts(ctx, "Mutation.catalogNodeProductsAttach", input, r.store.Catalogs.AttachProducts)
+}
+
+func (r mutationResolver) CatalogNodeProductsDetach(ctx context.Context, input generated.CatalogNodeProductsDetachInput) (*generated.CatalogNodeProductsDetachPayload, error) {
+	payload, err := changeProducts(ctx, "Mutation.catalogNodeProductsDetach", generated.CatalogNodeProductsAttachInput(input), r.store.Catalogs.DetachProducts)
+	return (*generated.CatalogNodeProductsDetachPayload)(payload), err
+}
+
+func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeCurateInput) (*generated.CatalogNodeCuratePayload, error) {
+	payload, err := changeProducts(ctx, "Mutation.catalogNodeCurate", generated.CatalogNodeProductsAttachInput(input), r.store.Catalogs.CurateProducts)
+	return (*generated.CatalogNodeCuratePayload)(payload), err
+}
+
+// changeProducts runs a mutation that changes which products a node has.
+func changeProducts(ctx context.Context, coordinate string, input generated.CatalogNodeProductsAttachInput,
+	change func(ctx context.Context, actor store.Actor, id string, productIDs []string) (*catalog.AuthoredNode, error)) (*generated.CatalogNodeProductsAttachPayload, error) {
+	ctx, err := opctx.AuthorizeWrite(ctx, coordinate, input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, userErrs, err := nodePayload(r.store.Catalogs.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: userErrs}, err
+	node, userErrs, err := nodePayload(change(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.CatalogNodeProductsAttachPayload{CatalogNode: node, UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.Catalogs.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: userErrs}, err
-}
-
-func (r mutationResolver) NodeProductsSet(ctx context.Context, input generated.NodeProductsSetInput) (*generated.NodeProductsSetPayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeProductsSet", input.IdempotencyKey, input)
+func (r mutationResolver) CatalogNodeProductsSet(ctx context.Context, input generated.CatalogNodeProductsSetInput) (*generated.CatalogNodeProductsSetPayload, error) {
+	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogNodeProductsSet", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	change, err := r.store.Catalogs.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds), input.DryRun)
 	if err != nil {
 		userErrs, err := userErrors(err)
-		return &generated.NodeProductsSetPayload{AttachedUuids: []string{}, DetachedUuids: []string{}, UserErrors: userErrs}, err
+		return &generated.CatalogNodeProductsSetPayload{AttachedUuids: []string{}, DetachedUuids: []string{}, UserErrors: userErrs}, err
 	}
 	node, userErrs, err := nodePayload(change.Node, nil)
-	return &generated.NodeProductsSetPayload{Node: node, AttachedUuids: change.Attached, DetachedUuids: change.Detached, UserErrors: userErrs}, err
-}
-
-func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
-	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
-	if err != nil {
-		return nil, err
-	}
-	node, userErrs, err := nodePayload(r.store.Catalogs.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.NodeCuratePayload{Node: node, UserErrors: userErrs}, err
+	return &generated.CatalogNodeProductsSetPayload{CatalogNode: node, AttachedUuids: change.Attached, DetachedUuids: change.Detached, UserErrors: userErrs}, err
 }
 
 // nodePayload returns the node of a mutation, or user errors.
-func nodePayload(node *catalog.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
+func nodePayload(node *catalog.AuthoredNode, err error) (*model.AuthoredCatalogNode, []*model.UserError, error) {
 	userErrs, err := userErrors(err)
 	if err != nil || len(userErrs) > 0 {
 		return nil, userErrs, err
 	}
-	return model.NewBatch[model.AuthoredNode]([]*catalog.AuthoredNode{node})[0], userErrs, nil
+	return model.NewBatch[model.AuthoredCatalogNode]([]*catalog.AuthoredNode{node})[0], userErrs, nil
 }

@@ -4,20 +4,36 @@ import (
 	"context"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
 )
 
-func (r queryResolver) AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error) {
-	return authoredRow[model.AuthoredProduct](ctx, "authoredProduct", id, r.store.Catalogs.AuthoredProductsByID)
+// AuthoredProduct reads the products of all root fields of its name together that have the same member.
+func (r queryResolver) AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error) {
+	if err := auth.Require(ctx, "Query.authoredProduct"); err != nil {
+		return nil, err
+	}
+	argument, key, value := by.Key()
+	source, err := opctx.ReadTogether(ctx, "authoredProduct", argument, value, func(ctx context.Context, values []string) (map[string]*catalog.AuthoredProduct, error) {
+		return r.store.Catalogs.AuthoredProductsBy(ctx, key, values)
+	})
+	if source == nil {
+		return nil, err
+	}
+	return singleRow[model.AuthoredProduct](source, err)
 }
 
-func (r queryResolver) AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredProductConnection, error) {
+func (r queryResolver) AuthoredProducts(ctx context.Context, filter *model.AuthoredProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredProductConnection, error) {
 	if err := auth.Require(ctx, "Query.authoredProducts"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.AuthoredProducts(ctx, status, orderBy.Sort(), pageOf(first, after, last, before, offset))
+	wanted, err := filter.Filter()
+	if err != nil {
+		return nil, err
+	}
+	slice, err := r.store.Catalogs.AuthoredProducts(ctx, wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

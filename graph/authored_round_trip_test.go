@@ -106,7 +106,7 @@ func readAuthored(t *testing.T, s *graphtest.Service) (read authored) {
 	read.products = readPages(t, s, "authoredProducts", "", "AuthoredProduct")
 	read.hierarchies = readPages(t, s, "authoredHierarchies", "", "AuthoredHierarchy")
 	for _, hierarchy := range read.hierarchies {
-		read.nodes = append(read.nodes, readPages(t, s, "authoredNodes", `hierarchyId: "`+hierarchy["uuid"].(string)+`", `, "AuthoredNode")...)
+		read.nodes = append(read.nodes, readPages(t, s, "authoredCatalogNodes", `hierarchyId: "`+hierarchy["uuid"].(string)+`", `, "AuthoredCatalogNode")...)
 	}
 	return read
 }
@@ -144,7 +144,7 @@ func (a authored) write(t *testing.T, s *graphtest.Service, outcome string) {
 	for _, kind := range []struct {
 		mutation, item string
 		rows           []map[string]any
-	}{{"attributesDeclare", "AttributeItemInput", a.attributes}, {"filesUpsert", "FileItemInput", a.files}, {"hierarchiesUpsert", "HierarchyItemInput", a.hierarchies}, {"nodesUpsert", "NodeItemInput", a.nodes}, {"productsUpsert", "ProductItemInput", a.products},
+	}{{"attributesDeclare", "AttributeItemInput", a.attributes}, {"filesUpsert", "FileItemInput", a.files}, {"hierarchiesUpsert", "HierarchyItemInput", a.hierarchies}, {"catalogNodesUpsert", "CatalogNodeItemInput", a.nodes}, {"productsUpsert", "ProductItemInput", a.products},
 		{"pricesUpsert", "PriceItemInput", a.prices}, {"salesUpsert", "SaleItemInput", a.sales}, {"synonymsSet", "SynonymItemInput", a.synonyms}, {"redirectsSet", "RedirectItemInput", a.redirects}} {
 		for rows := range slices.Chunk(kind.rows, 200) {
 			var items []any
@@ -179,9 +179,9 @@ func (a authored) write(t *testing.T, s *graphtest.Service, outcome string) {
 		require.Less(t, len(attached), 100, "%s has another page", node["uuid"])
 		curated := slices.DeleteFunc(slices.Clone(node["curatedProductUuids"].([]any)), func(id any) bool { return !slices.Contains(attached, id) })
 		sent := s.Post(t, `mutation($id: ID!, $attached: [ID!]!, $curated: [ID!]!) {
-			nodeProductsSet(input: {id: $id, productIds: $attached}) { userErrors { message } } nodeCurate(input: {id: $id, productIds: $curated}) { userErrors { message } } }`,
+			catalogNodeProductsSet(input: {id: $id, productIds: $attached}) { userErrors { message } } catalogNodeCurate(input: {id: $id, productIds: $curated}) { userErrors { message } } }`,
 			graphtest.Variables{"id": node["uuid"], "attached": attached, "curated": curated})
-		require.JSONEq(t, `{"nodeProductsSet":{"userErrors":[]},"nodeCurate":{"userErrors":[]}}`, string(sent.Data), node["uuid"])
+		require.JSONEq(t, `{"catalogNodeProductsSet":{"userErrors":[]},"catalogNodeCurate":{"userErrors":[]}}`, string(sent.Data), node["uuid"])
 	}
 }
 

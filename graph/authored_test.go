@@ -76,32 +76,32 @@ func TestNodeMutations(t *testing.T) {
 	t.Parallel()
 	runOnTestShop(t, []scenario{
 		{name: "hierarchies are listed", query: `{ authoredHierarchies { nodes { uuid } } authoredHierarchy(id: "attic") { name } }`, data: `{"authoredHierarchies":{"nodes":[{"uuid":"attic"},{"uuid":"seasons"},{"uuid":"workshop"}]},"authoredHierarchy":{"name":"Attic"}}`},
-		{name: "a node is created in a hierarchy", query: `mutation { nodesUpsert(input: {items: [{id: "shelf", parentId: ` + global("Hierarchy", "attic") + `, name: "Shelf"}]}) { items { uuid outcome }` + mended + ` }`,
-			data: `{"nodesUpsert":{"items":[{"uuid":"shelf","outcome":"CREATED"}],"userErrors":[]}}`},
-		{name: "as written", query: `{ authoredNode(id: "shelf") { uuid hierarchyUuid parentUuid name slug description curatedProductUuids productCount productUuids updatedAt } }`,
-			data: `{"authoredNode":{"uuid":"shelf","hierarchyUuid":"attic","parentUuid":"attic","name":"Shelf","slug":"","description":"","curatedProductUuids":[],"productCount":0,"productUuids":[],"updatedAt":"2024-05-30T12:00:00.000Z"}}`},
-		{name: "moved", query: `mutation { nodesUpsert(input: {items: [{id: ` + global("CatalogNode", "shelf") + `, parentId: "box"}]}) { items { changes { member after } }` + mended + ` }`,
-			data: `{"nodesUpsert":{"items":[{"changes":[{"member":"parentId","after":"\"box\""}]}],"userErrors":[]}}`},
-		{name: "not below itself", query: `mutation { nodesUpsert(input: {items: [{id: "box", parentId: "shelf"}]}) { items { uuid }` + mended + ` }`,
-			data: `{"nodesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","parentId"],"code":"INVALID","message":"items.0.parentId must not be the node itself or one of its descendants."}]}}`},
-		{name: "attached", query: `mutation { nodeProductsAttach(input: {id: "shelf", productIds: ["anvil", ` + global("Product", "brush") + `, "drill-draft"]}) { node { productCount productUuids two: productUuids(first: 2, offset: 1) }` + mended + ` }`,
-			data: `{"nodeProductsAttach":{"node":{"productCount":3,"productUuids":["drill-draft","brush","anvil"],"two":["brush","anvil"]},"userErrors":[]}}`},
-		{name: "curated", query: `mutation { nodeCurate(input: {id: "shelf", productIds: ["brush", "anvil"]}) { node { curatedProductUuids }` + mended + ` }`, data: `{"nodeCurate":{"node":{"curatedProductUuids":["brush","anvil"]},"userErrors":[]}}`},
-		{name: "only attached products", query: `mutation { nodeCurate(input: {id: "shelf", productIds: ["glue", "anvil", "ink"]}) { node { uuid }` + mended + ` }`,
-			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not attached to the node: \"glue\"; attach it first."},
+		{name: "a node is created in a hierarchy", query: `mutation { catalogNodesUpsert(input: {items: [{id: "shelf", parentId: ` + global("Hierarchy", "attic") + `, name: "Shelf"}]}) { items { uuid outcome }` + mended + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[{"uuid":"shelf","outcome":"CREATED"}],"userErrors":[]}}`},
+		{name: "as written", query: `{ authoredCatalogNode(id: "shelf") { uuid hierarchyUuid parentUuid name slug description curatedProductUuids productCount productUuids updatedAt } }`,
+			data: `{"authoredCatalogNode":{"uuid":"shelf","hierarchyUuid":"attic","parentUuid":"attic","name":"Shelf","slug":"","description":"","curatedProductUuids":[],"productCount":0,"productUuids":[],"updatedAt":"2024-05-30T12:00:00.000Z"}}`},
+		{name: "moved", query: `mutation { catalogNodesUpsert(input: {items: [{id: ` + global("CatalogNode", "shelf") + `, parentId: "box"}]}) { items { changes { member after } }` + mended + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[{"changes":[{"member":"parentId","after":"\"box\""}]}],"userErrors":[]}}`},
+		{name: "not below itself", query: `mutation { catalogNodesUpsert(input: {items: [{id: "box", parentId: "shelf"}]}) { items { uuid }` + mended + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","parentId"],"code":"INVALID","message":"items.0.parentId must not be the node itself or one of its descendants."}]}}`},
+		{name: "attached", query: `mutation { catalogNodeProductsAttach(input: {id: "shelf", productIds: ["anvil", ` + global("Product", "brush") + `, "drill-draft"]}) { catalogNode { productCount productUuids two: productUuids(first: 2, offset: 1) }` + mended + ` }`,
+			data: `{"catalogNodeProductsAttach":{"catalogNode":{"productCount":3,"productUuids":["drill-draft","brush","anvil"],"two":["brush","anvil"]},"userErrors":[]}}`},
+		{name: "curated", query: `mutation { catalogNodeCurate(input: {id: "shelf", productIds: ["brush", "anvil"]}) { catalogNode { curatedProductUuids }` + mended + ` }`, data: `{"catalogNodeCurate":{"catalogNode":{"curatedProductUuids":["brush","anvil"]},"userErrors":[]}}`},
+		{name: "only attached products", query: `mutation { catalogNodeCurate(input: {id: "shelf", productIds: ["glue", "anvil", "ink"]}) { catalogNode { uuid }` + mended + ` }`,
+			data: `{"catalogNodeCurate":{"catalogNode":null,"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not attached to the node: \"glue\"; attach it first."},
 			{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not attached to the node: \"ink\"; attach it first."}]}}`},
-		{name: "at most 20", query: `mutation($ids: [ID!]!) { nodeCurate(input: {id: "shelf", productIds: $ids}) { node { uuid }` + mended + ` }`, variables: graphtest.Variables{"ids": slices.Repeat([]string{"anvil"}, 21)},
-			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds"],"code":"UNPROCESSABLE","message":"productIds must have at most 20 products, got 21."}]}}`},
-		{name: "detached and no longer curated", query: `mutation { nodeProductsDetach(input: {id: "shelf", productIds: ["brush", "glue"]}) { node { curatedProductUuids productUuids }` + mended + ` }`,
-			data: `{"nodeProductsDetach":{"node":{"curatedProductUuids":["anvil"],"productUuids":["drill-draft","anvil"]},"userErrors":[]}}`},
-		{name: "nothing to attach", query: `mutation { nodeProductsAttach(input: {id: "shelf", productIds: []}) { node { uuid }` + mended + ` }`, holds: []string{`"node":null`, "must have between 1 and 1000 products, got 0"}},
-		{name: "too many ids of a page", query: `{ authoredNode(id: "shelf") { productUuids(first: 101) } }`, codes: unprocessable, argument: "first"},
-		{name: "a page beyond the limit", query: `{ authoredNode(id: "shelf") { productUuids(offset: 10001) } }`, codes: unprocessable, argument: "offset"},
-		{name: "nodes are listed", query: `{ authoredNodes(hierarchyId: "attic") { totalCount nodes { uuid parentUuid productCount productUuids(first: 1) } } }`,
-			data: `{"authoredNodes":{"totalCount":2,"nodes":[{"uuid":"box","parentUuid":"attic","productCount":1,"productUuids":["ink-unlisted"]},{"uuid":"shelf","parentUuid":"box","productCount":2,"productUuids":["drill-draft"]}]}}`},
-		{name: "removed", query: `mutation { nodesDelete(input: {ids: ["shelf"]}) { items { uuid outcome }` + mended + ` }`, data: `{"nodesDelete":{"items":[{"uuid":"shelf","outcome":"DELETED"}],"userErrors":[]}}`},
-		{name: "found by their ids over all types", query: `{ nodes(ids: [` + global("AuthoredNode", "box") + `, ` + global("AuthoredHierarchy", "attic") + `, ` + global("AuthoredNode", "shelf") + `]) { __typename id } }`,
-			data: `{"nodes":[{"__typename":"AuthoredNode","id":` + global("AuthoredNode", "box") + `},{"__typename":"AuthoredHierarchy","id":` + global("AuthoredHierarchy", "attic") + `},null]}`},
+		{name: "at most 20", query: `mutation($ids: [ID!]!) { catalogNodeCurate(input: {id: "shelf", productIds: $ids}) { catalogNode { uuid }` + mended + ` }`, variables: graphtest.Variables{"ids": slices.Repeat([]string{"anvil"}, 21)},
+			data: `{"catalogNodeCurate":{"catalogNode":null,"userErrors":[{"field":["input","productIds"],"code":"UNPROCESSABLE","message":"productIds must have at most 20 products, got 21."}]}}`},
+		{name: "detached and no longer curated", query: `mutation { catalogNodeProductsDetach(input: {id: "shelf", productIds: ["brush", "glue"]}) { catalogNode { curatedProductUuids productUuids }` + mended + ` }`,
+			data: `{"catalogNodeProductsDetach":{"catalogNode":{"curatedProductUuids":["anvil"],"productUuids":["drill-draft","anvil"]},"userErrors":[]}}`},
+		{name: "nothing to attach", query: `mutation { catalogNodeProductsAttach(input: {id: "shelf", productIds: []}) { catalogNode { uuid }` + mended + ` }`, holds: []string{`"catalogNode":null`, "must have between 1 and 1000 products, got 0"}},
+		{name: "too many ids of a page", query: `{ authoredCatalogNode(id: "shelf") { productUuids(first: 101) } }`, codes: unprocessable, argument: "first"},
+		{name: "a page beyond the limit", query: `{ authoredCatalogNode(id: "shelf") { productUuids(offset: 10001) } }`, codes: unprocessable, argument: "offset"},
+		{name: "nodes are listed", query: `{ authoredCatalogNodes(hierarchyId: "attic") { totalCount nodes { uuid parentUuid productCount productUuids(first: 1) } } }`,
+			data: `{"authoredCatalogNodes":{"totalCount":2,"nodes":[{"uuid":"box","parentUuid":"attic","productCount":1,"productUuids":["ink-unlisted"]},{"uuid":"shelf","parentUuid":"box","productCount":2,"productUuids":["drill-draft"]}]}}`},
+		{name: "removed", query: `mutation { catalogNodesDelete(input: {ids: ["shelf"]}) { items { uuid outcome }` + mended + ` }`, data: `{"catalogNodesDelete":{"items":[{"uuid":"shelf","outcome":"DELETED"}],"userErrors":[]}}`},
+		{name: "found by their ids over all types", query: `{ nodes(ids: [` + global("AuthoredCatalogNode", "box") + `, ` + global("AuthoredHierarchy", "attic") + `, ` + global("AuthoredCatalogNode", "shelf") + `]) { __typename id } }`,
+			data: `{"nodes":[{"__typename":"AuthoredCatalogNode","id":` + global("AuthoredCatalogNode", "box") + `},{"__typename":"AuthoredHierarchy","id":` + global("AuthoredHierarchy", "attic") + `},null]}`},
 		{name: "shoppers see changes after the next publication", query: `{ catalogNode(by: {id: "tools"}) { name } }`, data: `{"catalogNode":{"name":"Tools"}}`},
 	})
 }
@@ -110,8 +110,8 @@ func TestShoppersCannotReadAuthoredRecords(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		for _, kind := range []string{"Catalog", "CatalogRule", "AuthoredHierarchy", "AuthoredNode"} {
-			id := map[string]string{"Catalog": "main", "CatalogRule": "club", "AuthoredHierarchy": "attic", "AuthoredNode": "box"}[kind]
+		for _, kind := range []string{"Catalog", "CatalogRule", "AuthoredHierarchy", "AuthoredCatalogNode"} {
+			id := map[string]string{"Catalog": "main", "CatalogRule": "club", "AuthoredHierarchy": "attic", "AuthoredCatalogNode": "box"}[kind]
 			for _, query := range []string{`{ node(id: ` + global(kind, id) + `) { id } }`, `{ nodes(ids: [` + global(kind, id) + `]) { id } }`} {
 				a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), storefront()))
 				require.Equal(t, forbidden, a.Codes(), "%s: %s", query, a.Body)
@@ -129,18 +129,18 @@ func TestAuthoredStatementsDoNotDependOnPageSize(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+strings.Join(lines, "\n"))
 		for _, query := range []string{
-			`query($n: Int) { authoredNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productUuids(first: 2) } } }`,
+			`query($n: Int) { authoredCatalogNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productUuids(first: 2) } } }`,
 			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { uuid } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
 		} {
 			require.Equal(t, cost(t, s, query, graphtest.Variables{"n": 1}), cost(t, s, query, graphtest.Variables{"n": 100}), query)
 		}
 		ids := func(n int) (list []string) {
 			for i := range n {
-				list = append(list, store.GlobalID(store.TypeAuthoredNode, fmt.Sprintf("n%02d", i)), store.GlobalID(store.TypeCatalog, "main"))
+				list = append(list, store.GlobalID(store.TypeAuthoredCatalogNode, fmt.Sprintf("n%02d", i)), store.GlobalID(store.TypeCatalog, "main"))
 			}
 			return list
 		}
-		const byID = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on AuthoredNode { productCount } ... on Catalog { name } } }`
+		const byID = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on AuthoredCatalogNode { productCount } ... on Catalog { name } } }`
 		require.Equal(t, cost(t, s, byID, graphtest.Variables{"ids": ids(1)}), cost(t, s, byID, graphtest.Variables{"ids": ids(50)}))
 	})
 }

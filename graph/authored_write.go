@@ -11,105 +11,89 @@ import (
 	"portico/store/exchange"
 )
 
-func (r mutationResolver) ProductsUpsert(ctx context.Context, input generated.ProductsUpsertInput) (*generated.ProductsUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.productsUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertProducts)
-	return (*generated.ProductsUpsertPayload)(payload), err
+func (r mutationResolver) ProductsUpsert(ctx context.Context, input generated.ProductsUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.productsUpsert", store.TypeAuthoredProduct, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertProducts)
 }
 
-func (r mutationResolver) ProductsDelete(ctx context.Context, input generated.ProductsDeleteInput) (*generated.ProductsDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.productsDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
-	return (*generated.ProductsDeletePayload)(payload), err
+func (r mutationResolver) ProductsDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.productsDelete", store.TypeAuthoredProduct, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
 }
 
-func (r mutationResolver) PricesUpsert(ctx context.Context, input generated.PricesUpsertInput) (*generated.PricesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.pricesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPrices)
-	return (*generated.PricesUpsertPayload)(payload), err
+func (r mutationResolver) PricesUpsert(ctx context.Context, input generated.PricesUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.pricesUpsert", store.TypeAuthoredPrice, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPrices)
 }
 
-func (r mutationResolver) SalesUpsert(ctx context.Context, input generated.SalesUpsertInput) (*generated.SalesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.salesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertSales)
-	return (*generated.SalesUpsertPayload)(payload), err
+func (r mutationResolver) PricesDelete(ctx context.Context, input generated.PricesDeleteInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.pricesDelete", store.TypeAuthoredPrice, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeletePrices)
 }
 
-func (r mutationResolver) FilesUpsert(ctx context.Context, input generated.FilesUpsertInput) (*generated.FilesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.filesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertFiles)
-	return (*generated.FilesUpsertPayload)(payload), err
+func (r mutationResolver) SalesUpsert(ctx context.Context, input generated.SalesUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.salesUpsert", store.TypeAuthoredPrice, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertSales)
 }
 
-func (r mutationResolver) AttributesDeclare(ctx context.Context, input generated.AttributesDeclareInput) (*generated.AttributesDeclarePayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.attributesDeclare", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeclareAttributes)
-	return (*generated.AttributesDeclarePayload)(payload), err
+func (r mutationResolver) FilesUpsert(ctx context.Context, input generated.FilesUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.filesUpsert", store.TypeAuthoredFile, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertFiles)
 }
 
-func (r mutationResolver) PricesDelete(ctx context.Context, input generated.PricesDeleteInput) (*generated.PricesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.pricesDelete", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeletePrices)
-	return (*generated.PricesDeletePayload)(payload), err
+func (r mutationResolver) FilesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.filesDelete", store.TypeAuthoredFile, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteFiles)
 }
 
-func (r mutationResolver) FilesDelete(ctx context.Context, input generated.FilesDeleteInput) (*generated.FilesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.filesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteFiles)
-	return (*generated.FilesDeletePayload)(payload), err
+func (r mutationResolver) AttributesDeclare(ctx context.Context, input generated.AttributesDeclareInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.attributesDeclare", store.TypeAuthoredAttribute, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeclareAttributes)
 }
 
-func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*generated.HierarchiesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.hierarchiesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertHierarchies)
-	return (*generated.HierarchiesUpsertPayload)(payload), err
+func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.hierarchiesUpsert", store.TypeAuthoredHierarchy, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertHierarchies)
 }
 
-func (r mutationResolver) HierarchiesDelete(ctx context.Context, input generated.HierarchiesDeleteInput) (*generated.HierarchiesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.hierarchiesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteHierarchies)
-	return (*generated.HierarchiesDeletePayload)(payload), err
+func (r mutationResolver) HierarchiesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.hierarchiesDelete", store.TypeAuthoredHierarchy, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteHierarchies)
 }
 
-func (r mutationResolver) NodesUpsert(ctx context.Context, input generated.NodesUpsertInput) (*generated.NodesUpsertPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.nodesUpsert", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertNodes)
-	return (*generated.NodesUpsertPayload)(payload), err
+func (r mutationResolver) CatalogNodesUpsert(ctx context.Context, input generated.CatalogNodesUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.catalogNodesUpsert", store.TypeAuthoredCatalogNode, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertNodes)
 }
 
-func (r mutationResolver) NodesDelete(ctx context.Context, input generated.NodesDeleteInput) (*generated.NodesDeletePayload, error) {
-	payload, err := deleteItems(ctx, "Mutation.nodesDelete", input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
-	return (*generated.NodesDeletePayload)(payload), err
+func (r mutationResolver) CatalogNodesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.catalogNodesDelete", store.TypeAuthoredCatalogNode, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
 }
 
-func (r mutationResolver) SynonymsSet(ctx context.Context, input generated.SynonymsSetInput) (*generated.SynonymsSetPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.synonymsSet", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetSynonyms)
-	return (*generated.SynonymsSetPayload)(payload), err
+func (r mutationResolver) SynonymsSet(ctx context.Context, input generated.SynonymsSetInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.synonymsSet", store.TypeSynonym, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetSynonyms)
 }
 
-func (r mutationResolver) RedirectsSet(ctx context.Context, input generated.RedirectsSetInput) (*generated.RedirectsSetPayload, error) {
-	payload, err := upsertItems(ctx, "Mutation.redirectsSet", input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetRedirects)
-	return (*generated.RedirectsSetPayload)(payload), err
+func (r mutationResolver) RedirectsSet(ctx context.Context, input generated.RedirectsSetInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.redirectsSet", store.TypeAuthoredRedirect, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetRedirects)
 }
 
-// itemsPayload is the payload of each mutation of items: what was written and warnings, or user errors.
-type itemsPayload struct {
-	Items      []*model.AuthoredWrite
-	Warnings   []*model.Warning
-	UserErrors []*model.UserError
-}
-
-// upsertItems runs a mutation that creates and changes resources.
-func upsertItems[T any](ctx context.Context, coordinate string, key *string, input any, items []T, dryRun bool,
-	upsert func(context.Context, store.Actor, []T, store.Nulls, bool) (*exchange.ItemsWritten, error)) (*itemsPayload, error) {
-	return writeItems(ctx, coordinate, key, input, func(ctx context.Context, actor store.Actor) (*exchange.ItemsWritten, error) {
+// upsertItems runs a mutation that creates and changes resources of a type.
+func upsertItems[T any](ctx context.Context, coordinate, kind string, key *string, input any, items []T, dryRun bool,
+	upsert func(context.Context, store.Actor, []T, store.Nulls, bool) (*exchange.ItemsWritten, error)) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, coordinate, kind, key, input, items, dryRun, func(ctx context.Context, actor store.Actor, items []T, dryRun bool) (*exchange.ItemsWritten, error) {
 		return upsert(ctx, actor, items, opctx.Nulls(ctx), dryRun)
 	})
 }
 
-// deleteItems runs a mutation that deletes resources.
-func deleteItems[T any](ctx context.Context, coordinate string, key *string, input any, items []T, dryRun bool,
-	remove func(context.Context, store.Actor, []T, bool) (*exchange.ItemsWritten, error)) (*itemsPayload, error) {
-	return writeItems(ctx, coordinate, key, input, func(ctx context.Context, actor store.Actor) (*exchange.ItemsWritten, error) {
-		return remove(ctx, actor, items, dryRun)
-	})
-}
-
-func writeItems(ctx context.Context, coordinate string, key *string, input any, write func(context.Context, store.Actor) (*exchange.ItemsWritten, error)) (*itemsPayload, error) {
+// writeItems runs a mutation that writes or deletes resources of a type.
+func writeItems[T any](ctx context.Context, coordinate, kind string, key *string, input any, items []T, dryRun bool,
+	write func(context.Context, store.Actor, []T, bool) (*exchange.ItemsWritten, error)) (*model.AuthoringPayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, coordinate, key, input)
 	if err != nil {
 		return nil, err
 	}
-	written, err := write(ctx, auth.PrincipalFrom(ctx).Actor())
+	written, err := write(ctx, auth.PrincipalFrom(ctx).Actor(), items, dryRun)
 	userErrs, err := userErrors(err)
-	return &itemsPayload{model.NewAuthoredWrites(written), model.NewWarnings(written), userErrs}, err
+	return model.NewAuthoringPayload(kind, written, userErrs), err
+}
+
+// Node reads the resources of all rows at once.
+func (r authoredWriteResolver) Node(ctx context.Context, obj *model.AuthoredWrite) (model.Node, error) {
+	return model.Load(ctx, obj.BatchRow, "node", r.Resolver, (*Resolver).writtenNodes)
+}
+
+func (r *Resolver) writtenNodes(ctx context.Context, all []*model.AuthoredWrite) ([]model.Node, error) {
+	found := map[string]model.Node{}
+	err := r.nodesOfType(ctx, all[0].Kind, keysOf(all, func(w *model.AuthoredWrite) string { return w.ID }), found)
+	return keysOf(all, func(w *model.AuthoredWrite) model.Node { return found[store.GlobalID(w.Kind, w.ID)] }), err
 }

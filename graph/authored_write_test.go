@@ -21,11 +21,16 @@ func TestProductMutations(t *testing.T) {
 	runOnTestShop(t, []scenario{
 		{name: "a new product", query: `mutation { productsUpsert(input: {items: {id: "mug", sku: "MUG", name: "Mug", status: LIVE, description: "Blue", seo: {title: "T", description: "D"}}}) {` + writtenItems + ` }`,
 			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
-		{name: "is a draft until it is published", query: `{ authoredProduct(id: "mug") { name slug status createdAt updatedAt } product(by: {id: "mug"}) { id } }`,
+		{name: "what it wrote", query: `mutation { products: productsUpsert(input: {items: [{id: "mug", upcEan: "2"}, {id: "anvil", upcEan: "3"}]}) { items { node { id ... on AuthoredProduct { uuid name upcEan updatedAt } } } }
+			synonymsSet(input: {items: [{id: "cups", terms: ["cup", "mug"]}]}) { items { node { ... on Synonym { kind terms } } } } dry: productsUpsert(input: {items: [{id: "bowl", sku: "BOWL", name: "Bowl", status: DRAFT}, {id: "mug", name: "Cup", upcEan: null}], dryRun: true}) {
+			items { outcome node { ... on AuthoredProduct { name } } } } gone: synonymsSet(input: {items: [{id: "cups", remove: true}]}) { items { outcome node { id } } } back: productsUpsert(input: {items: [{id: "mug", upcEan: null}, {id: "anvil", upcEan: null}]}) { items { outcome } } }`,
+			data: `{"products":{"items":[{"node":{"id":` + global("AuthoredProduct", "mug") + `,"uuid":"mug","name":"Mug","upcEan":"2","updatedAt":"2024-05-30T12:00:00.000Z"}},{"node":{"id":` + global("AuthoredProduct", "anvil") + `,"uuid":"anvil","name":"Anvil","upcEan":"3","updatedAt":"2024-05-30T12:00:00.000Z"}}]},
+			"synonymsSet":{"items":[{"node":{"kind":"EQUIVALENT","terms":["cup","mug"]}}]},"dry":{"items":[{"outcome":"CREATED","node":null},{"outcome":"UPDATED","node":{"name":"Mug"}}]},"gone":{"items":[{"outcome":"DELETED","node":null}]},"back":{"items":[{"outcome":"UPDATED"},{"outcome":"UPDATED"}]}}`},
+		{name: "is a draft until it is published", query: `{ authoredProduct(by: {id: "mug"}) { name slug status createdAt updatedAt } product(by: {id: "mug"}) { id } }`,
 			data: `{"authoredProduct":{"name":"Mug","slug":"mug","status":"LIVE","createdAt":"2024-05-30T12:00:00.000Z","updatedAt":"2024-05-30T12:00:00.000Z"},"product":null}`},
 		{name: "a dry run", query: upsert, variables: graphtest.Variables{"dryRun": true, "items": []any{map[string]any{"sku": "MUG", "name": "Cup"}}},
 			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":1,"changes":[{"member":"name","before":"\"Mug\"","after":"\"Cup\""}]}],"warnings":[],"userErrors":[]}}`},
-		{name: "writes nothing", query: `{ authoredProduct(id: "mug") { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
+		{name: "writes nothing", query: `{ authoredProduct(by: {id: "mug"}) { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
 		{name: "null clears, by variables", query: upsert, variables: items(map[string]any{"id": "mug", "description": nil, "seo": map[string]any{"title": nil}}),
 			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":2,"changes":[{"member":"description","before":"\"Blue\"","after":null},{"member":"seo.title","before":"\"T\"","after":null}]}],"warnings":[],"userErrors":[]}}`},
 		{name: "null clears, by literals", query: `mutation($none: SeoInput) { productsUpsert(input: {items: {id: "mug", seo: $none}}) {` + writtenItems + ` }`, variables: graphtest.Variables{"none": nil},
@@ -40,7 +45,7 @@ func TestProductMutations(t *testing.T) {
 			{"field":["input","items","1","name"],"code":"INVALID","message":"items.1.name is required."},
 			{"field":["input","items","1","status"],"code":"INVALID","message":"items.1.status is required."},
 			{"field":["input","items","2","parentId"],"code":"INVALID","message":"items.2.parentId must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, got \"!\"."}]}}`},
-		{name: "all or none", query: `{ authoredProduct(id: "mug") { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
+		{name: "all or none", query: `{ authoredProduct(by: {id: "mug"}) { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
 		{name: "a price", query: `mutation { pricesUpsert(input: {items: [{id: "price-mug", pricebookId: "standard", sku: "MUG", amounts: [{currency: "USD", amount: "1250", tiers: [{minimumQuantity: 10, amount: "1100"}]}]}]}) {` + writtenItems + ` }`,
 			data: `{"pricesUpsert":{"items":[{"uuid":"price-mug","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "a sale", query: `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "MUG", name: "summer", validFrom: "2024-01-01T00:00:00Z", validTo: null, amounts: [{currency: "USD", amount: "1000"}]}]}) {` + writtenItems + ` }`,
@@ -61,30 +66,30 @@ func TestProductMutations(t *testing.T) {
 			data: `{"attributesDeclare":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","type"],"code":"INVALID","message":"items.0.type must stay number, because products may have such values; declare another attribute."}]}}`},
 		{name: "its value", query: `mutation { productsUpsert(input: {items: [{id: "mug", mainImageId: "photo", attributes: [{key: "load_kg", value: 2.5}]}]}) { items { changes { member after } } userErrors { message } } }`,
 			data: `{"productsUpsert":{"items":[{"changes":[{"member":"attributes","after":"{\"load_kg\":2.5}"},{"member":"mainImageId","after":"\"photo\""}]}],"userErrors":[]}}`},
-		{name: "in a node", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { node { productCount productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"nodeProductsSet":{"node":{"productCount":2,"productUuids":["anvil","mug"]},"attachedUuids":["mug","anvil"],"detachedUuids":["ink-unlisted"],"userErrors":[]}}`},
-		{name: "a node, dry", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug"], dryRun: true}) { node { productCount } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"nodeProductsSet":{"node":{"productCount":2},"attachedUuids":[],"detachedUuids":["anvil"],"userErrors":[]}}`},
-		{name: "a node, moved", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { node { productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"nodeProductsSet":{"node":{"productUuids":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
-		{name: "a node, wrong", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["none", "mug", "mug"]}) { node { uuid } attachedUuids` + mended + ` }`,
-			data: `{"nodeProductsSet":{"node":null,"attachedUuids":[],"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not a product: \"none\"."},{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is repeated: \"mug\"."}]}}`},
-		{name: "nodes", query: `mutation { nodesUpsert(input: {items: [{id: "cups", hierarchyId: "attic", name: "Cups"}, {id: "tall", hierarchyId: "attic", parentId: "cups", name: "Tall", seo: {title: "T"}}]}) {` + writtenItems + ` }`,
-			data: `{"nodesUpsert":{"items":[{"uuid":"cups","outcome":"CREATED","changeCount":0,"changes":[]},{"uuid":"tall","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
-		{name: "a node at the top, by global ids", query: `mutation { nodesUpsert(input: {items: [{id: ` + global("AuthoredNode", "tall") + `, hierarchyId: ` + global("AuthoredHierarchy", "attic") + `, parentId: null, seo: {title: null}}]}) {` + writtenItems + ` }`,
-			data: `{"nodesUpsert":{"items":[{"uuid":"tall","outcome":"UPDATED","changeCount":2,"changes":[{"member":"seo","before":"{\"title\":\"T\"}","after":null},{"member":"parentId","before":"\"cups\"","after":null}]}],"warnings":[],"userErrors":[]}}`},
-		{name: "wrong nodes", query: `mutation { nodesUpsert(input: {items: [{id: "cups", parentId: "cups"}, {name: "X"}]}) {` + writtenItems + ` }`,
-			data: `{"nodesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","parentId"],"code":"INVALID","message":"items.0.parentId must not be the node itself or one of its descendants."},{"field":["input","items","1","hierarchyId"],"code":"INVALID","message":"items.1.hierarchyId is required."}]}}`},
-		{name: "texts of a node in languages", query: `mutation { nodesUpsert(input: {items: [{id: "cups", seo: {title: "T"}, translations: [{locale: "fr", name: "Tasses", seo: {description: "D"}}, {locale: "de", name: "Tassen"}]}]}) {` + writtenItems + ` }`,
-			data: `{"nodesUpsert":{"items":[{"uuid":"cups","outcome":"UPDATED","changeCount":2,"changes":[{"member":"translations","before":null,"after":"{\"de\":{\"name\":\"Tassen\"},\"fr\":{\"name\":\"Tasses\",\"seo\":{\"description\":\"D\"}}}"},{"member":"seo","before":null,"after":"{\"title\":\"T\"}"}]}],"warnings":[],"userErrors":[]}}`},
-		{name: "null clears one", query: `mutation { nodesUpsert(input: {items: {id: "cups", translations: {locale: "de", name: null}}}) { items { outcome changes { member before after } }` + mended + ` }`,
-			data: `{"nodesUpsert":{"items":[{"outcome":"UPDATED","changes":[{"member":"translations.de","before":"{\"name\":\"Tassen\"}","after":null}]}],"userErrors":[]}}`},
-		{name: "read back", query: `{ authoredNode(id: "cups") { seo { title description } translations { locale name description seo { title description } } } authoredNodes(hierarchyId: "attic") { nodes { translations { locale } } } }`,
-			data: `{"authoredNode":{"seo":{"title":"T","description":""},"translations":[{"locale":"fr","name":"Tasses","description":"","seo":{"title":"","description":"D"}}]},"authoredNodes":{"nodes":[{"translations":[]},{"translations":[{"locale":"fr"}]},{"translations":[]}]}}`},
+		{name: "in a node", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { catalogNode { productCount productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productCount":2,"productUuids":["anvil","mug"]},"attachedUuids":["mug","anvil"],"detachedUuids":["ink-unlisted"],"userErrors":[]}}`},
+		{name: "a node, dry", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug"], dryRun: true}) { catalogNode { productCount } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productCount":2},"attachedUuids":[],"detachedUuids":["anvil"],"userErrors":[]}}`},
+		{name: "a node, moved", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { catalogNode { productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productUuids":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+		{name: "a node, wrong", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["none", "mug", "mug"]}) { catalogNode { uuid } attachedUuids` + mended + ` }`,
+			data: `{"catalogNodeProductsSet":{"catalogNode":null,"attachedUuids":[],"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not a product: \"none\"."},{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is repeated: \"mug\"."}]}}`},
+		{name: "nodes", query: `mutation { catalogNodesUpsert(input: {items: [{id: "cups", hierarchyId: "attic", name: "Cups"}, {id: "tall", hierarchyId: "attic", parentId: "cups", name: "Tall", seo: {title: "T"}}]}) {` + writtenItems + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[{"uuid":"cups","outcome":"CREATED","changeCount":0,"changes":[]},{"uuid":"tall","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
+		{name: "a node at the top, by global ids", query: `mutation { catalogNodesUpsert(input: {items: [{id: ` + global("AuthoredCatalogNode", "tall") + `, hierarchyId: ` + global("AuthoredHierarchy", "attic") + `, parentId: null, seo: {title: null}}]}) {` + writtenItems + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[{"uuid":"tall","outcome":"UPDATED","changeCount":2,"changes":[{"member":"seo","before":"{\"title\":\"T\"}","after":null},{"member":"parentId","before":"\"cups\"","after":null}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "wrong nodes", query: `mutation { catalogNodesUpsert(input: {items: [{id: "cups", parentId: "cups"}, {name: "X"}]}) {` + writtenItems + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","parentId"],"code":"INVALID","message":"items.0.parentId must not be the node itself or one of its descendants."},{"field":["input","items","1","hierarchyId"],"code":"INVALID","message":"items.1.hierarchyId is required."}]}}`},
+		{name: "texts of a node in languages", query: `mutation { catalogNodesUpsert(input: {items: [{id: "cups", seo: {title: "T"}, translations: [{locale: "fr", name: "Tasses", seo: {description: "D"}}, {locale: "de", name: "Tassen"}]}]}) {` + writtenItems + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[{"uuid":"cups","outcome":"UPDATED","changeCount":2,"changes":[{"member":"translations","before":null,"after":"{\"de\":{\"name\":\"Tassen\"},\"fr\":{\"name\":\"Tasses\",\"seo\":{\"description\":\"D\"}}}"},{"member":"seo","before":null,"after":"{\"title\":\"T\"}"}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "null clears one", query: `mutation { catalogNodesUpsert(input: {items: {id: "cups", translations: {locale: "de", name: null}}}) { items { outcome changes { member before after } }` + mended + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[{"outcome":"UPDATED","changes":[{"member":"translations.de","before":"{\"name\":\"Tassen\"}","after":null}]}],"userErrors":[]}}`},
+		{name: "read back", query: `{ authoredCatalogNode(id: "cups") { seo { title description } translations { locale name description seo { title description } } } authoredCatalogNodes(hierarchyId: "attic") { nodes { translations { locale } } } }`,
+			data: `{"authoredCatalogNode":{"seo":{"title":"T","description":""},"translations":[{"locale":"fr","name":"Tasses","description":"","seo":{"title":"","description":"D"}}]},"authoredCatalogNodes":{"nodes":[{"translations":[]},{"translations":[{"locale":"fr"}]},{"translations":[]}]}}`},
 		{name: "in the audit log", query: `{ auditEvents(first: 1, filter: {kind: NODE, resourceId: "cups"}) { nodes { operation memberCount members { member before after } } } }`,
 			holds: []string{`{"member":"attributes.locales.de","before":"{\"name\":\"Tassen\"}","after":null}`}},
-		{name: "no language", query: `mutation { nodesUpsert(input: {items: [{id: "cups", translations: [{locale: "x!", name: "A"}]}]}) { items { uuid }` + mended + ` }`,
-			data: `{"nodesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","translations","0","locale"],"code":"INVALID","message":"items.0.translations.0.locale must be a BCP 47 tag such as en or zh-Hant, got \"x!\"."}]}}`},
+		{name: "no language", query: `mutation { catalogNodesUpsert(input: {items: [{id: "cups", translations: [{locale: "x!", name: "A"}]}]}) { items { uuid }` + mended + ` }`,
+			data: `{"catalogNodesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","translations","0","locale"],"code":"INVALID","message":"items.0.translations.0.locale must be a BCP 47 tag such as en or zh-Hant, got \"x!\"."}]}}`},
 		{name: "hierarchies", query: `mutation { hierarchiesUpsert(input: {items: [{id: ` + global("AuthoredHierarchy", "attic") + `, seo: {title: "T"}, translations: {locale: "fr", name: "Grenier"}}, {id: "cellar", name: "Cellar"}]}) {` + writtenItems + ` }`,
 			data: `{"hierarchiesUpsert":{"items":[{"uuid":"attic","outcome":"UPDATED","changeCount":2,"changes":[{"member":"translations","before":null,"after":"{\"fr\":{\"name\":\"Grenier\"}}"},{"member":"seo","before":null,"after":"{\"title\":\"T\"}"}]},{"uuid":"cellar","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "hierarchies as written", query: `{ authoredHierarchies { nodes { uuid seo { title } translations { locale name } } } }`,
@@ -99,8 +104,8 @@ func TestProductMutations(t *testing.T) {
 			data: `{"hierarchiesDelete":{"items":[],"userErrors":[{"field":["input","ids","1"],"code":"UNPROCESSABLE","message":"ids.1 cannot be deleted: it is used by the catalog \"main\" and 3 more; change or delete that first."}]}}`},
 		{name: "wrong hierarchies", query: `mutation { hierarchiesUpsert(input: {items: [{id: "box", name: "Box"}]}) { items { uuid }` + mended + ` }`,
 			data: `{"hierarchiesUpsert":{"items":[],"userErrors":[{"field":["input","items","0","id"],"code":"UNPROCESSABLE","message":"items.0.id is already used by a node: \"box\"."}]}}`},
-		{name: "nodes deleted", query: `mutation { nodesDelete(input: {ids: ["tall", "none"]}) {` + writtenItems + ` }`,
-			data: `{"nodesDelete":{"items":[],"warnings":[],"userErrors":[{"field":["input","ids","1"],"code":"NOT_FOUND","message":"ids.1 is not the id of a node: \"none\"."}]}}`},
+		{name: "nodes deleted", query: `mutation { catalogNodesDelete(input: {ids: ["tall", "none"]}) {` + writtenItems + ` }`,
+			data: `{"catalogNodesDelete":{"items":[],"warnings":[],"userErrors":[{"field":["input","ids","1"],"code":"NOT_FOUND","message":"ids.1 is not the id of a node: \"none\"."}]}}`},
 		{name: "synonyms", query: `mutation { synonymsSet(input: {items: [{id: "cup", term: "mug", terms: ["cup"]}, {id: "organ", remove: true}]}) {` + writtenItems + ` }`,
 			data: `{"synonymsSet":{"items":[{"uuid":"cup","outcome":"CREATED","changeCount":0,"changes":[]},{"uuid":"organ","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "as written", query: `{ synonym(id: "cup") { kind term terms locale } gone: synonym(id: "organ") { kind } }`, data: `{"synonym":{"kind":"ONE_WAY","term":"mug","terms":["cup"],"locale":null},"gone":null}`},
@@ -118,10 +123,10 @@ func TestProductMutations(t *testing.T) {
 			data: `{"pricesDelete":{"items":[{"uuid":"price-mug","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "a file deleted, dry", query: `mutation { filesDelete(input: {ids: ["photo"], dryRun: true}) {` + writtenItems + ` }`,
 			data: `{"filesDelete":{"items":[{"uuid":"photo","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[{"field":["input","ids","0"],"message":"ids.0 is still used by the product \"mug\"."}],"userErrors":[]}}`},
-		{name: "the global id of another type", query: `mutation { productsDelete(input: {ids: ["mug", ` + global("AuthoredNode", "mug") + `]}) { items { uuid }` + mended + ` }`,
-			data: `{"productsDelete":null}`, codes: []store.Code{store.Invalid}, argument: "input.ids.1", holds: []string{"input.ids.1 is the global id of the type AuthoredNode; send that of a product, or its own id."}},
-		{name: "by variables, in an item", query: `mutation($items: [NodeItemInput!]!) { nodesUpsert(input: {items: $items}) { items { uuid }` + mended + ` }`, variables: graphtest.Variables{"items": map[string]any{"hierarchyId": store.GlobalID(store.TypeAuthoredNode, "box"), "name": "X"}},
-			data: `{"nodesUpsert":null}`, codes: []store.Code{store.Invalid}, argument: "input.items.0.hierarchyId"},
+		{name: "the global id of another type", query: `mutation { productsDelete(input: {ids: ["mug", ` + global("AuthoredCatalogNode", "mug") + `]}) { items { uuid }` + mended + ` }`,
+			data: `{"productsDelete":null}`, codes: []store.Code{store.Invalid}, argument: "input.ids.1", holds: []string{"input.ids.1 is the global id of the type AuthoredCatalogNode; send that of a product, or its own id."}},
+		{name: "by variables, in an item", query: `mutation($items: [CatalogNodeItemInput!]!) { catalogNodesUpsert(input: {items: $items}) { items { uuid }` + mended + ` }`, variables: graphtest.Variables{"items": map[string]any{"hierarchyId": store.GlobalID(store.TypeAuthoredCatalogNode, "box"), "name": "X"}},
+			data: `{"catalogNodesUpsert":null}`, codes: []store.Code{store.Invalid}, argument: "input.items.0.hierarchyId"},
 		{name: "of the published product", query: `mutation { productsDelete(input: {ids: [` + global("Product", "mug") + `], dryRun: true}) { items { uuid }` + mended + ` }`, data: `{"productsDelete":{"items":[{"uuid":"mug"}],"userErrors":[]}}`},
 		{name: "what waits", query: `{ catalogPendingChanges(catalogId: "main") { nodes { kind uuid } } }`, holds: []string{`{"kind":"PRODUCT","uuid":"mug"}`, `{"kind":"PRICE","uuid":"MUG"}`}},
 		{name: "deleted, dry", query: `mutation { productsDelete(input: {ids: ["mug"], dryRun: true}) {` + writtenItems + ` }`,
@@ -129,12 +134,12 @@ func TestProductMutations(t *testing.T) {
 		{name: "deleted", query: `mutation { productsDelete(input: {ids: [` + global("Product", "mug") + `]}) { items { uuid }` + mended + ` }`, data: `{"productsDelete":{"items":[{"uuid":"mug"}],"userErrors":[]}}`},
 		{name: "gone", query: `mutation { productsDelete(input: {ids: ["mug"]}) { items { uuid }` + mended + ` }`,
 			data: `{"productsDelete":{"items":[],"userErrors":[{"field":["input","ids","0"],"code":"NOT_FOUND","message":"ids.0 is not the id of a product: \"mug\"."}]}}`},
-		{name: "a node with a product that was deleted", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil", "none"]}) { attachedUuids` + mended + ` }`,
-			data: `{"nodeProductsSet":{"attachedUuids":[],"userErrors":[{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not a product: \"none\"."}]}}`},
-		{name: "sent as it is", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { node { productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"nodeProductsSet":{"node":{"productUuids":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
-		{name: "moved and detached", query: `mutation { first: nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { node { productUuids(first: 5) } } then: nodeProductsSet(input: {id: "box", productIds: ["anvil"]}) { detachedUuids` + mended + ` }`,
-			data: `{"first":{"node":{"productUuids":["anvil","mug"]}},"then":{"detachedUuids":["mug"],"userErrors":[]}}`},
+		{name: "a node with a product that was deleted", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil", "none"]}) { attachedUuids` + mended + ` }`,
+			data: `{"catalogNodeProductsSet":{"attachedUuids":[],"userErrors":[{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not a product: \"none\"."}]}}`},
+		{name: "sent as it is", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { catalogNode { productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productUuids":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+		{name: "moved and detached", query: `mutation { first: catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { catalogNode { productUuids(first: 5) } } then: catalogNodeProductsSet(input: {id: "box", productIds: ["anvil"]}) { detachedUuids` + mended + ` }`,
+			data: `{"first":{"catalogNode":{"productUuids":["anvil","mug"]}},"then":{"detachedUuids":["mug"],"userErrors":[]}}`},
 	})
 }
 
@@ -160,5 +165,36 @@ func TestMostItemsOfACall(t *testing.T) {
 		require.Equal(t, 1000, strings.Count(string(second.Data), `"UPDATED"`))
 		require.Less(t, len(second.Data), 1<<19, "values of changes are bounded")
 		require.Contains(t, string(send(1001, "").Data), "must have between 1 and 1000 elements, got 1001")
+	})
+}
+
+// What a mutation wrote is read by one statement for all items, if it is selected, and costs by their number before they are
+// written.
+func TestWrittenNodesAreReadTogether(t *testing.T) {
+	t.Parallel()
+	const upsert = `mutation($items: [FileItemInput!]!) { filesUpsert(input: {items: $items}) { items { outcome %s } userErrors { message } } }`
+	files := func(n int) graphtest.Variables {
+		items := make([]any, n)
+		for i := range items {
+			items[i] = map[string]any{"id": fmt.Sprintf("file-%d", i), "fileName": "a.jpg", "href": "https://files.example/a.jpg"}
+		}
+		return graphtest.Variables{"items": items}
+	}
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		statements := func(n int, node string) int {
+			r := graphtest.As(graphtest.NewPost(t, fmt.Sprintf(upsert, node), files(n)), graphtest.Admin())
+			ctx, counter := store.CountStatements(r.Context())
+			require.Empty(t, s.Send(t, r.WithContext(ctx)).Errors)
+			return counter.Count()
+		}
+		statements(50, "") // creates them
+		const node = `node { ... on AuthoredFile { id fileName } }`
+		without := statements(50, "")
+		require.Equal(t, without+1, statements(50, node))
+
+		a := s.Post(t, fmt.Sprintf(upsert, `node { ... on AuthoredFile {`+graphtest.Many(40, " a#: fileName")+` } }`), files(1000))
+		require.Contains(t, a.Body.String(), "UNPROCESSABLE")
+		require.Contains(t, a.Body.String(), "filesUpsert.items.node: 1,000 rows requested")
 	})
 }

@@ -136,13 +136,11 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 	quoted := func(values ...string) string { return strconv.Quote(values[a.IntN(len(values))]) }
 	products := []string{"anvil", "brush", "chalk", "easel", "easel-oak", "glue", "kit", "frame", "drill-draft", lamp}
 	switch coordinate + "." + argument.Name {
-	case "Query.product.by":
+	case "Query.product.by", "Query.authoredProduct.by":
 		return "{id: " + quoted(products...) + "}"
-	case "Query.authoredProduct.id":
-		return quoted(products...)
 	case "Query.catalogNode.by":
 		return []string{"{id: ", "{slug: "}[a.IntN(2)] + quoted("tools", "hand-tools", "paints", "sale", "workshop", "box") + "}"
-	case "Query.authoredNode.id":
+	case "Query.authoredCatalogNode.id":
 		return quoted("tools", "hand-tools", "paints", "sale", "workshop", "box")
 	case "Query.hierarchy.id", "Query.authoredHierarchy.id":
 		return quoted("workshop", "seasons", "attic")
@@ -286,7 +284,7 @@ func globalIDs() (ids []string) {
 		{store.TypeProduct, "anvil", "easel", "easel-oak", "kit", "brush"}, {store.TypeCatalogNode, "tools", "sale", "workshop"}, {store.TypeHierarchy, "workshop", "seasons"},
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
-		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
+		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredCatalogNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
 		{store.TypePricebook, "standard", "vip"}, {store.TypeAuthoredPrice, "standard-anvil", "vip-anvil"}, {store.TypeAuthoredFile, "photo-1", "photo-2"}, {store.TypeAuthoredAttribute, "brand", "uses"}, {store.TypeAuthoredRedirect, "help", "old-tools"},
 	} {
 		for _, id := range of[1:] {
@@ -358,6 +356,8 @@ func selectAll(kind string, depth int) string {
 		required := slices.ContainsFunc(field.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
 		switch {
 		case strings.HasPrefix(field.Name, "__") || required || strings.HasSuffix(inner.Name, "Connection"):
+		case inner.Kind == ast.Interface:
+			b.WriteString(" " + field.Name + " { __typename id }")
 		case inner.IsLeafType():
 			b.WriteString(" " + field.Name)
 		case depth > 0:

@@ -80,7 +80,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 			`{ products { nodes { name } } }`,
 			`{ products { nodes { children { uuid } } } }`,
 			`{ products { nodes { files { file { uuid } } } } }`,
-			`{ products { nodes { nodes { uuid } } } }`,
+			`{ products { nodes { catalogNodes { uuid } } } }`,
 			`{ stocks { nodes { product { componentProducts { uuid } } } } }`,
 		} {
 			t.Run(query, func(t *testing.T) {

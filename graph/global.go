@@ -193,7 +193,7 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 // authoredLists maps authored types to the coordinate whose scope they need.
 var authoredLists = map[string]string{
 	store.TypeCatalog: "Query.catalogs", store.TypeCatalogRule: "Query.catalogRules",
-	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredNode: "Query.authoredNodes",
+	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredCatalogNode: "Query.authoredCatalogNodes",
 	store.TypeAuthoredProduct: "Query.authoredProducts", store.TypePricebook: "Query.pricebooks",
 	store.TypeAuthoredPrice: "Query.authoredPrices", store.TypeAuthoredFile: "Query.authoredFiles",
 	store.TypeAuthoredAttribute: "Query.authoredAttributes", store.TypeAuthoredRedirect: "Query.authoredRedirects",
@@ -230,7 +230,7 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 		return addByID(ctx, ids, r.store.Catalogs.AuthoredHierarchiesByID, into)
 	}
 	byID, err := r.store.Catalogs.AuthoredNodesByID(ctx, ids)
-	addNodes(model.NewBatch[model.AuthoredNode](valuesByID(ids, byID)), into)
+	addNodes(model.NewBatch[model.AuthoredCatalogNode](valuesByID(ids, byID)), into)
 	return err
 }
 

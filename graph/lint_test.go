@@ -235,7 +235,7 @@ func TestInputsOfOneMemberAreOneOf(t *testing.T) {
 			assert.NotRegexp(t, `(?i)exactly one (of|member)`, definition.Description, "%s: add @oneOf", definition.Name)
 		}
 	}
-	for _, name := range []string{"TextFilter", "ProductIdentifierInput", "CatalogNodeIdentifierInput", "PromotionDetailsInput"} {
+	for _, name := range []string{"TextFilter", "ProductIdentifierInput", "CatalogNodeIdentifierInput", "AuthoredProductIdentifierInput", "PromotionDetailsInput"} {
 		assert.NotNil(t, graphtest.Schema().Types[name].Directives.ForName("oneOf"), name)
 	}
 }

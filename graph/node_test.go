@@ -136,7 +136,7 @@ func TestNodeFindsEveryID(t *testing.T) {
 			"a product":             `{ row: product(by: {id: "anvil"}) { __typename id } }`,
 			"a product's image":     `{ row: product(by: {id: "anvil"}) { row: mainImage { __typename id } } }`,
 			"a product's stock":     `{ row: product(by: {id: "anvil"}) { row: stock { __typename id } } }`,
-			"a product's node":      `{ row: product(by: {id: "kit"}) { row: nodes { __typename id } } }`,
+			"a product's node":      `{ row: product(by: {id: "kit"}) { row: catalogNodes { __typename id } } }`,
 			"a node":                `{ row: catalogNode(by: {id: "hand-tools"}) { __typename id } }`,
 			"a node's parent":       `{ row: catalogNode(by: {id: "hand-tools"}) { row: parent { __typename id } } }`,
 			"a node's hierarchy":    `{ row: catalogNode(by: {id: "hand-tools"}) { row: hierarchy { __typename id } } }`,

@@ -37,7 +37,8 @@ var filterSamples = map[string]string{
 	"PromotionCodeFilter.startsWith": `"t"`, "PromotionCodeFilter.state": `[AVAILABLE]`, "PromotionCodeFilter.createdAt": `{ge: "2020-01-01"}`,
 	"AuditEventFilter.actor": `"test"`, "AuditEventFilter.kind": `PRODUCT`, "AuditEventFilter.resourceId": `"anvil"`, "AuditEventFilter.action": `CREATED`,
 	"AuditEventFilter.since": `"2020-01-01T00:00:00.000Z"`, "AuditEventFilter.until": `"2120-01-01T00:00:00.000Z"`,
-	"FileFilter.ids": `["photo-1", "photo-2"]`, "AuthoredPriceFilter.pricebookId": `"standard"`, "AuthoredPriceFilter.skus": `["ANVIL", "BRUSH"]`,
+	"FileFilter.ids": `["photo-1", "photo-2"]`, "AuthoredProductFilter.sku": `{eq: "ANVIL"}`, "AuthoredProductFilter.parentId": `"easel"`, "AuthoredProductFilter.status": `LIVE`, "AuthoredProductFilter.updatedAt": `{gt: "2000-01-01T00:00:00.000Z"}`,
+	"AuthoredPriceFilter.pricebookId": `"standard"`, "AuthoredPriceFilter.skus": `["ANVIL", "BRUSH"]`,
 	"ListBounds.id": `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }
 

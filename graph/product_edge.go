@@ -131,9 +131,9 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 	return attached, nil
 }
 
-func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
+func (r productResolver) CatalogNodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
 	nodes, err := r.nodesOfProduct(ctx, obj)
-	return opctx.Spend(ctx, "nodes", nodes, err)
+	return opctx.Spend(ctx, "catalogNodes", nodes, err)
 }
 
 func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
@@ -170,7 +170,7 @@ func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) (
 		trails[i] = make([]*model.BreadcrumbTrail, len(below))
 		for k, node := range below {
 			if trails[i][k] = byNode[node]; trails[i][k] == nil {
-				trails[i][k] = &model.BreadcrumbTrail{Node: node}
+				trails[i][k] = &model.BreadcrumbTrail{CatalogNode: node}
 				byNode[node], nodes = trails[i][k], append(nodes, node)
 			}
 		}

@@ -27,7 +27,7 @@ func productsByName() []scenario {
 		{name: "path without a node", query: `{ product(by: {path: "anvil"}) { uuid } }`, data: `{"product":null}`},
 		{name: "empty path", query: `{ product(by: {path: "/"}) { uuid } }`, data: `{"product":null}`},
 		{name: "a UUID in any case", query: `{ product(by: {id: "C0FFEE00-0000-4000-8000-00000000000A"}) { uuid } }`, data: `{"product":{"uuid":"` + lamp + `"}}`},
-		{name: "a product without a node", query: `{ product(by: {id: "frame"}) { uuid nodes { uuid } } }`, data: `{"product":{"uuid":"frame","nodes":[]}}`},
+		{name: "a product without a node", query: `{ product(by: {id: "frame"}) { uuid catalogNodes { uuid } } }`, data: `{"product":{"uuid":"frame","catalogNodes":[]}}`},
 		{name: "unknown id", query: `{ product(by: {id: "nobody"}) { uuid } }`, data: `{"product":null}`},
 		{name: "unknown sku", query: `{ product(by: {sku: "anvil"}) { uuid } }`, data: `{"product":null}`},
 		{name: "empty id", query: `{ product(by: {id: ""}) { uuid } }`, data: `{"product":null}`},
@@ -52,12 +52,12 @@ func productMembers() []scenario {
 		{name: "unset members", query: `{ product(by: {id: "frame"}) { description commodityType upcEan manufacturerPartNum externalRef productTypes
 			pricebookUuid price { money { amount } } originalPrice { money { amount } } saleName saleExpires
 			tiers { name } modifiers { name } translations { language } components { key } bundleConfiguration { choices { component } } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
-			variantOptions { uuid } parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } nodes { uuid }
-			breadcrumbs { node { uuid } } stock { total } } }`,
+			variantOptions { uuid } parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } catalogNodes { uuid }
+			breadcrumbs { catalogNode { uuid } } stock { total } } }`,
 			data: `{"product":{"description":"","commodityType":"","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":[],
 			"pricebookUuid":null,"price":null,"originalPrice":null,"saleName":null,"saleExpires":null,
 			"tiers":[],"modifiers":[],"translations":[{"language":"en"}],"components":[],"bundleConfiguration":{"choices":[]},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
-			"childVariations":[],"variantOptions":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"nodes":[],
+			"childVariations":[],"variantOptions":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"catalogNodes":[],
 			"breadcrumbs":[],"stock":null}}`},
 		{name: "no parent if it is a draft", query: `{ product(by: {id: "jar"}) { parent { uuid } } }`, data: `{"product":{"parent":null}}`},
 		{name: "the merchant's own members", query: `{ product(by: {id: "glue"}) { customInputs extensions shopperAttributes priceModifiers } }`,
@@ -93,7 +93,7 @@ func productEdges() []scenario {
 			{"language":"pt-BR","name":"Pincel","description":"For paint."},{"language":"zh-Hant","name":"筆刷","description":"用於繪畫。"}]}}`},
 		{name: "a bundle with its default options", query: `{ product(by: {id: "kit"}) { bundleConfiguration { choices { component options { uuid quantity } } } } }`,
 			data: `{"product":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":2}]}]}}}`},
-		{name: "a child has its parent's nodes", query: `{ product(by: {id: "easel-oak"}) { nodes { uuid } } }`, data: `{"product":{"nodes":[{"uuid":"paints"}]}}`},
+		{name: "a child has its parent's nodes", query: `{ product(by: {id: "easel-oak"}) { catalogNodes { uuid } } }`, data: `{"product":{"catalogNodes":[{"uuid":"paints"}]}}`},
 		{name: "components in pages", query: `{ product(by: {id: "kit"}) { componentProductsConnection(first: 1) { totalCount pageInfo { hasNextPage } facets { groups(keys: ["productTypes"]) { values { value count } } } nodes { uuid } } childrenConnection { totalCount nodes { uuid } } } }`,
 			data: `{"product":{"componentProductsConnection":{"totalCount":1,"pageInfo":{"hasNextPage":false},"facets":{"groups":[]},"nodes":[{"uuid":"frame"}]},"childrenConnection":{"totalCount":0,"nodes":[]}}}`},
 		{name: "children in pages, filtered and sorted", query: `{ product(by: {id: "easel"}) { childrenConnection(filter: {tags: {eq: "wood"}}, orderBy: {field: PRICE}) { totalCount facets { groups(keys: ["tags"]) { values { value count } } } nodes { uuid } } none: childrenConnection(filter: {tags: {eq: "paint"}}) { totalCount nodes { uuid } } } }`,
@@ -105,15 +105,15 @@ func productEdges() []scenario {
 			data: `{"product":{"mainImage":{"id":"RmlsZTpwaG90by0x","uuid":"photo-1","fileName":"anvil.jpg","mimeType":"image/jpeg","public":true,"href":"https://cdn.example/anvil.jpg",
 			"createdAt":"2023-01-01T00:00:00.000Z","width":640,"height":480},"files":[{"attachedAt":"2023-01-05T00:00:00.000Z","file":{"uuid":"photo-1","public":true,"width":640,"createdAt":"2023-01-01T00:00:00.000Z"}},
 			{"attachedAt":null,"file":{"uuid":"photo-2","public":false,"width":null,"createdAt":"2023-01-02T03:04:05.678Z"}}]}}`},
-		{name: "nodes and the ways there, the newest attachment first", query: `{ product(by: {id: "brush"}) { nodes { uuid } breadcrumbs { node { uuid } ancestors { uuid name slug } } } }`,
-			data: `{"product":{"nodes":[{"uuid":"sale"},{"uuid":"hand-tools"},{"uuid":"tools"}],"breadcrumbs":[
-			{"node":{"uuid":"sale"},"ancestors":[{"uuid":"seasons","name":"Seasons","slug":""}]},
-			{"node":{"uuid":"hand-tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"},{"uuid":"tools","name":"Tools","slug":"tools"}]},
-			{"node":{"uuid":"tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}]}]}}`},
+		{name: "nodes and the ways there, the newest attachment first", query: `{ product(by: {id: "brush"}) { catalogNodes { uuid } breadcrumbs { catalogNode { uuid } ancestors { uuid name slug } } } }`,
+			data: `{"product":{"catalogNodes":[{"uuid":"sale"},{"uuid":"hand-tools"},{"uuid":"tools"}],"breadcrumbs":[
+			{"catalogNode":{"uuid":"sale"},"ancestors":[{"uuid":"seasons","name":"Seasons","slug":""}]},
+			{"catalogNode":{"uuid":"hand-tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"},{"uuid":"tools","name":"Tools","slug":"tools"}]},
+			{"catalogNode":{"uuid":"tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}]}]}}`},
 		{name: "stock", query: `{ product(by: {id: "anvil"}) { stock { uuid total available allocated product { uuid } } } }`,
 			data: `{"product":{"stock":{"uuid":"anvil","total":9,"available":7,"allocated":2,"product":{"uuid":"anvil"}}}}`},
-		{name: "the products of a product's node", query: `{ product(by: {id: "kit"}) { nodes { products(first: 2) { totalCount edges { curated node { uuid } } } } } }`,
-			data: `{"product":{"nodes":[{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}}]}}]}}`},
+		{name: "the products of a product's node", query: `{ product(by: {id: "kit"}) { catalogNodes { products(first: 2) { totalCount edges { curated node { uuid } } } } } }`,
+			data: `{"product":{"catalogNodes":[{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}}]}}]}}`},
 	}
 }
 

@@ -41,29 +41,30 @@ func NewResolver(s *shop.Store, options ...Option) *Resolver {
 }
 
 type (
-	queryResolver           struct{ *Resolver }
-	mutationResolver        struct{ *Resolver }
-	subscriptionResolver    struct{ *Resolver }
-	productResolver         struct{ *Resolver }
-	configuredResolver      struct{ *Resolver }
-	catalogNodeResolver     struct{ *Resolver }
-	hierarchyResolver       struct{ *Resolver }
-	stockResolver           struct{ *Resolver }
-	transactionResolver     struct{ *Resolver }
-	releaseResolver         struct{ *Resolver }
-	jobResolver             struct{ *Resolver }
-	promotionResolver       struct{ *Resolver }
-	authoredNodeResolver    struct{ *Resolver }
-	authoredProductResolver struct{ *Resolver }
-	authoredPriceResolver   struct{ *Resolver }
-	authoredAmountResolver  struct{ *Resolver }
-	authoredTierResolver    struct{ *Resolver }
-	codeRefusalResolver     struct{ *Resolver }
-	codeCheckResolver       struct{ *Resolver }
-	previewResolver         struct{ *Resolver }
-	codeUsageResolver       struct{ *Resolver }
-	ruleResolver            struct{ *Resolver }
-	optionResolver          struct{ *Resolver }
+	queryResolver               struct{ *Resolver }
+	mutationResolver            struct{ *Resolver }
+	subscriptionResolver        struct{ *Resolver }
+	productResolver             struct{ *Resolver }
+	configuredResolver          struct{ *Resolver }
+	catalogNodeResolver         struct{ *Resolver }
+	hierarchyResolver           struct{ *Resolver }
+	stockResolver               struct{ *Resolver }
+	transactionResolver         struct{ *Resolver }
+	releaseResolver             struct{ *Resolver }
+	jobResolver                 struct{ *Resolver }
+	promotionResolver           struct{ *Resolver }
+	authoredCatalogNodeResolver struct{ *Resolver }
+	authoredProductResolver     struct{ *Resolver }
+	authoredWriteResolver       struct{ *Resolver }
+	authoredPriceResolver       struct{ *Resolver }
+	authoredAmountResolver      struct{ *Resolver }
+	authoredTierResolver        struct{ *Resolver }
+	codeRefusalResolver         struct{ *Resolver }
+	codeCheckResolver           struct{ *Resolver }
+	previewResolver             struct{ *Resolver }
+	codeUsageResolver           struct{ *Resolver }
+	ruleResolver                struct{ *Resolver }
+	optionResolver              struct{ *Resolver }
 
 	productConnectionResolver struct{ *Resolver }
 
@@ -144,8 +145,13 @@ func (r *Resolver) CatalogRule() generated.CatalogRuleResolver { return ruleReso
 // ComponentOption implements generated.ResolverRoot.
 func (r *Resolver) ComponentOption() generated.ComponentOptionResolver { return optionResolver{r} }
 
-// AuthoredNode implements generated.ResolverRoot.
-func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }
+// AuthoredCatalogNode implements generated.ResolverRoot.
+func (r *Resolver) AuthoredCatalogNode() generated.AuthoredCatalogNodeResolver {
+	return authoredCatalogNodeResolver{r}
+}
+
+// AuthoredWrite implements generated.ResolverRoot.
+func (r *Resolver) AuthoredWrite() generated.AuthoredWriteResolver { return authoredWriteResolver{r} }
 
 // AuthoredProduct implements generated.ResolverRoot.
 func (r *Resolver) AuthoredProduct() generated.AuthoredProductResolver {

@@ -76,7 +76,7 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + graphtest.ProductEdges + ` } } } } }`, 1, 60},
 			{"nodes with products from the end", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(last: 1) { nodes { uuid } } } } }`, 1, 60},
 			{"nodes with products from an offset", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 1, offset: 1) { nodes { uuid } } } } }`, 1, 60},
-			{"the products of each product's nodes", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 40},
+			{"the products of each product's nodes", `query($n: Int) { catalogNode(by: {id: "wholes"}) { products(first: $n) { nodes { catalogNodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 40},
 			{"children of nodes, with products", `query($n: Int) { catalogNodes(first: $n, offset: 1, filter: {parentId: "more-00"}) { nodes { children(first: 3) { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 60},
 			{"hierarchies with children", `query($n: Int) { hierarchies(first: $n) { nodes { name children { nodes { name products(first: 1) { nodes { sku } } } } } } }`, 3, 12},
 			{"hierarchies with products", `query($n: Int) { hierarchies(first: $n) { nodes { name products(first: 2) { nodes { sku } } } } }`, 1, 12},
@@ -120,8 +120,9 @@ func TestStatementsDoNotDependOnAliases(t *testing.T) {
 			return "{" + b.String() + " ...F } fragment F on Query {" + fmt.Sprintf(" more: "+field, "frame") + " }"
 		}
 		for _, field := range []string{
-			`authoredProduct(id: %q) { id uuid name }`,
-			`authoredNode(id: %q) { id name }`,
+			`authoredProduct(by: {id: %q}) { id uuid name }`,
+			`authoredProduct(by: {sku: %q}) { id uuid name }`,
+			`authoredCatalogNode(id: %q) { id name }`,
 			`authoredFile(id: %q) { id }`,
 			`pricebook(id: %q) { id }`,
 			`catalogRule(id: %q) { id }`,
@@ -182,7 +183,7 @@ func requireEveryEdge(t *testing.T, s *graphtest.Service) {
 	s.Post(t, `{ catalogNode(by: {id: "wholes"}) { products(first: 100) { totalCount nodes { `+graphtest.ProductEdges+` } } } }`, nil).Read(t, &data)
 	require.Equal(t, graphtest.Wholes, data.CatalogNode.Products.TotalCount)
 	for _, product := range data.CatalogNode.Products.Nodes {
-		for _, edge := range []string{"parent", "children", "files", "mainImage", "componentProducts", "nodes", "breadcrumbs", "stock", "components"} {
+		for _, edge := range []string{"parent", "children", "files", "mainImage", "componentProducts", "catalogNodes", "breadcrumbs", "stock", "components"} {
 			require.NotContains(t, []string{"null", "[]", ""}, string(product[edge]), edge)
 		}
 	}

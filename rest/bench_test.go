@@ -129,7 +129,7 @@ func measure(b *testing.B, s *testServer, q benchRequest) {
 
 const everyEdge = `{ id uuid sku name slug description price { money { amount currency formatted } }
 	tags productTypes createdAt updatedAt mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
-	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
+	catalogNodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
 
 // longestNode returns the node with the longest list.
 func longestNode(b *testing.B, s *testServer) string {

@@ -68,7 +68,7 @@ func wireProduct(p map[string]any) map[string]any {
 	}
 	crumbs, crumbNodes := map[string]any{}, []any{}
 	for _, trail := range p["breadcrumbs"].([]any) {
-		node := trail.(map[string]any)["node"].(map[string]any)["uuid"].(string)
+		node := trail.(map[string]any)["catalogNode"].(map[string]any)["uuid"].(string)
 		crumbs[node], crumbNodes = mapList(trail.(map[string]any)["ancestors"], func(a map[string]any) any { return a["uuid"] }),
 			append(crumbNodes, node)
 	}

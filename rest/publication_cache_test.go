@@ -126,8 +126,8 @@ func changingTargets() []string {
 	for _, id := range []string{"anvil", "brush", "chalk", "kit", "easel", "easel-oak", "glue", "ink-unlisted", "drill-draft"} {
 		targets = append(targets, "/catalog/products/"+id, "/catalog/products/"+id+"?include="+allIncludes)
 	}
-	const product = `uuid name slug sku publishedAt tags price { money { amount } } mainImage { href } files { file { href } } breadcrumbs { node { name hasChildren } ancestors { name } }
-		parent { name } children { name } componentProducts { name } nodes { name } translations { language name }`
+	const product = `uuid name slug sku publishedAt tags price { money { amount } } mainImage { href } files { file { href } } breadcrumbs { catalogNode { name hasChildren } ancestors { name } }
+		parent { name } children { name } componentProducts { name } catalogNodes { name } translations { language name }`
 	for _, query := range []string{
 		`{ product(by: {id: "anvil"}) { ` + product + ` } }`, `{ product(by: {id: "easel-oak"}) { ` + product + ` } }`, `{ product(by: {sku: "GLUE"}) { ` + product + ` } }`,
 		`{ product(by: {slug: "shared"}) { ` + product + ` } }`, `{ product(by: {slug: "brush"}) { ` + product + ` } }`, `{ product(by: {id: "none"}) { name } }`,
@@ -139,7 +139,7 @@ func changingTargets() []string {
 		`{ products(first: 4) { totalCount pageInfo { endCursor hasNextPage } nodes { name } } }`,
 		`{ products(first: 4, filter: {search: "a"}) { totalCount nodes { name } } }`,
 		`{ currencies { code default } format: currencies { format } locales }`,
-		`{ searchSuggestions(text: "a", first: 3) { completions didYouMean nodes { name } products { name } } }`,
+		`{ searchSuggestions(text: "a", first: 3) { completions didYouMean catalogNodes { name } products { name } } }`,
 		`{ sitemap(first: 5) { nodes { path updatedAt } endCursor } }`,
 		`{ node(id: "anvil") { id ... on Product { ` + product + ` } } tools: node(id: "tools") { ... on CatalogNode { name children { nodes { name } } } } }`,
 		`{ nodes(ids: ["` + store.GlobalID(store.TypeHierarchy, "workshop") + `", "` + store.GlobalID(store.TypeProduct, "none") + `", "glue"]) { id ... on Hierarchy { name } ... on Product { name tags } } }`,

@@ -20,7 +20,7 @@ func TestETagsOutliveAPublication(t *testing.T) {
 		writer := openShop(t, e, shopFile(), withClock(clock))
 		other := serveStore(t, e.Open(t, withClock(clock)))
 		same := []string{"/catalog/products/anvil?include=" + allIncludes, "/catalog/nodes", "/catalog/nodes/tools", "/catalog/hierarchies",
-			productsOf("paints") + "?include=" + allIncludes, "/graphql?query=%7Bproduct(by:%7Bid:%22anvil%22%7D)%7Bname%20publishedAt%20mainImage%7BfileName%7D%20breadcrumbs%7Bnode%7Bname%7D%7D%7D%7D"}
+			productsOf("paints") + "?include=" + allIncludes, "/graphql?query=%7Bproduct(by:%7Bid:%22anvil%22%7D)%7Bname%20publishedAt%20mainImage%7BfileName%7D%20breadcrumbs%7BcatalogNode%7Bname%7D%7D%7D%7D"}
 		changed := []string{"/catalog/products/brush", productsOf("tools"), "/catalog/products"}
 		tags := map[string]string{}
 		for _, path := range append(same, changed...) {

@@ -117,17 +117,17 @@ const (
 	TypePromotionCode = "PromotionCode"
 
 	// Authored resources.
-	TypeCatalog           = "Catalog"
-	TypeCatalogRule       = "CatalogRule"
-	TypeAuthoredHierarchy = "AuthoredHierarchy"
-	TypeAuthoredNode      = "AuthoredNode"
-	TypeAuthoredProduct   = "AuthoredProduct"
-	TypePricebook         = "Pricebook"
-	TypeAuthoredPrice     = "AuthoredPrice"
-	TypeAuthoredFile      = "AuthoredFile"
-	TypeAuthoredAttribute = "AuthoredAttribute"
-	TypeAuthoredRedirect  = "AuthoredRedirect"
-	TypeSynonym           = "Synonym"
+	TypeCatalog             = "Catalog"
+	TypeCatalogRule         = "CatalogRule"
+	TypeAuthoredHierarchy   = "AuthoredHierarchy"
+	TypeAuthoredCatalogNode = "AuthoredCatalogNode"
+	TypeAuthoredProduct     = "AuthoredProduct"
+	TypePricebook           = "Pricebook"
+	TypeAuthoredPrice       = "AuthoredPrice"
+	TypeAuthoredFile        = "AuthoredFile"
+	TypeAuthoredAttribute   = "AuthoredAttribute"
+	TypeAuthoredRedirect    = "AuthoredRedirect"
+	TypeSynonym             = "Synonym"
 )
 
 // GlobalID returns an id that is unique across types and opaque to clients.
@@ -148,7 +148,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	}
 	switch kind {
 	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
-		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypeAuthoredProduct,
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredCatalogNode, TypeAuthoredProduct,
 		TypePricebook, TypeAuthoredPrice, TypeAuthoredFile, TypeAuthoredAttribute, TypeAuthoredRedirect, TypeSynonym, TypePromotion, TypePromotionCode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok

@@ -124,7 +124,7 @@ func TestStorefrontsAudience(t *testing.T) {
 	t.Parallel()
 	storefront := audience.New(document.Schema()).For(auth.ShopperScopes()).Schema
 	require.Nil(t, storefront.Mutation)
-	for _, name := range []string{"Gateway", "GatewaySlug", "Job", "JobKind", "Promotion", "PromotionCode", "Catalog", "CatalogRule", "AuthoredNode",
+	for _, name := range []string{"Gateway", "GatewaySlug", "Job", "JobKind", "Promotion", "PromotionCode", "Catalog", "CatalogRule", "AuthoredCatalogNode",
 		"AuthoredHierarchy", "StockTransaction", "StockAction", "UserError", "PromotionCodeCheck", "Secret"} {
 		require.NotNil(t, document.Schema().Types[name], "%s is a type", name)
 		require.Nil(t, storefront.Types[name], name)

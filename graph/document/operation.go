@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -80,16 +81,25 @@ func (op *Operation) RootFields(visit func(*ast.Field)) {
 }
 
 // RootIDs implements opctx.Roots. A second run is charged field by field, so each reads its own.
-func (op *PreparedOperation) RootIDs(ctx context.Context, field string) (ids []string) {
+func (op *PreparedOperation) RootIDs(ctx context.Context, field, argument string) (ids []string) {
 	if plan.IsSecondRun(ctx) {
 		return nil
 	}
 	seen := map[string]bool{}
+	argument, member, _ := strings.Cut(argument, ".")
 	op.RootFields(func(f *ast.Field) {
 		if f.Name != field {
 			return
 		}
-		if id := store.LocalID(fmt.Sprint(f.ArgumentMap(op.Variables)["id"])); !seen[id] {
+		value := f.ArgumentMap(op.Variables)[argument]
+		if members, ok := value.(map[string]any); ok {
+			value = members[member]
+		}
+		id := fmt.Sprint(value)
+		if argument == "id" || member == "id" {
+			id = store.LocalID(id)
+		}
+		if value != nil && !seen[id] {
 			seen[id] = true
 			ids = append(ids, id)
 		}

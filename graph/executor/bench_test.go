@@ -28,7 +28,7 @@ const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(by: {
 	price { money { amount currency formatted } } originalPrice { money { formatted } } saleExpires
 	mainImage { href width height } files { attachedAt file { uuid href mimeType } }
 	components { key name min max options { uuid quantity } } componentProducts { uuid name }
-	breadcrumbs { node { uuid name slug } ancestors { uuid name slug } }
+	breadcrumbs { catalogNode { uuid name slug } ancestors { uuid name slug } }
 	stock { available allocated total updatedAt } } } } }`
 
 // BenchmarkExecutors calls the handler without a network. PORTICO_TEST_BENCH_PRODUCTS is the size of

@@ -3,6 +3,6 @@ package executor
 // For tests.
 var (
 	InputNulls = inputNulls
-	IDTypesOf  = func(input, member string) []string { return idKindOf(input, member).types }
+	IDTypesOf  = func(mutation, input, member string) []string { return idKindOf(mutation, input, member).types }
 	NullClears = nullClears
 )

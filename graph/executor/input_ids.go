@@ -20,7 +20,7 @@ type idKind struct {
 var (
 	productKind   = idKind{"a product", []string{store.TypeProduct, store.TypeAuthoredProduct}}
 	stockKind     = idKind{"a product", []string{store.TypeProduct, store.TypeAuthoredProduct, store.TypeStock}}
-	nodeKind      = idKind{"a node", []string{store.TypeCatalogNode, store.TypeAuthoredNode}}
+	nodeKind      = idKind{"a node", []string{store.TypeCatalogNode, store.TypeAuthoredCatalogNode}}
 	hierarchyKind = idKind{"a hierarchy", []string{store.TypeHierarchy, store.TypeAuthoredHierarchy}}
 	parentKind    = idKind{"a node or hierarchy", slices.Concat(nodeKind.types, hierarchyKind.types)}
 	fileKind      = idKind{"a file", []string{store.TypeFile, store.TypeAuthoredFile}}
@@ -57,9 +57,9 @@ var idsOfInputs = []struct {
 	{"Stock", stockKind, []string{"productId"}},
 	{"CatalogRule", ruleKind, []string{"id"}},
 	{"CatalogPricebook", pricebookKind, []string{"id"}},
+	{"CatalogNode", nodeKind, []string{"id", "ids"}},
 	{"Catalog", catalogKind, []string{"id"}},
 	{"Hierarch", hierarchyKind, []string{"id", "ids"}},
-	{"Node", nodeKind, []string{"id", "ids"}},
 	{"Promotion", promotionKind, []string{"id"}},
 	{"Price", priceKind, []string{"id"}},
 	{"File", fileKind, []string{"id", "ids"}},
@@ -68,8 +68,12 @@ var idsOfInputs = []struct {
 	{"Job", jobKind, []string{"id"}},
 }
 
-// idKindOf returns what a member of an input may be the global id of; without types for ids that have no global form.
-func idKindOf(input, member string) idKind {
+// idKindOf returns what a member of an input of a mutation may be the global id of; without types for ids that have no global
+// form.
+func idKindOf(mutation, input, member string) idKind {
+	if input == "DeletionInput" { // of several mutations
+		input = strings.ToUpper(mutation[:1]) + mutation[1:]
+	}
 	for _, of := range idsOfInputs {
 		if strings.HasPrefix(input, of.input) && slices.Contains(of.members, member) {
 			return of.idKind
@@ -99,7 +103,7 @@ func checkInputIDs(ctx context.Context, schema *ast.Schema) error {
 		if member := in.Fields.ForName(name); member == nil || member.Type.Name() != "ID" {
 			return
 		}
-		kind := idKindOf(in.Name, name)
+		kind := idKindOf(field.Name, in.Name, name)
 		if of, _, global := store.ParseGlobalID(id); global && kind.types != nil && !slices.Contains(kind.types, of) {
 			place := strings.Split(snakeCase("input."+strings.Join(path, ".")), ".")
 			wrong = store.Invalidf(place, "is the global id of the type %s; send that of %s, or its own id", of, kind.noun)

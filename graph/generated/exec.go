@@ -45,10 +45,11 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AuthoredAmount() AuthoredAmountResolver
-	AuthoredNode() AuthoredNodeResolver
+	AuthoredCatalogNode() AuthoredCatalogNodeResolver
 	AuthoredPrice() AuthoredPriceResolver
 	AuthoredProduct() AuthoredProductResolver
 	AuthoredTier() AuthoredTierResolver
+	AuthoredWrite() AuthoredWriteResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -86,9 +87,9 @@ type ComplexityRoot struct {
 type AuthoredAmountResolver interface {
 	Money(ctx context.Context, obj *catalog.AuthoredAmount) (*store.Money, error)
 }
-type AuthoredNodeResolver interface {
-	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
-	ProductUuids(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
+type AuthoredCatalogNodeResolver interface {
+	ProductCount(ctx context.Context, obj *model.AuthoredCatalogNode) (int, error)
+	ProductUuids(ctx context.Context, obj *model.AuthoredCatalogNode, first int, offset int) ([]string, error)
 }
 type AuthoredPriceResolver interface {
 	Pricebook(ctx context.Context, obj *model.AuthoredPrice) (*catalog.Pricebook, error)
@@ -99,6 +100,9 @@ type AuthoredProductResolver interface {
 }
 type AuthoredTierResolver interface {
 	Money(ctx context.Context, obj *catalog.AuthoredTier) (*store.Money, error)
+}
+type AuthoredWriteResolver interface {
+	Node(ctx context.Context, obj *model.AuthoredWrite) (model.Node, error)
 }
 type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
@@ -157,24 +161,24 @@ type MutationResolver interface {
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*HierarchiesUpsertPayload, error)
-	HierarchiesDelete(ctx context.Context, input HierarchiesDeleteInput) (*HierarchiesDeletePayload, error)
-	NodesUpsert(ctx context.Context, input NodesUpsertInput) (*NodesUpsertPayload, error)
-	NodesDelete(ctx context.Context, input NodesDeleteInput) (*NodesDeletePayload, error)
-	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
-	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
-	NodeProductsSet(ctx context.Context, input NodeProductsSetInput) (*NodeProductsSetPayload, error)
-	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
-	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*ProductsUpsertPayload, error)
-	ProductsDelete(ctx context.Context, input ProductsDeleteInput) (*ProductsDeletePayload, error)
-	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*PricesUpsertPayload, error)
-	PricesDelete(ctx context.Context, input PricesDeleteInput) (*PricesDeletePayload, error)
-	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*SalesUpsertPayload, error)
-	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*FilesUpsertPayload, error)
-	FilesDelete(ctx context.Context, input FilesDeleteInput) (*FilesDeletePayload, error)
-	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*AttributesDeclarePayload, error)
-	SynonymsSet(ctx context.Context, input SynonymsSetInput) (*SynonymsSetPayload, error)
-	RedirectsSet(ctx context.Context, input RedirectsSetInput) (*RedirectsSetPayload, error)
+	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*model.AuthoringPayload, error)
+	HierarchiesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	CatalogNodesUpsert(ctx context.Context, input CatalogNodesUpsertInput) (*model.AuthoringPayload, error)
+	CatalogNodesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	CatalogNodeProductsAttach(ctx context.Context, input CatalogNodeProductsAttachInput) (*CatalogNodeProductsAttachPayload, error)
+	CatalogNodeProductsDetach(ctx context.Context, input CatalogNodeProductsDetachInput) (*CatalogNodeProductsDetachPayload, error)
+	CatalogNodeProductsSet(ctx context.Context, input CatalogNodeProductsSetInput) (*CatalogNodeProductsSetPayload, error)
+	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodeCuratePayload, error)
+	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*model.AuthoringPayload, error)
+	ProductsDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*model.AuthoringPayload, error)
+	PricesDelete(ctx context.Context, input PricesDeleteInput) (*model.AuthoringPayload, error)
+	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*model.AuthoringPayload, error)
+	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*model.AuthoringPayload, error)
+	FilesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*model.AuthoringPayload, error)
+	SynonymsSet(ctx context.Context, input SynonymsSetInput) (*model.AuthoringPayload, error)
+	RedirectsSet(ctx context.Context, input RedirectsSetInput) (*model.AuthoringPayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleaseUpdatePayload, error)
@@ -201,7 +205,7 @@ type ProductResolver interface {
 
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
-	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
+	CatalogNodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 	Availability(ctx context.Context, obj *model.Product) (*store.Availability, error)
@@ -278,9 +282,9 @@ type QueryResolver interface {
 	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogRule], error)
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
-	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
-	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
-	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
+	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
+	AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
+	AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
 	AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error)
@@ -293,7 +297,7 @@ type QueryResolver interface {
 	AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
 	Synonym(ctx context.Context, id string) (*catalog.Synonym, error)
 	Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Synonym], error)
-	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
+	AuthoredProducts(ctx context.Context, filter *model.AuthoredProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
 	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error)
@@ -358,15 +362,24 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributesDeclareInput,
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuthoredPriceFilter,
+		ec.unmarshalInputAuthoredProductFilter,
+		ec.unmarshalInputAuthoredProductIdentifierInput,
 		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
+		ec.unmarshalInputCatalogNodeCurateInput,
 		ec.unmarshalInputCatalogNodeFilter,
 		ec.unmarshalInputCatalogNodeIdentifierInput,
+		ec.unmarshalInputCatalogNodeItemInput,
 		ec.unmarshalInputCatalogNodeOrder,
+		ec.unmarshalInputCatalogNodeProductsAttachInput,
+		ec.unmarshalInputCatalogNodeProductsDetachInput,
+		ec.unmarshalInputCatalogNodeProductsSetInput,
+		ec.unmarshalInputCatalogNodeTranslationInput,
+		ec.unmarshalInputCatalogNodesUpsertInput,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
 		ec.unmarshalInputCatalogReleaseServeInput,
@@ -377,12 +390,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogRuleUpdateInput,
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
+		ec.unmarshalInputDeletionInput,
 		ec.unmarshalInputFileFilter,
 		ec.unmarshalInputFileItemInput,
-		ec.unmarshalInputFilesDeleteInput,
 		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
-		ec.unmarshalInputHierarchiesDeleteInput,
 		ec.unmarshalInputHierarchiesUpsertInput,
 		ec.unmarshalInputHierarchyItemInput,
 		ec.unmarshalInputIDBounds,
@@ -392,14 +404,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
 		ec.unmarshalInputMoneyInput,
-		ec.unmarshalInputNodeCurateInput,
-		ec.unmarshalInputNodeItemInput,
-		ec.unmarshalInputNodeProductsAttachInput,
-		ec.unmarshalInputNodeProductsDetachInput,
-		ec.unmarshalInputNodeProductsSetInput,
-		ec.unmarshalInputNodeTranslationInput,
-		ec.unmarshalInputNodesDeleteInput,
-		ec.unmarshalInputNodesUpsertInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
 		ec.unmarshalInputPriceBounds,
@@ -419,7 +423,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputProductTranslationInput,
 		ec.unmarshalInputProductVariationInput,
 		ec.unmarshalInputProductVariationOptionInput,
-		ec.unmarshalInputProductsDeleteInput,
 		ec.unmarshalInputProductsUpsertInput,
 		ec.unmarshalInputPromotionBundleFixedDiscountInput,
 		ec.unmarshalInputPromotionBundleGiftInput,
@@ -605,7 +608,7 @@ type Query {
   # Products
   """
   A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-  Example: ` + "`" + `product(by: {slug: "road-550-w-yellow-38"}) { name }` + "`" + `.
+  Example: ` + "`" + `product(by: {slug: "latte"}) { name }` + "`" + `.
   """
   product(
     "Which product."
@@ -615,7 +618,7 @@ type Query {
   """
   All products that a node of the catalog lists, each once. Variants, parents and components that no
   node lists are found by SKU, or with ` + "`" + `includeChildren` + "`" + `.
-  Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }` + "`" + `.
+  Example: ` + "`" + `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }` + "`" + `.
   """
   products(
     "Which products to return."
@@ -649,8 +652,8 @@ type Query {
   always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
   has no price or if they differ in whether they include tax. Null for an unknown product.
   UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
-  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}])
-  { price { money { formatted } } }` + "`" + `.
+  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+  {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }` + "`" + `.
   """
   productConfigured(
     "Global id or ` + "`" + `uuid` + "`" + `."
@@ -664,7 +667,7 @@ type Query {
   total, by the rule of docs/promotions.md. It reads only: it redeems no code and reserves no stock. A
   code for certain users is checked for the token's customer, else its account. Codes count against the
   rate limit of code checks.
-  Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
+  Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte-small", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
   """
   cartPreview(
     "The cart, at most 100 lines."
@@ -763,7 +766,7 @@ type Query {
 
   """
   Suggestions for a text while a shopper types it, in the shopper's language. Example:
-  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } nodes { name } didYouMean }` + "`" + `.
+  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } catalogNodes { name } didYouMean }` + "`" + `.
   """
   searchSuggestions(
     "What the shopper has typed so far, at most 200 characters and 20 words."
@@ -776,7 +779,7 @@ type Query {
   Where a path of the past leads, for a storefront to send browsers there with 301: by an imported redirect, else by
   the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
   nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
-  Example: ` + "`" + `redirect(path: "bikes/old-road-bikes") { path product { id } node { id } }` + "`" + `.
+  Example: ` + "`" + `redirect(path: "coffee-beans") { path product { id } catalogNode { id } }` + "`" + `.
   """
   redirect(
     "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of a product or node. Slashes around it do not count. At most 1024 bytes and 32 slugs."
@@ -876,7 +879,7 @@ type Query {
   ): StockTransaction
 
   # Promotions
-  "A promotion by id. Null if there is none. Example: ` + "`" + `promotion(id: \"ten-off\") { name state end }` + "`" + `."
+  "A promotion by id. Null if there is none. Example: ` + "`" + `promotion(id: \"promo-early-bird\") { name state end }` + "`" + `."
   promotion("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Promotion
 
   "All promotions, in any state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
@@ -900,7 +903,7 @@ type Query {
   """
   A code of any promotion. If several promotions had it, the one that holds it now, else the newest.
   Null if there is none.
-  Example: ` + "`" + `promotionCode(code: "TEN-OFF") { valid uses promotion { name } }` + "`" + `.
+  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid uses promotion { name } }` + "`" + `.
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
@@ -1034,10 +1037,10 @@ type Query {
   ): AuthoredHierarchyConnection
 
   "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `."
-  authoredNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredNode
+  authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
   "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy."
-  authoredNodes(
+  authoredCatalogNodes(
     "The hierarchy's global id or ` + "`" + `uuid` + "`" + `."
     hierarchyId: ID!
     "Page size from the start, 1 to 100."
@@ -1050,10 +1053,13 @@ type Query {
     before: String
     "Rows to skip, 0 to 10000."
     offset: Int
-  ): AuthoredNodeConnection
+  ): AuthoredCatalogNodeConnection
 
   "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
-  authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
+  authoredProduct(
+    "Which product."
+    by: AuthoredProductIdentifierInput!
+  ): AuthoredProduct
 
   "A price book. Null if there is none."
   pricebook("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Pricebook
@@ -1077,7 +1083,7 @@ type Query {
 
   """
   Prices as authored, with their sales, by id.
-  Example: ` + "`" + `authoredPrices(filter: {skus: ["MUG"]}) { nodes { pricebookUuid amounts { money { formatted } } sales { name validTo } } }` + "`" + `.
+  Example: ` + "`" + `authoredPrices(filter: {skus: ["GIF-MUG"]}) { nodes { pricebookUuid amounts { money { formatted } } sales { name validTo } } }` + "`" + `.
   """
   authoredPrices(
     "Which prices to return. Default: all."
@@ -1164,12 +1170,12 @@ type Query {
 
   """
   Products as authored, drafts too.
-  Example: ` + "`" + `authoredProducts(status: DRAFT, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
+  Example: ` + "`" + `authoredProducts(filter: {status: DRAFT}, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
   """
   authoredProducts(
-    "Only products of this status."
-    status: AuthoredProductStatus
-    "Default: by id."
+    "Which products to return. Default: all."
+    filter: AuthoredProductFilter
+    "Default: by id, or by UPDATED_AT if the filter has ` + "`" + `updatedAt` + "`" + `."
     orderBy: AuthoredProductOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -1187,7 +1193,7 @@ type Query {
   """
   What was written since the served release of a catalog was made, and may change with its next publication:
   products, prices, files, nodes and others, by kind, then id, each once.
-  Example: ` + "`" + `catalogPendingChanges(catalogId: "main") { complete nodes { kind uuid effect product { name } } }` + "`" + `.
+  Example: ` + "`" + `catalogPendingChanges(catalogId: "catalog-coffee") { complete nodes { kind uuid effect product { name } } }` + "`" + `.
   """
   catalogPendingChanges(
     "The catalog's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
@@ -1331,31 +1337,31 @@ type Mutation {
   catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
 
   "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `."
-  hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): HierarchiesUpsertPayload
+  hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes."
-  hierarchiesDelete("The input." input: HierarchiesDeleteInput!): HierarchiesDeletePayload
+  hierarchiesDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
-  one of the call. ` + "`" + `nodeProductsSet` + "`" + ` sets their products.
+  one of the call. ` + "`" + `catalogNodeProductsSet` + "`" + ` sets their products.
   """
-  nodesUpsert("The input." input: NodesUpsertInput!): NodesUpsertPayload
+  catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay."
-  nodesDelete("The input." input: NodesDeleteInput!): NodesDeletePayload
+  catalogNodesDelete("The input." input: DeletionInput!): DeletionPayload
 
   "Attaches products to a node. Products that are attached already keep their position."
-  nodeProductsAttach("The input." input: NodeProductsAttachInput!): NodeProductsAttachPayload
+  catalogNodeProductsAttach("The input." input: CatalogNodeProductsAttachInput!): CatalogNodeProductsAttachPayload
 
   "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached."
-  nodeProductsDetach("The input." input: NodeProductsDetachInput!): NodeProductsDetachPayload
+  catalogNodeProductsDetach("The input." input: CatalogNodeProductsDetachInput!): CatalogNodeProductsDetachPayload
 
   "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated."
-  nodeProductsSet("The input." input: NodeProductsSetInput!): NodeProductsSetPayload
+  catalogNodeProductsSet("The input." input: CatalogNodeProductsSetInput!): CatalogNodeProductsSetPayload
 
   "Sets which products of a node come first, in order."
-  nodeCurate("The input." input: NodeCurateInput!): NodeCuratePayload
+  catalogNodeCurate("The input." input: CatalogNodeCurateInput!): CatalogNodeCuratePayload
 
   # Products and prices, as authored
   """
@@ -1363,46 +1369,46 @@ type Mutation {
   their value and null clears one, as ` + "`" + `import --merge` + "`" + ` does. Shoppers see the changes after
   ` + "`" + `catalogPublish` + "`" + `.
   """
-  productsUpsert("The input." input: ProductsUpsertInput!): ProductsUpsertPayload
+  productsUpsert("The input." input: ProductsUpsertInput!): AuthoringPayload
 
   """
   Deletes up to 1000 products, all or none. Their stock, their prices and their places in nodes stay,
   and count again if the product comes back. Warns of what refers to them.
   """
-  productsDelete("The input." input: ProductsDeleteInput!): ProductsDeletePayload
+  productsDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Sets prices of SKUs in price books: up to 1000, all or none. Currencies that an item does not name
   stay, and so do sales.
   """
-  pricesUpsert("The input." input: PricesUpsertInput!): PricesUpsertPayload
+  pricesUpsert("The input." input: PricesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 prices with their sales, all or none."
-  pricesDelete("The input." input: PricesDeleteInput!): PricesDeletePayload
+  pricesDelete("The input." input: PricesDeleteInput!): DeletionPayload
 
   "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay."
-  salesUpsert("The input." input: SalesUpsertInput!): SalesUpsertPayload
+  salesUpsert("The input." input: SalesUpsertInput!): AuthoringPayload
 
   """
   Creates files, and changes members of existing ones: up to 1000, all or none. The service keeps their
   URLs, not their contents.
   """
-  filesUpsert("The input." input: FilesUpsertInput!): FilesUpsertPayload
+  filesUpsert("The input." input: FilesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 files, all or none. Warns of the products that use them."
-  filesDelete("The input." input: FilesDeleteInput!): FilesDeletePayload
+  filesDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
   sets their values.
   """
-  attributesDeclare("The input." input: AttributesDeclareInput!): AttributesDeclarePayload
+  attributesDeclare("The input." input: AttributesDeclareInput!): AuthoringPayload
 
   "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay."
-  synonymsSet("The input." input: SynonymsSetInput!): SynonymsSetPayload
+  synonymsSet("The input." input: SynonymsSetInput!): AuthoringPayload
 
   "Creates, changes and removes redirects: up to 1000, all or none. Others stay."
-  redirectsSet("The input." input: RedirectsSetInput!): RedirectsSetPayload
+  redirectsSet("The input." input: RedirectsSetInput!): AuthoringPayload
 
   # Releases and jobs
   """
@@ -1811,8 +1817,8 @@ type Product implements Node {
     offset: Int
   ): ProductConnection!
   "The nodes that list it, newest first. A child also has its parent's."
-  nodes: [CatalogNode!]!
-  "The path to each of ` + "`" + `nodes` + "`" + `, in the same order."
+  catalogNodes: [CatalogNode!]!
+  "The path to each of ` + "`" + `catalogNodes` + "`" + `, in the same order."
   breadcrumbs: [BreadcrumbTrail!]!
   "Current stock. Null if it has no stock record."
   stock: Stock
@@ -2218,7 +2224,7 @@ type Redirect {
   "The product that is there. Null if it is no product."
   product: Product
   "The node or hierarchy that is there. Null if it is none."
-  node: CatalogNode
+  catalogNode: CatalogNode
 }
 
 "What a shopper may look for who has typed a part of a search."
@@ -2231,7 +2237,7 @@ type SearchSuggestions {
   "The products that the text finds, mistyped words replaced, the best first."
   products: [Product!]!
   "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first. If there is none, those with similar words."
-  nodes: [CatalogNode!]!
+  catalogNodes: [CatalogNode!]!
   "The text with mistyped words replaced by words of the shop. Null if no word was."
   didYouMean: String
 }
@@ -2620,7 +2626,7 @@ type Breadcrumb {
 "A path from a hierarchy to a product."
 type BreadcrumbTrail {
   "The node that lists the product."
-  node: CatalogNode!
+  catalogNode: CatalogNode!
   "The path to that node, from the hierarchy down."
   ancestors: [Breadcrumb!]!
 }
@@ -4671,6 +4677,30 @@ enum AuthoredProductOrderField {
   UPDATED_AT
 }
 
+"Which authored product. In variables, null members are ignored."
+input AuthoredProductIdentifierInput @oneOf {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID
+  "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `. Of several products with it, the one with the smallest id."
+  sku: String
+  "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `. Of several products with it, the one with the smallest id."
+  slug: String
+  "Exact reference in another system: ` + "`" + `erp-4711` + "`" + `. Of several products with it, the one with the smallest id."
+  externalRef: String
+}
+
+"Which authored products to return. All members must match."
+input AuthoredProductFilter {
+  "By SKU, in the same case."
+  sku: TextFilter
+  "Only variants of this product. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "Only products of this status."
+  status: AuthoredProductStatus
+  "Bounds on the time of the last change."
+  updatedAt: DateTimeBounds
+}
+
 "A page of authored products."
 type AuthoredProductConnection {
   "Rows, each with its cursor."
@@ -4991,7 +5021,7 @@ enum AuthoredWriteOutcome {
 
 "A resource that a mutation wrote, or with ` + "`" + `dryRun` + "`" + ` would write."
 type AuthoredWrite {
-  "The service's own id of the product, price or other resource. With ` + "`" + `dryRun` + "`" + `, a new resource gets another one when it is written."
+  "The service's own id of the product, price or other resource, or the key of an attribute. With ` + "`" + `dryRun` + "`" + `, a new resource gets another one when it is written."
   uuid: ID!
   "What happened to it."
   outcome: AuthoredWriteOutcome!
@@ -5002,6 +5032,11 @@ type AuthoredWrite {
   changes: [AuthoredWriteChange!]!
   "Number of all members that changed."
   changeCount: Int!
+  """
+  The resource as authored now: ` + "`" + `AuthoredProduct` + "`" + `, ` + "`" + `AuthoredPrice` + "`" + `, ` + "`" + `Synonym` + "`" + ` or the like. Null if it does not exist: it was
+  deleted, or would be created with ` + "`" + `dryRun` + "`" + `. Example: ` + "`" + `node { ... on AuthoredProduct { name updatedAt } }` + "`" + `.
+  """
+  node: Node
 }
 
 "A member that changed."
@@ -5012,6 +5047,36 @@ type AuthoredWriteChange {
   before: String
   "Value after, as JSON text. Null if it has none."
   after: String
+}
+
+"Result of a mutation that creates, changes or removes what its items name."
+type AuthoringPayload {
+  "The resources, each once, in the order of their first items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in what was written, for example an unknown SKU. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Resources to delete."
+input DeletionInput {
+  "1 to 1000 resources, nodes with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of a mutation that deletes what is authored."
+type DeletionPayload {
+  "The resources, each once, in the order of the input. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "What still refers to the resources. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
 }
 
 "Products to create or change."
@@ -5183,36 +5248,6 @@ input RelatedProductsInput {
   productIds: [ID!]!
 }
 
-"Result of ` + "`" + `productsUpsert` + "`" + `."
-type ProductsUpsertPayload {
-  "The products, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in products that were written, for example an unknown image. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Products to delete."
-input ProductsDeleteInput {
-  "1 to 1000 products. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `productsDelete` + "`" + `."
-type ProductsDeletePayload {
-  "The products, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Products that others still refer to: nodes, bundles, variants and prices. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Prices to set."
 input PricesUpsertInput {
   "1 to 1000 prices, each once."
@@ -5259,16 +5294,6 @@ input PriceTierInput {
   amount: String!
 }
 
-"Result of ` + "`" + `pricesUpsert` + "`" + `."
-type PricesUpsertPayload {
-  "The prices, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in prices that were written, for example an unknown SKU. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Sales to set."
 input SalesUpsertInput {
   "1 to 1000 sales. A price may have several."
@@ -5302,16 +5327,6 @@ input SaleItemInput {
   remove: Boolean! = false
 }
 
-"Result of ` + "`" + `salesUpsert` + "`" + `."
-type SalesUpsertPayload {
-  "The prices of the sales, each once, in the order of their first items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in prices that were written, for example an unknown SKU. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Files to create or change."
 input FilesUpsertInput {
   "1 to 1000 files, each once."
@@ -5343,16 +5358,6 @@ input FileItemInput {
   height: Int
   "Time of creation. Absent or null keeps it. Default of a new file: now."
   createdAt: DateTime
-}
-
-"Result of ` + "`" + `filesUpsert` + "`" + `."
-type FilesUpsertPayload {
-  "The files, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in files that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Attributes to declare."
@@ -5396,20 +5401,10 @@ input AttributeLabelInput {
   label: String
 }
 
-"Result of ` + "`" + `attributesDeclare` + "`" + `."
-type AttributesDeclarePayload {
-  "The attributes, in the order of the items; their ` + "`" + `uuid` + "`" + ` is the key. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in declarations that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Nodes to create or change."
-input NodesUpsertInput {
+input CatalogNodesUpsertInput {
   "1 to 1000 nodes, each once."
-  items: [NodeItemInput!]!
+  items: [CatalogNodeItemInput!]!
   "True writes nothing, and returns what would be written."
   dryRun: Boolean! = false
   "Idempotency key."
@@ -5420,7 +5415,7 @@ input NodesUpsertInput {
 A node, or what changes of it. An absent member keeps its value, null clears it. A new node needs
 ` + "`" + `name` + "`" + `, and ` + "`" + `hierarchyId` + "`" + ` or ` + "`" + `parentId` + "`" + `.
 """
-input NodeItemInput {
+input CatalogNodeItemInput {
   "Global id or ` + "`" + `uuid` + "`" + `, which may be new, and must not be that of a hierarchy. Default: a new node."
   id: ID
   "Its hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Default for a new node: that of ` + "`" + `parentId` + "`" + `."
@@ -5436,13 +5431,13 @@ input NodeItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [NodeTranslationInput!]
+  translations: [CatalogNodeTranslationInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
 }
 
 "Texts of a node or hierarchy in a language. Absent members keep their value, null clears one."
-input NodeTranslationInput {
+input CatalogNodeTranslationInput {
   "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
   "Display name. At most 1024 bytes."
@@ -5451,36 +5446,6 @@ input NodeTranslationInput {
   description: String
   "Texts for search engines."
   seo: SeoInput
-}
-
-"Result of ` + "`" + `nodesUpsert` + "`" + `."
-type NodesUpsertPayload {
-  "The nodes, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in nodes that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Nodes to delete."
-input NodesDeleteInput {
-  "1 to 1000 nodes, with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `nodesDelete` + "`" + `."
-type NodesDeletePayload {
-  "The nodes, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Hierarchies to create or change."
@@ -5506,39 +5471,9 @@ input HierarchyItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [NodeTranslationInput!]
+  translations: [CatalogNodeTranslationInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
-}
-
-"Result of ` + "`" + `hierarchiesUpsert` + "`" + `."
-type HierarchiesUpsertPayload {
-  "The hierarchies, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in hierarchies that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Hierarchies to delete."
-input HierarchiesDeleteInput {
-  "1 to 1000 hierarchies. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `hierarchiesDelete` + "`" + `."
-type HierarchiesDeletePayload {
-  "The hierarchies, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Prices to delete."
@@ -5559,36 +5494,6 @@ input PriceKeyInput {
   pricebookId: ID
   "SKU of the product, in the same case."
   sku: String
-}
-
-"Result of ` + "`" + `pricesDelete` + "`" + `."
-type PricesDeletePayload {
-  "The prices, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Files to delete."
-input FilesDeleteInput {
-  "1 to 1000 files. Global ids or ` + "`" + `uuid` + "`" + `s."
-  ids: [ID!]!
-  "True deletes nothing, and returns what would be deleted."
-  dryRun: Boolean! = false
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `filesDelete` + "`" + `."
-type FilesDeletePayload {
-  "The files, in the order of the ids. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Files that products still use. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Synonyms to create, change or remove."
@@ -5617,16 +5522,6 @@ input SynonymItemInput {
   remove: Boolean! = false
 }
 
-"Result of ` + "`" + `synonymsSet` + "`" + `."
-type SynonymsSetPayload {
-  "The synonyms, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in synonyms that were written. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Redirects to create, change or remove."
 input RedirectsSetInput {
   "1 to 1000 redirects, each once."
@@ -5651,16 +5546,6 @@ input RedirectItemInput {
   nodeId: ID
   "True removes the redirect."
   remove: Boolean! = false
-}
-
-"Result of ` + "`" + `redirectsSet` + "`" + `."
-type RedirectsSetPayload {
-  "The redirects, in the order of the items. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "Likely mistakes in redirects that were written, for example an unknown product. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was written. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "A resource that was written since the served release of a catalog was made."
@@ -5739,7 +5624,7 @@ type CatalogPendingChangeEdge {
 }
 
 "A node of a hierarchy as authored."
-type AuthoredNode implements Node {
+type AuthoredCatalogNode implements Node {
   "Global id of the authored node. The published one has another."
   id: ID!
   "The service's own id."
@@ -5776,11 +5661,11 @@ type AuthoredNode implements Node {
 }
 
 "A page of authored nodes."
-type AuthoredNodeConnection {
+type AuthoredCatalogNodeConnection {
   "Rows, each with its cursor."
-  edges: [AuthoredNodeEdge!]!
+  edges: [AuthoredCatalogNodeEdge!]!
   "Rows without cursors."
-  nodes: [AuthoredNode!]!
+  nodes: [AuthoredCatalogNode!]!
   "Position of this page in the list."
   pageInfo: PageInfo!
   "Rows in the whole list, after filters."
@@ -5788,15 +5673,15 @@ type AuthoredNodeConnection {
 }
 
 "An authored node in a list."
-type AuthoredNodeEdge {
+type AuthoredCatalogNodeEdge {
   "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
   "The node."
-  node: AuthoredNode!
+  node: AuthoredCatalogNode!
 }
 
 "Products to attach to a node."
-input NodeProductsAttachInput {
+input CatalogNodeProductsAttachInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "1 to 1000 products, including drafts: global ids or ` + "`" + `uuid` + "`" + `s. The newest comes last."
@@ -5805,16 +5690,16 @@ input NodeProductsAttachInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeProductsAttach` + "`" + `."
-type NodeProductsAttachPayload {
+"Result of ` + "`" + `catalogNodeProductsAttach` + "`" + `."
+type CatalogNodeProductsAttachPayload {
   "The changed node. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
 "The products of a node."
-input NodeProductsSetInput {
+input CatalogNodeProductsSetInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   """
@@ -5828,10 +5713,10 @@ input NodeProductsSetInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeProductsSet` + "`" + `."
-type NodeProductsSetPayload {
+"Result of ` + "`" + `catalogNodeProductsSet` + "`" + `."
+type CatalogNodeProductsSetPayload {
   "The changed node; with ` + "`" + `dryRun` + "`" + ` as it is. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "Own ids of the products that the node did not have."
   attachedUuids: [ID!]!
   "Own ids of the products that it has no longer."
@@ -5841,7 +5726,7 @@ type NodeProductsSetPayload {
 }
 
 "Products to detach from a node."
-input NodeProductsDetachInput {
+input CatalogNodeProductsDetachInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "1 to 1000 products: global ids or ` + "`" + `uuid` + "`" + `s."
@@ -5850,16 +5735,16 @@ input NodeProductsDetachInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeProductsDetach` + "`" + `."
-type NodeProductsDetachPayload {
+"Result of ` + "`" + `catalogNodeProductsDetach` + "`" + `."
+type CatalogNodeProductsDetachPayload {
   "The changed node. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
 "The products of a node that come first."
-input NodeCurateInput {
+input CatalogNodeCurateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "At most 20 products attached to the node, in order: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none."
@@ -5868,10 +5753,10 @@ input NodeCurateInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `nodeCurate` + "`" + `."
-type NodeCuratePayload {
+"Result of ` + "`" + `catalogNodeCurate` + "`" + `."
+type CatalogNodeCuratePayload {
   "The changed node. Null if there are errors."
-  node: AuthoredNode
+  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -6451,18 +6336,6 @@ func (ec *executionContext) childFields_AttributeDefinition(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type AttributeDefinition", field.Name)
 }
 
-func (ec *executionContext) childFields_AttributesDeclarePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AttributesDeclarePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -6597,6 +6470,64 @@ func (ec *executionContext) childFields_AuthoredAttributeLabel(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeLabel", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredCatalogNode_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredCatalogNode_uuid(ctx, field)
+	case "hierarchyUuid":
+		return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
+	case "parentUuid":
+		return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredCatalogNode_name(ctx, field)
+	case "slug":
+		return ec.fieldContext_AuthoredCatalogNode_slug(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredCatalogNode_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredCatalogNode_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
+	case "curatedProductUuids":
+		return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
+	case "productCount":
+		return ec.fieldContext_AuthoredCatalogNode_productCount(ctx, field)
+	case "productUuids":
+		return ec.fieldContext_AuthoredCatalogNode_productUuids(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredCatalogNode_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_AuthoredCatalogNode_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredCatalogNode", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredCatalogNodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredCatalogNodeConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredCatalogNodeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredCatalogNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredCatalogNodeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredCatalogNodeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredCatalogNodeEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredFile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -6691,64 +6622,6 @@ func (ec *executionContext) childFields_AuthoredHierarchyEdge(ctx context.Contex
 		return ec.fieldContext_AuthoredHierarchyEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredHierarchyEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AuthoredNode_id(ctx, field)
-	case "uuid":
-		return ec.fieldContext_AuthoredNode_uuid(ctx, field)
-	case "hierarchyUuid":
-		return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
-	case "parentUuid":
-		return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
-	case "name":
-		return ec.fieldContext_AuthoredNode_name(ctx, field)
-	case "slug":
-		return ec.fieldContext_AuthoredNode_slug(ctx, field)
-	case "description":
-		return ec.fieldContext_AuthoredNode_description(ctx, field)
-	case "seo":
-		return ec.fieldContext_AuthoredNode_seo(ctx, field)
-	case "translations":
-		return ec.fieldContext_AuthoredNode_translations(ctx, field)
-	case "curatedProductUuids":
-		return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
-	case "productCount":
-		return ec.fieldContext_AuthoredNode_productCount(ctx, field)
-	case "productUuids":
-		return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AuthoredNode_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredNode", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredNodeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AuthoredNodeConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AuthoredNodeConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AuthoredNodeConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AuthoredNodeEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredPrice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7053,6 +6926,8 @@ func (ec *executionContext) childFields_AuthoredWrite(ctx context.Context, field
 		return ec.fieldContext_AuthoredWrite_changes(ctx, field)
 	case "changeCount":
 		return ec.fieldContext_AuthoredWrite_changeCount(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredWrite_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredWrite", field.Name)
 }
@@ -7069,6 +6944,18 @@ func (ec *executionContext) childFields_AuthoredWriteChange(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredWriteChange", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoringPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_AuthoringPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_AuthoringPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_AuthoringPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoringPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -7083,8 +6970,8 @@ func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_BreadcrumbTrail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "node":
-		return ec.fieldContext_BreadcrumbTrail_node(ctx, field)
+	case "catalogNode":
+		return ec.fieldContext_BreadcrumbTrail_catalogNode(ctx, field)
 	case "ancestors":
 		return ec.fieldContext_BreadcrumbTrail_ancestors(ctx, field)
 	}
@@ -7425,6 +7312,16 @@ func (ec *executionContext) childFields_CatalogNodeConnection(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogNodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeCuratePayload_catalogNode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeCuratePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeCuratePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -7433,6 +7330,40 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 		return ec.fieldContext_CatalogNodeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeProductsAttachPayload_catalogNode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeProductsAttachPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsAttachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodeProductsDetachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeProductsDetachPayload_catalogNode(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeProductsDetachPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsDetachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogNodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogNode":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_catalogNode(ctx, field)
+	case "attachedUuids":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_attachedUuids(ctx, field)
+	case "detachedUuids":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_detachedUuids(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogNodeProductsSetPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsSetPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7763,6 +7694,18 @@ func (ec *executionContext) childFields_Currency(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Currency", field.Name)
 }
 
+func (ec *executionContext) childFields_DeletionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_DeletionPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_DeletionPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_DeletionPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeletionPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_FacetGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -7841,30 +7784,6 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_FilesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_FilesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_FilesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_FilesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type FilesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_FilesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type FilesUpsertPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "slug":
@@ -7901,30 +7820,6 @@ func (ec *executionContext) childFields_GatewayUpdatePayload(ctx context.Context
 		return ec.fieldContext_GatewayUpdatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GatewayUpdatePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_HierarchiesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchiesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_HierarchiesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type HierarchiesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8043,74 +7938,6 @@ func (ec *executionContext) childFields_Money(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Money", field.Name)
 }
 
-func (ec *executionContext) childFields_NodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeCuratePayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeCuratePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeProductsAttachPayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeProductsAttachPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeProductsAttachPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeProductsDetachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeProductsDetachPayload_node(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeProductsDetachPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "node":
-		return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
-	case "attachedUuids":
-		return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
-	case "detachedUuids":
-		return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodeProductsSetPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_NodesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_NodesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_NodesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_NodesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_NodesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_NodesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type NodesUpsertPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -8211,30 +8038,6 @@ func (ec *executionContext) childFields_PricebookEdge(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type PricebookEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_PricesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_PricesDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_PricesDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_PricesDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PricesDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_PricesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_PricesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_PricesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_PricesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PricesUpsertPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_Product(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8331,8 +8134,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_componentProducts(ctx, field)
 	case "componentProductsConnection":
 		return ec.fieldContext_Product_componentProductsConnection(ctx, field)
-	case "nodes":
-		return ec.fieldContext_Product_nodes(ctx, field)
+	case "catalogNodes":
+		return ec.fieldContext_Product_catalogNodes(ctx, field)
 	case "breadcrumbs":
 		return ec.fieldContext_Product_breadcrumbs(ctx, field)
 	case "stock":
@@ -8491,30 +8294,6 @@ func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, 
 		return ec.fieldContext_ProductTranslation_description(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductTranslation", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductsDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_ProductsDeletePayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_ProductsDeletePayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_ProductsDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductsDeletePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductsUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_ProductsUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_ProductsUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_ProductsUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductsUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Promotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8905,34 +8684,10 @@ func (ec *executionContext) childFields_Redirect(ctx context.Context, field grap
 		return ec.fieldContext_Redirect_path(ctx, field)
 	case "product":
 		return ec.fieldContext_Redirect_product(ctx, field)
-	case "node":
-		return ec.fieldContext_Redirect_node(ctx, field)
+	case "catalogNode":
+		return ec.fieldContext_Redirect_catalogNode(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
-}
-
-func (ec *executionContext) childFields_RedirectsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_RedirectsSetPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_RedirectsSetPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_RedirectsSetPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type RedirectsSetPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_SalesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_SalesUpsertPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_SalesUpsertPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_SalesUpsertPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SalesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8941,8 +8696,8 @@ func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, f
 		return ec.fieldContext_SearchSuggestions_completions(ctx, field)
 	case "products":
 		return ec.fieldContext_SearchSuggestions_products(ctx, field)
-	case "nodes":
-		return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+	case "catalogNodes":
+		return ec.fieldContext_SearchSuggestions_catalogNodes(ctx, field)
 	case "didYouMean":
 		return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
 	}
@@ -9229,18 +8984,6 @@ func (ec *executionContext) childFields_SynonymEdge(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type SynonymEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_SynonymsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_SynonymsSetPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_SynonymsSetPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SynonymsSetPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "field":
@@ -9419,7 +9162,7 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
-func (ec *executionContext) field_AuthoredNode_productUuids_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_AuthoredCatalogNode_productUuids_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -9833,6 +9576,90 @@ func (ec *executionContext) field_Mutation_catalogDelete_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_catalogNodeCurate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
+			return ec.unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodeProductsAttach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeProductsAttachInput, error) {
+			return ec.unmarshalNCatalogNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodeProductsDetach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeProductsDetachInput, error) {
+			return ec.unmarshalNCatalogNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodeProductsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodeProductsSetInput, error) {
+			return ec.unmarshalNCatalogNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_catalogNodesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogNodesUpsertInput, error) {
+			return ec.unmarshalNCatalogNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_catalogPublish_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -9935,8 +9762,8 @@ func (ec *executionContext) field_Mutation_filesDelete_args(ctx context.Context,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (FilesDeleteInput, error) {
-			return ec.unmarshalNFilesDeleteInput2porticoᚋgraphᚋgeneratedᚐFilesDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9977,8 +9804,8 @@ func (ec *executionContext) field_Mutation_hierarchiesDelete_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
-			return ec.unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10007,90 +9834,6 @@ func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, r
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (JobCancelInput, error) {
 			return ec.unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeCurate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeCurateInput, error) {
-			return ec.unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeProductsAttach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeProductsAttachInput, error) {
-			return ec.unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeProductsDetach_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeProductsDetachInput, error) {
-			return ec.unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodeProductsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodeProductsSetInput, error) {
-			return ec.unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodesDeleteInput, error) {
-			return ec.unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_nodesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (NodesUpsertInput, error) {
-			return ec.unmarshalNNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐNodesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10131,8 +9874,8 @@ func (ec *executionContext) field_Mutation_productsDelete_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (ProductsDeleteInput, error) {
-			return ec.unmarshalNProductsDeleteInput2porticoᚋgraphᚋgeneratedᚐProductsDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10837,6 +10580,74 @@ func (ec *executionContext) field_Query_authoredAttributes_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_authoredCatalogNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredCatalogNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["hierarchyId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_authoredFile_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10957,74 +10768,6 @@ func (ec *executionContext) field_Query_authoredHierarchy_args(ctx context.Conte
 	return args, nil
 }
 
-func (ec *executionContext) field_Query_authoredNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["id"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["hierarchyId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["offset"] = arg5
-	return args, nil
-}
-
 func (ec *executionContext) field_Query_authoredPrice_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -11096,28 +10839,28 @@ func (ec *executionContext) field_Query_authoredPrices_args(ctx context.Context,
 func (ec *executionContext) field_Query_authoredProduct_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (model.AuthoredProductIdentifierInput, error) {
+			return ec.unmarshalNAuthoredProductIdentifierInput2porticoᚋgraphᚋmodelᚐAuthoredProductIdentifierInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["id"] = arg0
+	args["by"] = arg0
 	return args, nil
 }
 
 func (ec *executionContext) field_Query_authoredProducts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "status",
-		func(ctx context.Context, v any) (*catalog.ProductStatus, error) {
-			return ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuthoredProductFilter, error) {
+			return ec.unmarshalOAuthoredProductFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredProductFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["status"] = arg0
+	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
@@ -12792,102 +12535,6 @@ func (ec *executionContext) fieldContext_AttributeDefinition_sortable(_ context.
 	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _AttributesDeclarePayload_items(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributesDeclarePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AttributesDeclarePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AttributesDeclarePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributesDeclarePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AttributesDeclarePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AttributesDeclarePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AttributesDeclarePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AttributesDeclarePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _AuditEvent_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -13916,6 +13563,541 @@ func (ec *executionContext) fieldContext_AuthoredAttributeLabel_label(_ context.
 	return graphql.NewScalarFieldContext("AuthoredAttributeLabel", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredCatalogNode_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_description(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CuratedProductIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_curatedProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_productCount(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_productCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredCatalogNode().ProductCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_productUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_productUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.AuthoredCatalogNode().ProductUuids(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_productUuids(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AuthoredCatalogNode_productUuids_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+			return ec.marshalNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNodeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredCatalogNode]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNodeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNodeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNodeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredFile_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14691,541 +14873,6 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_node(_ context.Co
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredHierarchy(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.HierarchyID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ParentID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_slug(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_description(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_seo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SEO, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
-			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNode",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredSeo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_translations(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Translations, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
-			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNode",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredTranslation(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CuratedProductIDs, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_curatedProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_productCount(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_productCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AuthoredNode().ProductCount(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, true, true, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.AuthoredNode().ProductUuids(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNode",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AuthoredNode_productUuids_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNode_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNode_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNode_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_edges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Edges(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-			return ec.marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNodeEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredNodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredNodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredNodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredNode]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredNodeEdge_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredNodeEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
 		},
 	}
 	return fc, nil
@@ -17700,6 +17347,38 @@ func (ec *executionContext) fieldContext_AuthoredWrite_changeCount(_ context.Con
 	return graphql.NewScalarFieldContext("AuthoredWrite", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredWrite_node(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWrite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWrite_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredWrite().Node(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Node) graphql.Marshaler {
+			return ec.marshalONode2porticoᚋgraphᚋmodelᚐNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWrite_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredWrite",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredWriteChange_member(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17767,6 +17446,102 @@ func (ec *executionContext) _AuthoredWriteChange_after(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_AuthoredWriteChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoringPayload_items(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoringPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoringPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoringPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoringPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoringPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoringPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoringPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoringPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoringPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoringPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoringPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Breadcrumb_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Breadcrumb) (ret graphql.Marshaler) {
@@ -17838,16 +17613,16 @@ func (ec *executionContext) fieldContext_Breadcrumb_slug(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Breadcrumb", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _BreadcrumbTrail_node(ctx context.Context, field graphql.CollectedField, obj *model.BreadcrumbTrail) (ret graphql.Marshaler) {
+func (ec *executionContext) _BreadcrumbTrail_catalogNode(ctx context.Context, field graphql.CollectedField, obj *model.BreadcrumbTrail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_BreadcrumbTrail_node(ctx, field)
+			return ec.fieldContext_BreadcrumbTrail_catalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
+			return obj.CatalogNode, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
@@ -17857,7 +17632,7 @@ func (ec *executionContext) _BreadcrumbTrail_node(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_BreadcrumbTrail_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_BreadcrumbTrail_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "BreadcrumbTrail",
 		Field:      field,
@@ -20687,6 +20462,70 @@ func (ec *executionContext) fieldContext_CatalogNodeConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("CatalogNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogNodeCuratePayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeCuratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeCuratePayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeCuratePayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeCuratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeCuratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeCuratePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeCuratePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeCuratePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CatalogNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogNode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20737,6 +20576,244 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsAttachPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsAttachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsAttachPayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsAttachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsAttachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsAttachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsAttachPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsAttachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsDetachPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsDetachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsDetachPayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsDetachPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsDetachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsDetachPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsDetachPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogNode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_attachedUuids(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_attachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AttachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_attachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_detachedUuids(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_detachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DetachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_detachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNodeProductsSetPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -23302,6 +23379,102 @@ func (ec *executionContext) fieldContext_Currency_format(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _DeletionPayload_items(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletionPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletionPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeletionPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletionPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletionPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeletionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletionPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FacetGroup_key(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23899,198 +24072,6 @@ func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _FilesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _FilesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FilesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FilesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24398,198 +24379,6 @@ func (ec *executionContext) _GatewayUpdatePayload_userErrors(ctx context.Context
 func (ec *executionContext) fieldContext_GatewayUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "GatewayUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _HierarchiesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "HierarchiesUpsertPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -26416,8 +26205,8 @@ func (ec *executionContext) _Mutation_hierarchiesUpsert(ctx context.Context, fie
 			return ec.Resolvers.Mutation().HierarchiesUpsert(ctx, fc.Args["input"].(HierarchiesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26430,7 +26219,7 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesUpsert(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchiesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26457,11 +26246,11 @@ func (ec *executionContext) _Mutation_hierarchiesDelete(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().HierarchiesDelete(ctx, fc.Args["input"].(HierarchiesDeleteInput))
+			return ec.Resolvers.Mutation().HierarchiesDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
-			return ec.marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26474,7 +26263,7 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchiesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26491,34 +26280,34 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodesUpsert(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodesUpsert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodesUpsert(ctx, fc.Args["input"].(NodesUpsertInput))
+			return ec.Resolvers.Mutation().CatalogNodesUpsert(ctx, fc.Args["input"].(CatalogNodesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodesUpsertPayload) graphql.Marshaler {
-			return ec.marshalONodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26528,41 +26317,41 @@ func (ec *executionContext) fieldContext_Mutation_nodesUpsert(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodesDelete(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodesDelete(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodesDelete(ctx, fc.Args["input"].(NodesDeleteInput))
+			return ec.Resolvers.Mutation().CatalogNodesDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
-			return ec.marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26572,41 +26361,41 @@ func (ec *executionContext) fieldContext_Mutation_nodesDelete(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeProductsAttach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeProductsAttach(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeProductsAttach(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeProductsAttach(ctx, fc.Args["input"].(NodeProductsAttachInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsAttach(ctx, fc.Args["input"].(CatalogNodeProductsAttachInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-			return ec.marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsAttach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeProductsAttachPayload(ctx, field)
+			return ec.childFields_CatalogNodeProductsAttachPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26616,41 +26405,41 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsAttach(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeProductsAttach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeProductsAttach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeProductsDetach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeProductsDetach(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeProductsDetach(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeProductsDetach(ctx, fc.Args["input"].(NodeProductsDetachInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsDetach(ctx, fc.Args["input"].(CatalogNodeProductsDetachInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-			return ec.marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsDetachPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsDetach(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeProductsDetachPayload(ctx, field)
+			return ec.childFields_CatalogNodeProductsDetachPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26660,41 +26449,41 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeProductsDetach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeProductsDetach_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeProductsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeProductsSet(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeProductsSet(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeProductsSet(ctx, fc.Args["input"].(NodeProductsSetInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsSet(ctx, fc.Args["input"].(CatalogNodeProductsSetInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
-			return ec.marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsSetPayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeProductsSetPayload(ctx, field)
+			return ec.childFields_CatalogNodeProductsSetPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26704,41 +26493,41 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsSet(ctx context.Co
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeProductsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeProductsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_catalogNodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_nodeCurate(ctx, field)
+			return ec.fieldContext_Mutation_catalogNodeCurate(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().NodeCurate(ctx, fc.Args["input"].(NodeCurateInput))
+			return ec.Resolvers.Mutation().CatalogNodeCurate(ctx, fc.Args["input"].(CatalogNodeCurateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-			return ec.marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeCuratePayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeCuratePayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_catalogNodeCurate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_NodeCuratePayload(ctx, field)
+			return ec.childFields_CatalogNodeCuratePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26748,7 +26537,7 @@ func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_nodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_catalogNodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -26768,8 +26557,8 @@ func (ec *executionContext) _Mutation_productsUpsert(ctx context.Context, field 
 			return ec.Resolvers.Mutation().ProductsUpsert(ctx, fc.Args["input"].(ProductsUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ProductsUpsertPayload) graphql.Marshaler {
-			return ec.marshalOProductsUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26782,7 +26571,7 @@ func (ec *executionContext) fieldContext_Mutation_productsUpsert(ctx context.Con
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductsUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26809,11 +26598,11 @@ func (ec *executionContext) _Mutation_productsDelete(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ProductsDelete(ctx, fc.Args["input"].(ProductsDeleteInput))
+			return ec.Resolvers.Mutation().ProductsDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ProductsDeletePayload) graphql.Marshaler {
-			return ec.marshalOProductsDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26826,7 +26615,7 @@ func (ec *executionContext) fieldContext_Mutation_productsDelete(ctx context.Con
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductsDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26856,8 +26645,8 @@ func (ec *executionContext) _Mutation_pricesUpsert(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().PricesUpsert(ctx, fc.Args["input"].(PricesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26870,7 +26659,7 @@ func (ec *executionContext) fieldContext_Mutation_pricesUpsert(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PricesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26900,8 +26689,8 @@ func (ec *executionContext) _Mutation_pricesDelete(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().PricesDelete(ctx, fc.Args["input"].(PricesDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {
-			return ec.marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26914,7 +26703,7 @@ func (ec *executionContext) fieldContext_Mutation_pricesDelete(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PricesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26944,8 +26733,8 @@ func (ec *executionContext) _Mutation_salesUpsert(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().SalesUpsert(ctx, fc.Args["input"].(SalesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *SalesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOSalesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐSalesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26958,7 +26747,7 @@ func (ec *executionContext) fieldContext_Mutation_salesUpsert(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SalesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26988,8 +26777,8 @@ func (ec *executionContext) _Mutation_filesUpsert(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().FilesUpsert(ctx, fc.Args["input"].(FilesUpsertInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
-			return ec.marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27002,7 +26791,7 @@ func (ec *executionContext) fieldContext_Mutation_filesUpsert(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FilesUpsertPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27029,11 +26818,11 @@ func (ec *executionContext) _Mutation_filesDelete(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().FilesDelete(ctx, fc.Args["input"].(FilesDeleteInput))
+			return ec.Resolvers.Mutation().FilesDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *FilesDeletePayload) graphql.Marshaler {
-			return ec.marshalOFilesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27046,7 +26835,7 @@ func (ec *executionContext) fieldContext_Mutation_filesDelete(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FilesDeletePayload(ctx, field)
+			return ec.childFields_DeletionPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27076,8 +26865,8 @@ func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, fie
 			return ec.Resolvers.Mutation().AttributesDeclare(ctx, fc.Args["input"].(AttributesDeclareInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
-			return ec.marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27090,7 +26879,7 @@ func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AttributesDeclarePayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27120,8 +26909,8 @@ func (ec *executionContext) _Mutation_synonymsSet(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().SynonymsSet(ctx, fc.Args["input"].(SynonymsSetInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *SynonymsSetPayload) graphql.Marshaler {
-			return ec.marshalOSynonymsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐSynonymsSetPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27134,7 +26923,7 @@ func (ec *executionContext) fieldContext_Mutation_synonymsSet(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SynonymsSetPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27164,8 +26953,8 @@ func (ec *executionContext) _Mutation_redirectsSet(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().RedirectsSet(ctx, fc.Args["input"].(RedirectsSetInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *RedirectsSetPayload) graphql.Marshaler {
-			return ec.marshalORedirectsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐRedirectsSetPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27178,7 +26967,7 @@ func (ec *executionContext) fieldContext_Mutation_redirectsSet(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RedirectsSetPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27499,500 +27288,6 @@ func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context
 	if fc.Args, err = ec.field_Mutation_shopperTokenCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeCuratePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeCuratePayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeCuratePayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeCuratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeCuratePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeCuratePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsAttachPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsAttachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsAttachPayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsAttachPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsAttachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsAttachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsAttachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsAttachPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsAttachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsAttachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsDetachPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsDetachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsDetachPayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsDetachPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsDetachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsDetachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsDetachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsDetachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_attachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.AttachedUuids, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_attachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_detachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DetachedUuids, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_detachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _NodeProductsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodeProductsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _NodesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_NodesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_NodesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NodesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
 	}
 	return fc, nil
 }
@@ -28689,198 +27984,6 @@ func (ec *executionContext) fieldContext_PricebookEdge_node(_ context.Context, f
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Pricebook(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PricesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PricesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PricesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PricesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -30183,16 +29286,16 @@ func (ec *executionContext) fieldContext_Product_componentProductsConnection(ctx
 	return fc, nil
 }
 
-func (ec *executionContext) _Product_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+func (ec *executionContext) _Product_catalogNodes(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_nodes(ctx, field)
+			return ec.fieldContext_Product_catalogNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Product().Nodes(ctx, obj)
+			return ec.Resolvers.Product().CatalogNodes(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
@@ -30202,7 +29305,7 @@ func (ec *executionContext) _Product_nodes(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Product_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Product_catalogNodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Product",
 		Field:      field,
@@ -31590,198 +30693,6 @@ func (ec *executionContext) _ProductTranslation_description(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_ProductTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductsDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsDeletePayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsDeletePayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductsUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductsUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductsUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductsUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
@@ -37028,34 +35939,34 @@ func (ec *executionContext) fieldContext_Query_authoredHierarchies(ctx context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_authoredNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Query_authoredCatalogNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_authoredNode(ctx, field)
+			return ec.fieldContext_Query_authoredCatalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredNode(ctx, fc.Args["id"].(string))
+			return ec.Resolvers.Query().AuthoredCatalogNode(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query_authoredNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_authoredCatalogNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNode(ctx, field)
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
 		},
 	}
 	defer func() {
@@ -37065,41 +35976,41 @@ func (ec *executionContext) fieldContext_Query_authoredNode(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_authoredNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Query_authoredCatalogNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Query_authoredCatalogNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_authoredNodes(ctx, field)
+			return ec.fieldContext_Query_authoredCatalogNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-			return ec.marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_authoredCatalogNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredNodeConnection(ctx, field)
+			return ec.childFields_AuthoredCatalogNodeConnection(ctx, field)
 		},
 	}
 	defer func() {
@@ -37109,7 +36020,7 @@ func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_authoredNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Query_authoredCatalogNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -37126,7 +36037,7 @@ func (ec *executionContext) _Query_authoredProduct(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["id"].(string))
+			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["by"].(model.AuthoredProductIdentifierInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
@@ -37698,7 +36609,7 @@ func (ec *executionContext) _Query_authoredProducts(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["status"].(*catalog.ProductStatus), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["filter"].(*model.AuthoredProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
@@ -38355,16 +37266,16 @@ func (ec *executionContext) fieldContext_Redirect_product(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _Redirect_node(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+func (ec *executionContext) _Redirect_catalogNode(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Redirect_node(ctx, field)
+			return ec.fieldContext_Redirect_catalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
+			return obj.CatalogNode, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
@@ -38374,7 +37285,7 @@ func (ec *executionContext) _Redirect_node(ctx context.Context, field graphql.Co
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Redirect_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Redirect_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Redirect",
 		Field:      field,
@@ -38382,198 +37293,6 @@ func (ec *executionContext) fieldContext_Redirect_node(_ context.Context, field 
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RedirectsSetPayload_items(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RedirectsSetPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RedirectsSetPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RedirectsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RedirectsSetPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RedirectsSetPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RedirectsSetPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RedirectsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RedirectsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RedirectsSetPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_RedirectsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RedirectsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SalesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SalesUpsertPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SalesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SalesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SalesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SalesUpsertPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SalesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SalesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SalesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SalesUpsertPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SalesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SalesUpsertPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -38634,16 +37353,16 @@ func (ec *executionContext) fieldContext_SearchSuggestions_products(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchSuggestions_catalogNodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+			return ec.fieldContext_SearchSuggestions_catalogNodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
+			return obj.CatalogNodes, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
@@ -38653,7 +37372,7 @@ func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field 
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_SearchSuggestions_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_SearchSuggestions_catalogNodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "SearchSuggestions",
 		Field:      field,
@@ -40904,102 +39623,6 @@ func (ec *executionContext) fieldContext_SynonymEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _SynonymsSetPayload_items(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SynonymsSetPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SynonymsSetPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SynonymsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SynonymsSetPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SynonymsSetPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SynonymsSetPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SynonymsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SynonymsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SynonymsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SynonymsSetPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _UserError_field(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42762,6 +41385,108 @@ func (ec *executionContext) unmarshalInputAuthoredPriceFilter(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Context, obj any) (model.AuthoredProductFilter, error) {
+	var it model.AuthoredProductFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"sku", "parentId", "status", "updatedAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sku = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAt = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuthoredProductIdentifierInput(ctx context.Context, obj any) (model.AuthoredProductIdentifierInput, error) {
+	var it model.AuthoredProductIdentifierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "sku", "slug", "externalRef"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sku = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "externalRef":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalRef"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalRef = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -43034,6 +41759,50 @@ func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogNodeCurateInput(ctx context.Context, obj any) (CatalogNodeCurateInput, error) {
+	var it CatalogNodeCurateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (model.CatalogNodeFilter, error) {
 	var it model.CatalogNodeFilter
 	if obj == nil {
@@ -43136,6 +41905,92 @@ func (ec *executionContext) unmarshalInputCatalogNodeIdentifierInput(ctx context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Context, obj any) (exchange.CatalogNodeItemInput, error) {
+	var it exchange.CatalogNodeItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "hierarchyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -43172,6 +42027,248 @@ func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, 
 				return it, err
 			}
 			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeProductsAttachInput(ctx context.Context, obj any) (CatalogNodeProductsAttachInput, error) {
+	var it CatalogNodeProductsAttachInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeProductsDetachInput(ctx context.Context, obj any) (CatalogNodeProductsDetachInput, error) {
+	var it CatalogNodeProductsDetachInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeProductsSetInput(ctx context.Context, obj any) (CatalogNodeProductsSetInput, error) {
+	var it CatalogNodeProductsSetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
+	var it catalog.TranslationChange
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SEO = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodesUpsertInput(ctx context.Context, obj any) (CatalogNodesUpsertInput, error) {
+	var it CatalogNodesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNCatalogNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -43771,6 +42868,54 @@ func (ec *executionContext) unmarshalInputDateTimeBounds(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeletionInput(ctx context.Context, obj any) (DeletionInput, error) {
+	var it DeletionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj any) (FileFilter, error) {
 	var it FileFilter
 	if obj == nil {
@@ -43875,54 +43020,6 @@ func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.CreatedAt = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputFilesDeleteInput(ctx context.Context, obj any) (FilesDeleteInput, error) {
-	var it FilesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -44055,54 +43152,6 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputHierarchiesDeleteInput(ctx context.Context, obj any) (HierarchiesDeleteInput, error) {
-	var it HierarchiesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputHierarchiesUpsertInput(ctx context.Context, obj any) (HierarchiesUpsertInput, error) {
 	var it HierarchiesUpsertInput
 	if obj == nil {
@@ -44206,7 +43255,7 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -44511,426 +43560,6 @@ func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Currency = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeCurateInput(ctx context.Context, obj any) (NodeCurateInput, error) {
-	var it NodeCurateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj any) (exchange.NodeItemInput, error) {
-	var it exchange.NodeItemInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "hierarchyId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HierarchyID = data
-		case "parentId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ParentID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "slug":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Slug = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Seo = data
-		case "translations":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Translations = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeProductsAttachInput(ctx context.Context, obj any) (NodeProductsAttachInput, error) {
-	var it NodeProductsAttachInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Context, obj any) (NodeProductsDetachInput, error) {
-	var it NodeProductsDetachInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Context, obj any) (NodeProductsSetInput, error) {
-	var it NodeProductsSetInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
-	var it catalog.TranslationChange
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "locale":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Locale = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SEO = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodesDeleteInput(ctx context.Context, obj any) (NodesDeleteInput, error) {
-	var it NodesDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputNodesUpsertInput(ctx context.Context, obj any) (NodesUpsertInput, error) {
-	var it NodesUpsertInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "items":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
-			data, err := ec.unmarshalNNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐNodeItemInputᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Items = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -46127,54 +44756,6 @@ func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx contex
 				return it, err
 			}
 			it.SortOrder = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputProductsDeleteInput(ctx context.Context, obj any) (ProductsDeleteInput, error) {
-	var it ProductsDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "ids":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ids = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -48571,13 +47152,6 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredPrice(ctx, sel, obj)
-	case model.AuthoredNode:
-		return ec._AuthoredNode(ctx, sel, &obj)
-	case *model.AuthoredNode:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._AuthoredNode(ctx, sel, obj)
 	case *catalog.AuthoredHierarchy:
 		if obj == nil {
 			return graphql.Null
@@ -48588,6 +47162,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredFile(ctx, sel, obj)
+	case model.AuthoredCatalogNode:
+		return ec._AuthoredCatalogNode(ctx, sel, &obj)
+	case *model.AuthoredCatalogNode:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredCatalogNode(ctx, sel, obj)
 	case *catalog.AuthoredAttribute:
 		if obj == nil {
 			return graphql.Null
@@ -48719,54 +47300,6 @@ func (ec *executionContext) _AttributeDefinition(ctx context.Context, sel ast.Se
 			}
 		case "sortable":
 			out.Values[i] = ec._AttributeDefinition_sortable(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var attributesDeclarePayloadImplementors = []string{"AttributesDeclarePayload"}
-
-func (ec *executionContext) _AttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, obj *AttributesDeclarePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, attributesDeclarePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AttributesDeclarePayload")
-		case "items":
-			out.Values[i] = ec._AttributesDeclarePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._AttributesDeclarePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._AttributesDeclarePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -49387,6 +47920,304 @@ func (ec *executionContext) _AuthoredAttributeLabel(ctx context.Context, sel ast
 	return out
 }
 
+var authoredCatalogNodeImplementors = []string{"AuthoredCatalogNode", "Node"}
+
+func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredCatalogNode) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredCatalogNodeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredCatalogNode")
+		case "id":
+			out.Values[i] = ec._AuthoredCatalogNode_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredCatalogNode_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "hierarchyUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_hierarchyUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "parentUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_parentUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredCatalogNode_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "slug":
+			out.Values[i] = ec._AuthoredCatalogNode_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredCatalogNode_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "seo":
+			out.Values[i] = ec._AuthoredCatalogNode_seo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "translations":
+			out.Values[i] = ec._AuthoredCatalogNode_translations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "curatedProductUuids":
+			out.Values[i] = ec._AuthoredCatalogNode_curatedProductUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "productCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNode_productCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productUuids":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNode_productUuids(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "createdAt":
+			out.Values[i] = ec._AuthoredCatalogNode_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "updatedAt":
+			out.Values[i] = ec._AuthoredCatalogNode_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredCatalogNodeConnectionImplementors = []string{"AuthoredCatalogNodeConnection"}
+
+func (ec *executionContext) _AuthoredCatalogNodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredCatalogNodeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredCatalogNodeConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredCatalogNodeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredCatalogNodeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredCatalogNodeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNodeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredCatalogNodeEdgeImplementors = []string{"AuthoredCatalogNodeEdge"}
+
+func (ec *executionContext) _AuthoredCatalogNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredCatalogNodeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredCatalogNodeEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredCatalogNodeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredCatalogNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var authoredFileImplementors = []string{"AuthoredFile", "Node"}
 
 func (ec *executionContext) _AuthoredFile(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredFile) graphql.Marshaler {
@@ -49777,304 +48608,6 @@ func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredHierarchyEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredNodeImplementors = []string{"AuthoredNode", "Node"}
-
-func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredNode) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredNode")
-		case "id":
-			out.Values[i] = ec._AuthoredNode_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "uuid":
-			out.Values[i] = ec._AuthoredNode_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "hierarchyUuid":
-			out.Values[i] = ec._AuthoredNode_hierarchyUuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "parentUuid":
-			out.Values[i] = ec._AuthoredNode_parentUuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "name":
-			out.Values[i] = ec._AuthoredNode_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "slug":
-			out.Values[i] = ec._AuthoredNode_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "description":
-			out.Values[i] = ec._AuthoredNode_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "seo":
-			out.Values[i] = ec._AuthoredNode_seo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "translations":
-			out.Values[i] = ec._AuthoredNode_translations(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "curatedProductUuids":
-			out.Values[i] = ec._AuthoredNode_curatedProductUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "productCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredNode_productCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "productUuids":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredNode_productUuids(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "createdAt":
-			out.Values[i] = ec._AuthoredNode_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "updatedAt":
-			out.Values[i] = ec._AuthoredNode_updatedAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredNodeConnectionImplementors = []string{"AuthoredNodeConnection"}
-
-func (ec *executionContext) _AuthoredNodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredNodeConnection")
-		case "edges":
-			out.Values[i] = ec._AuthoredNodeConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._AuthoredNodeConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._AuthoredNodeConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredNodeConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredNodeEdgeImplementors = []string{"AuthoredNodeEdge"}
-
-func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredNodeEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredNodeEdge")
-		case "cursor":
-			out.Values[i] = ec._AuthoredNodeEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._AuthoredNodeEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -52158,23 +50691,61 @@ func (ec *executionContext) _AuthoredWrite(ctx context.Context, sel ast.Selectio
 		case "uuid":
 			out.Values[i] = ec._AuthoredWrite_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "outcome":
 			out.Values[i] = ec._AuthoredWrite_outcome(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "changes":
 			out.Values[i] = ec._AuthoredWrite_changes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "changeCount":
 			out.Values[i] = ec._AuthoredWrite_changeCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "node":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredWrite_node(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -52221,6 +50792,54 @@ func (ec *executionContext) _AuthoredWriteChange(ctx context.Context, sel ast.Se
 		case "after":
 			out.Values[i] = ec._AuthoredWriteChange_after(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoringPayloadImplementors = []string{"AuthoringPayload"}
+
+func (ec *executionContext) _AuthoringPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoringPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoringPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoringPayload")
+		case "items":
+			out.Values[i] = ec._AuthoringPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._AuthoringPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._AuthoringPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -52304,8 +50923,8 @@ func (ec *executionContext) _BreadcrumbTrail(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("BreadcrumbTrail")
-		case "node":
-			out.Values[i] = ec._BreadcrumbTrail_node(ctx, field, obj)
+		case "catalogNode":
+			out.Values[i] = ec._BreadcrumbTrail_catalogNode(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -53845,6 +52464,49 @@ func (ec *executionContext) _CatalogNodeConnection(ctx context.Context, sel ast.
 	return out
 }
 
+var catalogNodeCuratePayloadImplementors = []string{"CatalogNodeCuratePayload"}
+
+func (ec *executionContext) _CatalogNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeCuratePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeCuratePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeCuratePayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeCuratePayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeCuratePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var catalogNodeEdgeImplementors = []string{"CatalogNodeEdge"}
 
 func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogNode]) graphql.Marshaler {
@@ -53864,6 +52526,145 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 			}
 		case "node":
 			out.Values[i] = ec._CatalogNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodeProductsAttachPayloadImplementors = []string{"CatalogNodeProductsAttachPayload"}
+
+func (ec *executionContext) _CatalogNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsAttachPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeProductsAttachPayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeProductsAttachPayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeProductsAttachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodeProductsDetachPayloadImplementors = []string{"CatalogNodeProductsDetachPayload"}
+
+func (ec *executionContext) _CatalogNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsDetachPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsDetachPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeProductsDetachPayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeProductsDetachPayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeProductsDetachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogNodeProductsSetPayloadImplementors = []string{"CatalogNodeProductsSetPayload"}
+
+func (ec *executionContext) _CatalogNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsSetPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsSetPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogNodeProductsSetPayload")
+		case "catalogNode":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_catalogNode(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attachedUuids":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_attachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "detachedUuids":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_detachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogNodeProductsSetPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -55500,6 +54301,54 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var deletionPayloadImplementors = []string{"DeletionPayload"}
+
+func (ec *executionContext) _DeletionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoringPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deletionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeletionPayload")
+		case "items":
+			out.Values[i] = ec._DeletionPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._DeletionPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._DeletionPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var facetGroupImplementors = []string{"FacetGroup"}
 
 func (ec *executionContext) _FacetGroup(ctx context.Context, sel ast.SelectionSet, obj *model.FacetGroup) graphql.Marshaler {
@@ -55818,102 +54667,6 @@ func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
-var filesDeletePayloadImplementors = []string{"FilesDeletePayload"}
-
-func (ec *executionContext) _FilesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *FilesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, filesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("FilesDeletePayload")
-		case "items":
-			out.Values[i] = ec._FilesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._FilesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._FilesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var filesUpsertPayloadImplementors = []string{"FilesUpsertPayload"}
-
-func (ec *executionContext) _FilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *FilesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, filesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("FilesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._FilesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._FilesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._FilesUpsertPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var gatewayImplementors = []string{"Gateway"}
 
 func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, obj *model.Gateway) graphql.Marshaler {
@@ -56021,102 +54774,6 @@ func (ec *executionContext) _GatewayUpdatePayload(ctx context.Context, sel ast.S
 			}
 		case "userErrors":
 			out.Values[i] = ec._GatewayUpdatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var hierarchiesDeletePayloadImplementors = []string{"HierarchiesDeletePayload"}
-
-func (ec *executionContext) _HierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchiesDeletePayload")
-		case "items":
-			out.Values[i] = ec._HierarchiesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._HierarchiesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchiesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var hierarchiesUpsertPayloadImplementors = []string{"HierarchiesUpsertPayload"}
-
-func (ec *executionContext) _HierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("HierarchiesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._HierarchiesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._HierarchiesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._HierarchiesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -56857,44 +55514,44 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodesUpsert":
+		case "catalogNodesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodesUpsert(ctx, field)
+				return ec._Mutation_catalogNodesUpsert(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodesDelete":
+		case "catalogNodesDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodesDelete(ctx, field)
+				return ec._Mutation_catalogNodesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeProductsAttach":
+		case "catalogNodeProductsAttach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeProductsAttach(ctx, field)
+				return ec._Mutation_catalogNodeProductsAttach(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeProductsDetach":
+		case "catalogNodeProductsDetach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeProductsDetach(ctx, field)
+				return ec._Mutation_catalogNodeProductsDetach(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeProductsSet":
+		case "catalogNodeProductsSet":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeProductsSet(ctx, field)
+				return ec._Mutation_catalogNodeProductsSet(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeCurate":
+		case "catalogNodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_nodeCurate(ctx, field)
+				return ec._Mutation_catalogNodeCurate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -57016,284 +55673,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeCuratePayloadImplementors = []string{"NodeCuratePayload"}
-
-func (ec *executionContext) _NodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *NodeCuratePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeCuratePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeCuratePayload")
-		case "node":
-			out.Values[i] = ec._NodeCuratePayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeCuratePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeProductsAttachPayloadImplementors = []string{"NodeProductsAttachPayload"}
-
-func (ec *executionContext) _NodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsAttachPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsAttachPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeProductsAttachPayload")
-		case "node":
-			out.Values[i] = ec._NodeProductsAttachPayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeProductsAttachPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeProductsDetachPayloadImplementors = []string{"NodeProductsDetachPayload"}
-
-func (ec *executionContext) _NodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsDetachPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsDetachPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeProductsDetachPayload")
-		case "node":
-			out.Values[i] = ec._NodeProductsDetachPayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeProductsDetachPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodeProductsSetPayloadImplementors = []string{"NodeProductsSetPayload"}
-
-func (ec *executionContext) _NodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsSetPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsSetPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodeProductsSetPayload")
-		case "node":
-			out.Values[i] = ec._NodeProductsSetPayload_node(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "attachedUuids":
-			out.Values[i] = ec._NodeProductsSetPayload_attachedUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "detachedUuids":
-			out.Values[i] = ec._NodeProductsSetPayload_detachedUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodeProductsSetPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodesDeletePayloadImplementors = []string{"NodesDeletePayload"}
-
-func (ec *executionContext) _NodesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *NodesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodesDeletePayload")
-		case "items":
-			out.Values[i] = ec._NodesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._NodesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var nodesUpsertPayloadImplementors = []string{"NodesUpsertPayload"}
-
-func (ec *executionContext) _NodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *NodesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, nodesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("NodesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._NodesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._NodesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._NodesUpsertPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -57720,102 +56099,6 @@ func (ec *executionContext) _PricebookEdge(ctx context.Context, sel ast.Selectio
 			}
 		case "node":
 			out.Values[i] = ec._PricebookEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var pricesDeletePayloadImplementors = []string{"PricesDeletePayload"}
-
-func (ec *executionContext) _PricesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *PricesDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pricesDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PricesDeletePayload")
-		case "items":
-			out.Values[i] = ec._PricesDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._PricesDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._PricesDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var pricesUpsertPayloadImplementors = []string{"PricesUpsertPayload"}
-
-func (ec *executionContext) _PricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *PricesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pricesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PricesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._PricesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._PricesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._PricesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58516,7 +56799,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "nodes":
+		case "catalogNodes":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -58525,7 +56808,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Product_nodes(ctx, field, obj)
+				res = ec._Product_catalogNodes(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -59466,102 +57749,6 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 			}
 		case "description":
 			out.Values[i] = ec._ProductTranslation_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var productsDeletePayloadImplementors = []string{"ProductsDeletePayload"}
-
-func (ec *executionContext) _ProductsDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *ProductsDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productsDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductsDeletePayload")
-		case "items":
-			out.Values[i] = ec._ProductsDeletePayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._ProductsDeletePayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._ProductsDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var productsUpsertPayloadImplementors = []string{"ProductsUpsertPayload"}
-
-func (ec *executionContext) _ProductsUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *ProductsUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productsUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductsUpsertPayload")
-		case "items":
-			out.Values[i] = ec._ProductsUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._ProductsUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._ProductsUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -62638,7 +60825,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "authoredNode":
+		case "authoredCatalogNode":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -62647,7 +60834,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_authoredNode(ctx, field)
+				res = ec._Query_authoredCatalogNode(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -62660,7 +60847,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "authoredNodes":
+		case "authoredCatalogNodes":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -62669,7 +60856,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_authoredNodes(ctx, field)
+				res = ec._Query_authoredCatalogNodes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -63311,105 +61498,9 @@ func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "node":
-			out.Values[i] = ec._Redirect_node(ctx, field, obj)
+		case "catalogNode":
+			out.Values[i] = ec._Redirect_catalogNode(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var redirectsSetPayloadImplementors = []string{"RedirectsSetPayload"}
-
-func (ec *executionContext) _RedirectsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *RedirectsSetPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, redirectsSetPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("RedirectsSetPayload")
-		case "items":
-			out.Values[i] = ec._RedirectsSetPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._RedirectsSetPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._RedirectsSetPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var salesUpsertPayloadImplementors = []string{"SalesUpsertPayload"}
-
-func (ec *executionContext) _SalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *SalesUpsertPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, salesUpsertPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("SalesUpsertPayload")
-		case "items":
-			out.Values[i] = ec._SalesUpsertPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._SalesUpsertPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._SalesUpsertPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -63455,8 +61546,8 @@ func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "nodes":
-			out.Values[i] = ec._SearchSuggestions_nodes(ctx, field, obj)
+		case "catalogNodes":
+			out.Values[i] = ec._SearchSuggestions_catalogNodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -64834,54 +62925,6 @@ func (ec *executionContext) _SynonymEdge(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
-var synonymsSetPayloadImplementors = []string{"SynonymsSetPayload"}
-
-func (ec *executionContext) _SynonymsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *SynonymsSetPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, synonymsSetPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("SynonymsSetPayload")
-		case "items":
-			out.Values[i] = ec._SynonymsSetPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._SynonymsSetPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._SynonymsSetPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *model.UserError) graphql.Marshaler {
@@ -65869,6 +63912,52 @@ func (ec *executionContext) marshalNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋ
 	return ret
 }
 
+func (ec *executionContext) marshalNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredCatalogNode) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredCatalogNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	return ec._AuthoredCatalogNodeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredFile) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -65950,52 +64039,6 @@ func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋm
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredNode) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredNode(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-	return ec._AuthoredNodeEdge(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredNode]) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -66177,6 +64220,11 @@ func (ec *executionContext) marshalNAuthoredProductFile2ᚕporticoᚋstoreᚋcat
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNAuthoredProductIdentifierInput2porticoᚋgraphᚋmodelᚐAuthoredProductIdentifierInput(ctx context.Context, v any) (model.AuthoredProductIdentifierInput, error) {
+	res, err := ec.unmarshalInputAuthoredProductIdentifierInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
@@ -66979,6 +65027,11 @@ func (ec *executionContext) marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeCurateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogNode]) graphql.Marshaler {
 	return ec._CatalogNodeEdge(ctx, sel, &v)
 }
@@ -67002,6 +65055,25 @@ func (ec *executionContext) marshalNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodel�
 func (ec *executionContext) unmarshalNCatalogNodeIdentifierInput2porticoᚋgraphᚋmodelᚐCatalogNodeIdentifierInput(ctx context.Context, v any) (model.CatalogNodeIdentifierInput, error) {
 	res, err := ec.unmarshalInputCatalogNodeIdentifierInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInputᚄ(ctx context.Context, v any) ([]*exchange.CatalogNodeItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.CatalogNodeItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐCatalogNodeItemInput(ctx context.Context, v any) (*exchange.CatalogNodeItemInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
@@ -67035,6 +65107,31 @@ var (
 		store.SortUpdatedAt: "UPDATED_AT",
 	}
 )
+
+func (ec *executionContext) unmarshalNCatalogNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachInput(ctx context.Context, v any) (CatalogNodeProductsAttachInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsAttachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachInput(ctx context.Context, v any) (CatalogNodeProductsDetachInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsDetachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetInput(ctx context.Context, v any) (CatalogNodeProductsSetInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsSetInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
+	res, err := ec.unmarshalInputCatalogNodeTranslationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertInput(ctx context.Context, v any) (CatalogNodesUpsertInput, error) {
+	res, err := ec.unmarshalInputCatalogNodesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -67429,6 +65526,11 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx context.Context, v any) (DeletionInput, error) {
+	res, err := ec.unmarshalInputDeletionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetGroup) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -67594,11 +65696,6 @@ func (ec *executionContext) unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchang
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNFilesDeleteInput2porticoᚋgraphᚋgeneratedᚐFilesDeleteInput(ctx context.Context, v any) (FilesDeleteInput, error) {
-	res, err := ec.unmarshalInputFilesDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx context.Context, v any) (FilesUpsertInput, error) {
 	res, err := ec.unmarshalInputFilesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -67660,11 +65757,6 @@ var (
 
 func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodelᚐGatewayUpdateInput(ctx context.Context, v any) (model.GatewayUpdateInput, error) {
 	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
-	res, err := ec.unmarshalInputHierarchiesDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -67975,60 +66067,6 @@ func (ec *executionContext) unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) unmarshalNNodeCurateInput2porticoᚋgraphᚋgeneratedᚐNodeCurateInput(ctx context.Context, v any) (NodeCurateInput, error) {
-	res, err := ec.unmarshalInputNodeCurateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐNodeItemInputᚄ(ctx context.Context, v any) ([]*exchange.NodeItemInput, error) {
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*exchange.NodeItemInput, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐNodeItemInput(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐNodeItemInput(ctx context.Context, v any) (*exchange.NodeItemInput, error) {
-	res, err := ec.unmarshalInputNodeItemInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsAttachInput(ctx context.Context, v any) (NodeProductsAttachInput, error) {
-	res, err := ec.unmarshalInputNodeProductsAttachInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx context.Context, v any) (NodeProductsDetachInput, error) {
-	res, err := ec.unmarshalInputNodeProductsDetachInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx context.Context, v any) (NodeProductsSetInput, error) {
-	res, err := ec.unmarshalInputNodeProductsSetInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
-	res, err := ec.unmarshalInputNodeTranslationInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx context.Context, v any) (NodesDeleteInput, error) {
-	res, err := ec.unmarshalInputNodesDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐNodesUpsertInput(ctx context.Context, v any) (NodesUpsertInput, error) {
-	res, err := ec.unmarshalInputNodesUpsertInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNOptionFilter2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, v any) (*model.OptionFilter, error) {
@@ -68606,11 +66644,6 @@ func (ec *executionContext) unmarshalNProductVariationOptionInput2ᚕᚖportico�
 func (ec *executionContext) unmarshalNProductVariationOptionInput2ᚖporticoᚋstoreᚋexchangeᚐProductVariationOptionInput(ctx context.Context, v any) (*exchange.ProductVariationOptionInput, error) {
 	res, err := ec.unmarshalInputProductVariationOptionInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNProductsDeleteInput2porticoᚋgraphᚋgeneratedᚐProductsDeleteInput(ctx context.Context, v any) (ProductsDeleteInput, error) {
-	res, err := ec.unmarshalInputProductsDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNProductsUpsertInput2porticoᚋgraphᚋgeneratedᚐProductsUpsertInput(ctx context.Context, v any) (ProductsUpsertInput, error) {
@@ -70055,13 +68088,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AttributesDeclarePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction(ctx context.Context, v any) (*store.AuditAction, error) {
 	if v == nil {
 		return nil, nil
@@ -70209,6 +68235,20 @@ func (ec *executionContext) marshalOAuthoredAttributeConnection2ᚖporticoᚋgra
 	return ec._AuthoredAttributeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredCatalogNode(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredCatalogNodeConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -70235,20 +68275,6 @@ func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgra
 		return graphql.Null
 	}
 	return ec._AuthoredHierarchyConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AuthoredNode(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredNode]) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredPrice) graphql.Marshaler {
@@ -70285,6 +68311,14 @@ func (ec *executionContext) marshalOAuthoredProductConnection2ᚖporticoᚋgraph
 		return graphql.Null
 	}
 	return ec._AuthoredProductConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredProductFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredProductFilter(ctx context.Context, v any) (*model.AuthoredProductFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredProductFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
@@ -70337,6 +68371,13 @@ func (ec *executionContext) marshalOAuthoredRedirectConnection2ᚖporticoᚋgrap
 		return graphql.Null
 	}
 	return ec._AuthoredRedirectConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoringPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
@@ -70473,6 +68514,13 @@ func (ec *executionContext) marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeCuratePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeCuratePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -70487,6 +68535,44 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	}
 	res, err := ec.unmarshalInputCatalogNodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCatalogNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeProductsAttachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsDetachPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeProductsDetachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogNodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsSetPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogNodeProductsSetPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*catalog.TranslationChange, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
@@ -70823,6 +68909,13 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeletionPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOFacetState2ᚖstring(ctx context.Context, v any) (*string, error) {
 	if v == nil {
 		return nil, nil
@@ -70861,20 +68954,6 @@ func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgenerated�
 	}
 	res, err := ec.unmarshalInputFileFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOFilesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *FilesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._FilesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._FilesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
@@ -70925,20 +69004,6 @@ func (ec *executionContext) marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋge
 		return graphql.Null
 	}
 	return ec._GatewayUpdatePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchiesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._HierarchiesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
@@ -71169,65 +69234,6 @@ func (ec *executionContext) marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx c
 	return ret
 }
 
-func (ec *executionContext) marshalONodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *NodeCuratePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeCuratePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsAttachPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeProductsAttachPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsDetachPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeProductsDetachPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodeProductsSetPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*catalog.TranslationChange, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalONodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *NodesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._NodesUpsertPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, v any) ([]*model.OptionFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -71313,20 +69319,6 @@ func (ec *executionContext) marshalOPricebookConnection2ᚖporticoᚋgraphᚋmod
 		return graphql.Null
 	}
 	return ec._PricebookConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PricesDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PricesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -71517,20 +69509,6 @@ func (ec *executionContext) unmarshalOProductVariationInput2ᚕᚖporticoᚋstor
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOProductsDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsDeletePayload(ctx context.Context, sel ast.SelectionSet, v *ProductsDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ProductsDeletePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOProductsUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *ProductsUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ProductsUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
@@ -71898,13 +69876,6 @@ func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedire
 	return ec._Redirect(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORedirectsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐRedirectsSetPayload(ctx context.Context, sel ast.SelectionSet, v *RedirectsSetPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._RedirectsSetPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalORelatedProductsInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInputᚄ(ctx context.Context, v any) ([]*exchange.RelatedProductsInput, error) {
 	if v == nil {
 		return nil, nil
@@ -71920,13 +69891,6 @@ func (ec *executionContext) unmarshalORelatedProductsInput2ᚕᚖporticoᚋstore
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOSalesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐSalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *SalesUpsertPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._SalesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
@@ -72212,13 +70176,6 @@ var (
 		catalog.SynonymOneWay:     "ONE_WAY",
 	}
 )
-
-func (ec *executionContext) marshalOSynonymsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐSynonymsSetPayload(ctx context.Context, sel ast.SelectionSet, v *SynonymsSetPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._SynonymsSetPayload(ctx, sel, v)
-}
 
 func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, v any) (*model.TextFilter, error) {
 	if v == nil {

@@ -23,16 +23,6 @@ type AttributesDeclareInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `attributesDeclare`.
-type AttributesDeclarePayload struct {
-	// The attributes, in the order of the items; their `uuid` is the key. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in declarations that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // A new catalog.
 type CatalogCreateInput struct {
 	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`. Default: a new one.
@@ -73,6 +63,95 @@ type CatalogDeletePayload struct {
 	DeletedID *string `json:"deletedId,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The products of a node that come first.
+type CatalogNodeCurateInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 20 products attached to the node, in order: global ids or `uuid`s. Empty means none.
+	ProductIds []string `json:"productIds"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeCurate`.
+type CatalogNodeCuratePayload struct {
+	// The changed node. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to attach to a node.
+type CatalogNodeProductsAttachInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// 1 to 1000 products, including drafts: global ids or `uuid`s. The newest comes last.
+	ProductIds []string `json:"productIds"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeProductsAttach`.
+type CatalogNodeProductsAttachPayload struct {
+	// The changed node. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to detach from a node.
+type CatalogNodeProductsDetachInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// 1 to 1000 products: global ids or `uuid`s.
+	ProductIds []string `json:"productIds"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeProductsDetach`.
+type CatalogNodeProductsDetachPayload struct {
+	// The changed node. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The products of a node.
+type CatalogNodeProductsSetInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
+	// at most 10000 products before.
+	ProductIds []string `json:"productIds"`
+	// True writes nothing, and returns what would be attached and detached.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogNodeProductsSet`.
+type CatalogNodeProductsSetPayload struct {
+	// The changed node; with `dryRun` as it is. Null if there are errors.
+	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
+	// Own ids of the products that the node did not have.
+	AttachedUuids []string `json:"attachedUuids"`
+	// Own ids of the products that it has no longer.
+	DetachedUuids []string `json:"detachedUuids"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Nodes to create or change.
+type CatalogNodesUpsertInput struct {
+	// 1 to 1000 nodes, each once.
+	Items []*exchange.CatalogNodeItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // Which catalog to publish.
@@ -245,15 +324,9 @@ type CatalogUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which files to return.
-type FileFilter struct {
-	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
-	Ids []string `json:"ids,omitempty"`
-}
-
-// Files to delete.
-type FilesDeleteInput struct {
-	// 1 to 1000 files. Global ids or `uuid`s.
+// Resources to delete.
+type DeletionInput struct {
+	// 1 to 1000 resources, nodes with at most 10000 products together. Global ids or `uuid`s.
 	Ids []string `json:"ids"`
 	// True deletes nothing, and returns what would be deleted.
 	DryRun bool `json:"dryRun"`
@@ -261,14 +334,10 @@ type FilesDeleteInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `filesDelete`.
-type FilesDeletePayload struct {
-	// The files, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Files that products still use. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
+// Which files to return.
+type FileFilter struct {
+	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
+	Ids []string `json:"ids,omitempty"`
 }
 
 // Files to create or change.
@@ -281,41 +350,11 @@ type FilesUpsertInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `filesUpsert`.
-type FilesUpsertPayload struct {
-	// The files, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in files that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Result of `gatewayUpdate`.
 type GatewayUpdatePayload struct {
 	// The changed gateway. Null if there are errors.
 	Gateway *model.Gateway `json:"gateway,omitempty"`
 	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Hierarchies to delete.
-type HierarchiesDeleteInput struct {
-	// 1 to 1000 hierarchies. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchiesDelete`.
-type HierarchiesDeletePayload struct {
-	// The hierarchies, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
@@ -327,16 +366,6 @@ type HierarchiesUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `hierarchiesUpsert`.
-type HierarchiesUpsertPayload struct {
-	// The hierarchies, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in hierarchies that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Which job to cancel.
@@ -355,125 +384,6 @@ type JobCancelPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The products of a node that come first.
-type NodeCurateInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// At most 20 products attached to the node, in order: global ids or `uuid`s. Empty means none.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeCurate`.
-type NodeCuratePayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to attach to a node.
-type NodeProductsAttachInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// 1 to 1000 products, including drafts: global ids or `uuid`s. The newest comes last.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeProductsAttach`.
-type NodeProductsAttachPayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to detach from a node.
-type NodeProductsDetachInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// 1 to 1000 products: global ids or `uuid`s.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeProductsDetach`.
-type NodeProductsDetachPayload struct {
-	// The changed node. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// The products of a node.
-type NodeProductsSetInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
-	// at most 10000 products before.
-	ProductIds []string `json:"productIds"`
-	// True writes nothing, and returns what would be attached and detached.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodeProductsSet`.
-type NodeProductsSetPayload struct {
-	// The changed node; with `dryRun` as it is. Null if there are errors.
-	Node *model.AuthoredNode `json:"node,omitempty"`
-	// Own ids of the products that the node did not have.
-	AttachedUuids []string `json:"attachedUuids"`
-	// Own ids of the products that it has no longer.
-	DetachedUuids []string `json:"detachedUuids"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Nodes to delete.
-type NodesDeleteInput struct {
-	// 1 to 1000 nodes, with at most 10000 products together. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodesDelete`.
-type NodesDeletePayload struct {
-	// The nodes, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Nodes to create or change.
-type NodesUpsertInput struct {
-	// 1 to 1000 nodes, each once.
-	Items []*exchange.NodeItemInput `json:"items"`
-	// True writes nothing, and returns what would be written.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `nodesUpsert`.
-type NodesUpsertPayload struct {
-	// The nodes, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in nodes that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Prices to delete.
 type PricesDeleteInput struct {
 	// 1 to 1000 prices.
@@ -482,16 +392,6 @@ type PricesDeleteInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `pricesDelete`.
-type PricesDeletePayload struct {
-	// The prices, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Prices to set.
@@ -504,36 +404,6 @@ type PricesUpsertInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `pricesUpsert`.
-type PricesUpsertPayload struct {
-	// The prices, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to delete.
-type ProductsDeleteInput struct {
-	// 1 to 1000 products. Global ids or `uuid`s.
-	Ids []string `json:"ids"`
-	// True deletes nothing, and returns what would be deleted.
-	DryRun bool `json:"dryRun"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `productsDelete`.
-type ProductsDeletePayload struct {
-	// The products, in the order of the ids. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Products that others still refer to: nodes, bundles, variants and prices. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was deleted. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Products to create or change.
 type ProductsUpsertInput struct {
 	// 1 to 1000 products, each once.
@@ -542,16 +412,6 @@ type ProductsUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `productsUpsert`.
-type ProductsUpsertPayload struct {
-	// The products, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in products that were written, for example an unknown image. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A code to redeem.
@@ -722,16 +582,6 @@ type RedirectsSetInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `redirectsSet`.
-type RedirectsSetPayload struct {
-	// The redirects, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in redirects that were written, for example an unknown product. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Sales to set.
 type SalesUpsertInput struct {
 	// 1 to 1000 sales. A price may have several.
@@ -740,16 +590,6 @@ type SalesUpsertInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `salesUpsert`.
-type SalesUpsertPayload struct {
-	// The prices of the sales, each once, in the order of their first items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Result of `settingsUpdate`.
@@ -832,14 +672,4 @@ type SynonymsSetInput struct {
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `synonymsSet`.
-type SynonymsSetPayload struct {
-	// The synonyms, in the order of the items. Empty if there are errors.
-	Items []*model.AuthoredWrite `json:"items"`
-	// Likely mistakes in synonyms that were written. At most 20.
-	Warnings []*model.Warning `json:"warnings"`
-	// What to correct: then nothing was written. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }

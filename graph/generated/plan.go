@@ -130,44 +130,6 @@ func (x *planRun) fieldAttributeDefinition(ctx context.Context, f *plan.Field, o
 	return x.String("AttributeDefinition")
 }
 
-var planAttributeFilterValues = &plan.Object{
-	Name:      "AttributeFilterValues",
-	Satisfies: []string{"AttributeFilterValues"},
-	Fields: map[string]*plan.FieldInfo{
-		"key": {Number: 1, NonNull: true},
-		"in":  {Number: 2},
-		"ge":  {Number: 3},
-		"le":  {Number: 4},
-	},
-}
-
-func (x *planRun) writeAttributeFilterValues(ctx context.Context, fields *plan.Fields, obj *model.AttributeFilter) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAttributeFilterValues(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAttributeFilterValues(ctx context.Context, f *plan.Field, obj *model.AttributeFilter) bool {
-	switch f.Number {
-	case 1: // key
-		return x.writeNString2string(ctx, f, obj.Key)
-	case 2: // in
-		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
-	case 3: // ge
-		return x.writeOString2ᚖstring(ctx, f, obj.Ge)
-	case 4: // le
-		return x.writeOString2ᚖstring(ctx, f, obj.Le)
-	}
-	return x.String("AttributeFilterValues")
-}
-
 var planAuditEvent = &plan.Object{
 	Name:      "AuditEvent",
 	Satisfies: []string{"AuditEvent"},
@@ -534,6 +496,162 @@ func (x *planRun) fieldAuthoredAttributeLabel(ctx context.Context, f *plan.Field
 	return x.String("AuthoredAttributeLabel")
 }
 
+var planAuthoredCatalogNode = &plan.Object{
+	Name:      "AuthoredCatalogNode",
+	Satisfies: []string{"AuthoredCatalogNode", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":                  {Number: 1, NonNull: true},
+		"uuid":                {Number: 2, NonNull: true},
+		"hierarchyUuid":       {Number: 3, NonNull: true},
+		"parentUuid":          {Number: 4, NonNull: true},
+		"name":                {Number: 5, NonNull: true},
+		"slug":                {Number: 6, NonNull: true},
+		"description":         {Number: 7, NonNull: true},
+		"seo":                 {Number: 8, NonNull: true},
+		"translations":        {Number: 9, NonNull: true},
+		"curatedProductUuids": {Number: 10, NonNull: true},
+		"productCount":        {Number: 11, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
+		"createdAt":           {Number: 13, NonNull: true},
+		"updatedAt":           {Number: 14, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredCatalogNode(ctx context.Context, fields *plan.Fields, obj *model.AuthoredCatalogNode) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredCatalogNode(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, obj *model.AuthoredCatalogNode) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // hierarchyUuid
+		return x.writeNID2string(ctx, f, obj.HierarchyID)
+	case 4: // parentUuid
+		return x.writeNID2string(ctx, f, obj.ParentID)
+	case 5: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 6: // slug
+		return x.writeNString2string(ctx, f, obj.Slug)
+	case 7: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 8: // seo
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
+	case 9: // translations
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
+	case 10: // curatedProductUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
+	case 11: // productCount
+		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredCatalogNode().ProductCount(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	case 12: // productUuids
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredCatalogNode_productUuids_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]string, error) {
+			return x.resolvers.AuthoredCatalogNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 13: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 14: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	}
+	return x.String("AuthoredCatalogNode")
+}
+
+var planAuthoredCatalogNodeConnection = &plan.Object{
+	Name:      "AuthoredCatalogNodeConnection",
+	Satisfies: []string{"AuthoredCatalogNodeConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredCatalogNodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredCatalogNode]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredCatalogNodeConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredCatalogNodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredCatalogNode]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredCatalogNodeConnection")
+}
+
+var planAuthoredCatalogNodeEdge = &plan.Object{
+	Name:      "AuthoredCatalogNodeEdge",
+	Satisfies: []string{"AuthoredCatalogNodeEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredCatalogNodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredCatalogNode]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredCatalogNodeEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredCatalogNode]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredCatalogNodeEdge")
+}
+
 var planAuthoredFile = &plan.Object{
 	Name:      "AuthoredFile",
 	Satisfies: []string{"AuthoredFile", "Node"},
@@ -786,162 +904,6 @@ func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field,
 		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredHierarchyEdge")
-}
-
-var planAuthoredNode = &plan.Object{
-	Name:      "AuthoredNode",
-	Satisfies: []string{"AuthoredNode", "Node"},
-	Fields: map[string]*plan.FieldInfo{
-		"id":                  {Number: 1, NonNull: true},
-		"uuid":                {Number: 2, NonNull: true},
-		"hierarchyUuid":       {Number: 3, NonNull: true},
-		"parentUuid":          {Number: 4, NonNull: true},
-		"name":                {Number: 5, NonNull: true},
-		"slug":                {Number: 6, NonNull: true},
-		"description":         {Number: 7, NonNull: true},
-		"seo":                 {Number: 8, NonNull: true},
-		"translations":        {Number: 9, NonNull: true},
-		"curatedProductUuids": {Number: 10, NonNull: true},
-		"productCount":        {Number: 11, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
-		"createdAt":           {Number: 13, NonNull: true},
-		"updatedAt":           {Number: 14, NonNull: true},
-	},
-}
-
-func (x *planRun) writeAuthoredNode(ctx context.Context, fields *plan.Fields, obj *model.AuthoredNode) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredNode(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *model.AuthoredNode) bool {
-	switch f.Number {
-	case 1: // id
-		return x.writeNID2string(ctx, f, obj.GlobalID())
-	case 2: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyUuid
-		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // parentUuid
-		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 5: // name
-		return x.writeNString2string(ctx, f, obj.Name)
-	case 6: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
-	case 7: // description
-		return x.writeNString2string(ctx, f, obj.Description)
-	case 8: // seo
-		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
-	case 9: // translations
-		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
-	case 10: // curatedProductUuids
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 11: // productCount
-		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNInt2int(ctx, f, v)
-	case 12: // productUuids
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]string, error) {
-			return x.resolvers.AuthoredNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 13: // createdAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 14: // updatedAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	}
-	return x.String("AuthoredNode")
-}
-
-var planAuthoredNodeConnection = &plan.Object{
-	Name:      "AuthoredNodeConnection",
-	Satisfies: []string{"AuthoredNodeConnection"},
-	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-	},
-}
-
-func (x *planRun) writeAuthoredNodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredNode]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredNodeConnection(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredNodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredNode]) bool {
-	switch f.Number {
-	case 1: // edges
-		return x.writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
-	case 2: // nodes
-		return x.writeNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx, f, obj.Nodes)
-	case 3: // pageInfo
-		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
-	case 4: // totalCount
-		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNInt2int(ctx, f, v)
-	}
-	return x.String("AuthoredNodeConnection")
-}
-
-var planAuthoredNodeEdge = &plan.Object{
-	Name:      "AuthoredNodeEdge",
-	Satisfies: []string{"AuthoredNodeEdge"},
-	Fields: map[string]*plan.FieldInfo{
-		"cursor": {Number: 1, NonNull: true},
-		"node":   {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeAuthoredNodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredNode]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredNodeEdge(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredNode]) bool {
-	switch f.Number {
-	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor())
-	case 2: // node
-		return x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, obj.Node)
-	}
-	return x.String("AuthoredNodeEdge")
 }
 
 var planAuthoredPrice = &plan.Object{
@@ -1847,8 +1809,8 @@ var planBreadcrumbTrail = &plan.Object{
 	Name:      "BreadcrumbTrail",
 	Satisfies: []string{"BreadcrumbTrail"},
 	Fields: map[string]*plan.FieldInfo{
-		"node":      {Number: 1, NonNull: true},
-		"ancestors": {Number: 2, NonNull: true},
+		"catalogNode": {Number: 1, NonNull: true},
+		"ancestors":   {Number: 2, NonNull: true},
 	},
 }
 
@@ -1867,8 +1829,8 @@ func (x *planRun) writeBreadcrumbTrail(ctx context.Context, fields *plan.Fields,
 
 func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *model.BreadcrumbTrail) bool {
 	switch f.Number {
-	case 1: // node
-		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
+	case 1: // catalogNode
+		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.CatalogNode)
 	case 2: // ancestors
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, obj.Ancestors)
 	}
@@ -2665,7 +2627,7 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3018,12 +2980,10 @@ var planCatalogResolution = &plan.Object{
 		"catalogName": {Number: 5},
 		"releaseUuid": {Number: 6},
 		"publishedAt": {Number: 7},
-		"locales":     {Number: 8, NonNull: true},
-		"channels":    {Number: 9, NonNull: true},
-		"ruleUuid":    {Number: 10},
-		"ruleName":    {Number: 11},
-		"tieBreak":    {Number: 12},
-		"candidates":  {Number: 13, NonNull: true},
+		"ruleUuid":    {Number: 8},
+		"ruleName":    {Number: 9},
+		"tieBreak":    {Number: 10},
+		"candidates":  {Number: 11, NonNull: true},
 	},
 }
 
@@ -3056,17 +3016,13 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
 	case 7: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // locales
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
-	case 9: // channels
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
-	case 10: // ruleUuid
+	case 8: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 11: // ruleName
+	case 9: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 12: // tieBreak
+	case 10: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 13: // candidates
+	case 11: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -3491,8 +3447,7 @@ var planFacetValue = &plan.Object{
 		"label":    {Number: 2, NonNull: true},
 		"count":    {Number: 3, NonNull: true},
 		"selected": {Number: 4, NonNull: true},
-		"filter":   {Number: 5, NonNull: true},
-		"toggled":  {Number: 6, NonNull: true},
+		"toggled":  {Number: 5, NonNull: true},
 	},
 }
 
@@ -3519,10 +3474,8 @@ func (x *planRun) fieldFacetValue(ctx context.Context, f *plan.Field, obj *model
 		return x.writeNInt2int(ctx, f, obj.Count)
 	case 4: // selected
 		return x.writeNBoolean2bool(ctx, f, obj.Selected)
-	case 5: // filter
-		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Filter)
-	case 6: // toggled
-		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Toggled)
+	case 5: // toggled
+		return x.writeNFacetState2string(ctx, f, obj.Toggled())
 	}
 	return x.String("FacetValue")
 }
@@ -3798,7 +3751,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3880,35 +3833,6 @@ func (x *planRun) fieldHierarchyEdge(ctx context.Context, f *plan.Field, obj *mo
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, obj.Node)
 	}
 	return x.String("HierarchyEdge")
-}
-
-var planIDFilterValues = &plan.Object{
-	Name:      "IDFilterValues",
-	Satisfies: []string{"IDFilterValues"},
-	Fields: map[string]*plan.FieldInfo{
-		"in": {Number: 1},
-	},
-}
-
-func (x *planRun) writeIDFilterValues(ctx context.Context, fields *plan.Fields, obj *model.IDFilter) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldIDFilterValues(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldIDFilterValues(ctx context.Context, f *plan.Field, obj *model.IDFilter) bool {
-	switch f.Number {
-	case 1: // in
-		return x.writeOID2ᚕstringᚄ(ctx, f, obj.In)
-	}
-	return x.String("IDFilterValues")
 }
 
 var planJob = &plan.Object{
@@ -4028,38 +3952,6 @@ func (x *planRun) fieldMoney(ctx context.Context, f *plan.Field, obj *store.Mone
 	return x.String("Money")
 }
 
-var planOptionFilterValues = &plan.Object{
-	Name:      "OptionFilterValues",
-	Satisfies: []string{"OptionFilterValues"},
-	Fields: map[string]*plan.FieldInfo{
-		"name": {Number: 1, NonNull: true},
-		"in":   {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeOptionFilterValues(ctx context.Context, fields *plan.Fields, obj *model.OptionFilter) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldOptionFilterValues(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldOptionFilterValues(ctx context.Context, f *plan.Field, obj *model.OptionFilter) bool {
-	switch f.Number {
-	case 1: // name
-		return x.writeNString2string(ctx, f, obj.Name)
-	case 2: // in
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.In)
-	}
-	return x.String("OptionFilterValues")
-}
-
 var planPageInfo = &plan.Object{
 	Name:      "PageInfo",
 	Satisfies: []string{"PageInfo"},
@@ -4134,38 +4026,6 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Pric
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithoutTax())
 	}
 	return x.String("Price")
-}
-
-var planPriceBoundsValues = &plan.Object{
-	Name:      "PriceBoundsValues",
-	Satisfies: []string{"PriceBoundsValues"},
-	Fields: map[string]*plan.FieldInfo{
-		"ge": {Number: 1},
-		"le": {Number: 2},
-	},
-}
-
-func (x *planRun) writePriceBoundsValues(ctx context.Context, fields *plan.Fields, obj *model.PriceBounds) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldPriceBoundsValues(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldPriceBoundsValues(ctx context.Context, f *plan.Field, obj *model.PriceBounds) bool {
-	switch f.Number {
-	case 1: // ge
-		return x.writeOString2ᚖstring(ctx, f, obj.Ge)
-	case 2: // le
-		return x.writeOString2ᚖstring(ctx, f, obj.Le)
-	}
-	return x.String("PriceBoundsValues")
 }
 
 var planPriceFacet = &plan.Object{
@@ -4425,23 +4285,22 @@ var planProduct = &plan.Object{
 		"variations":                  {Number: 37, NonNull: true},
 		"childVariations":             {Number: 38, NonNull: true},
 		"variantOptions":              {Number: 39, NonNull: true},
-		"childByOptions":              {Number: 40, Resolver: true},
-		"parent":                      {Number: 41, Resolver: true},
-		"children":                    {Number: 42, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 43, NonNull: true, Resolver: true},
-		"files":                       {Number: 44, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 45, Resolver: true},
-		"mainImageAlt":                {Number: 46},
-		"componentProducts":           {Number: 47, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 48, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 49, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 50, NonNull: true, Resolver: true},
-		"stock":                       {Number: 51, Dynamic: true, Resolver: true},
-		"availability":                {Number: 52, Dynamic: true, Resolver: true},
-		"availableForSale":            {Number: 53, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 55, NonNull: true, Resolver: true},
-		"related":                     {Number: 56, NonNull: true, Resolver: true},
+		"parent":                      {Number: 40, Resolver: true},
+		"children":                    {Number: 41, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 42, NonNull: true, Resolver: true},
+		"files":                       {Number: 43, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 44, Resolver: true},
+		"mainImageAlt":                {Number: 45},
+		"componentProducts":           {Number: 46, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 47, NonNull: true, Resolver: true},
+		"catalogNodes":                {Number: 48, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 49, NonNull: true, Resolver: true},
+		"stock":                       {Number: 50, Dynamic: true, Resolver: true},
+		"availability":                {Number: 51, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 52, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 54, NonNull: true, Resolver: true},
+		"related":                     {Number: 55, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4568,87 +4427,75 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
 	case 39: // variantOptions
 		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
-	case 40: // childByOptions
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Product().ChildByOptions(ctx, obj, arguments["optionIds"].([]string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 41: // parent
+	case 40: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 42: // children
+	case 41: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 43: // childrenConnection
+	case 42: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Product().ChildrenConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Product().ChildrenConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 44: // files
+	case 43: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 45: // mainImage
+	case 44: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 46: // mainImageAlt
+	case 45: // mainImageAlt
 		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
-	case 47: // componentProducts
+	case 46: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 48: // componentProductsConnection
+	case 47: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Product().ComponentProductsConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Product().ComponentProductsConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 49: // nodes
-		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
+	case 48: // catalogNodes
+		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().CatalogNodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 50: // breadcrumbs
+	case 49: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 51: // stock
+	case 50: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4657,7 +4504,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 52: // availability
+	case 51: // availability
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4666,7 +4513,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
-	case 53: // availableForSale
+	case 52: // availableForSale
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4675,7 +4522,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOBoolean2ᚖbool(ctx, f, v)
-	case 54: // promotions
+	case 53: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -4684,24 +4531,24 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 55: // seo
+	case 54: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 56: // related
+	case 55: // related
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.RelatedProducts, error) {
+		v, err := plan.Call(ctx, func() ([]*model.Product, error) {
 			return x.resolvers.Product().Related(ctx, obj, arguments["kind"].(*string), arguments["first"].(int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, f, v)
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -4885,10 +4732,8 @@ var planProductFacets = &plan.Object{
 	Name:      "ProductFacets",
 	Satisfies: []string{"ProductFacets"},
 	Fields: map[string]*plan.FieldInfo{
-		"tags":         {Number: 1, NonNull: true, Resolver: true},
-		"productTypes": {Number: 2, NonNull: true, Resolver: true},
-		"price":        {Number: 3, Resolver: true},
-		"groups":       {Number: 4, NonNull: true, Resolver: true},
+		"price":  {Number: 1, Resolver: true},
+		"groups": {Number: 2, NonNull: true, Resolver: true},
 	},
 }
 
@@ -4907,33 +4752,13 @@ func (x *planRun) writeProductFacets(ctx context.Context, fields *plan.Fields, o
 
 func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *model.ProductFacets) bool {
 	switch f.Number {
-	case 1: // tags
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_tags_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]*model.FacetValue, error) { return obj.Tags(ctx, arguments["first"].(int)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, v)
-	case 2: // productTypes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_productTypes_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]*model.FacetValue, error) { return obj.ProductTypes(ctx, arguments["first"].(int)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, v)
-	case 3: // price
+	case 1: // price
 		v, err := plan.Call(ctx, func() (*model.PriceFacet, error) { return obj.Price(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, f, v)
-	case 4: // groups
+	case 2: // groups
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_groups_args)
 		if !ok {
 			return false
@@ -4982,88 +4807,6 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
-}
-
-var planProductFilterValues = &plan.Object{
-	Name:      "ProductFilterValues",
-	Satisfies: []string{"ProductFilterValues"},
-	Fields: map[string]*plan.FieldInfo{
-		"search":              {Number: 1},
-		"ids":                 {Number: 2},
-		"name":                {Number: 3},
-		"sku":                 {Number: 4},
-		"slug":                {Number: 5},
-		"manufacturerPartNum": {Number: 6},
-		"upcEan":              {Number: 7},
-		"productTypes":        {Number: 8},
-		"tags":                {Number: 9},
-		"inStock":             {Number: 10},
-		"price":               {Number: 11},
-		"option":              {Number: 12},
-		"attribute":           {Number: 13},
-		"node":                {Number: 14},
-		"bounds":              {Number: 15, Resolver: true},
-		"and":                 {Number: 16, Resolver: true},
-	},
-}
-
-func (x *planRun) writeProductFilterValues(ctx context.Context, fields *plan.Fields, obj *model.ProductFilterValues) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldProductFilterValues(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, obj *model.ProductFilterValues) bool {
-	switch f.Number {
-	case 1: // search
-		return x.writeOString2ᚖstring(ctx, f, obj.Search)
-	case 2: // ids
-		return x.writeOID2ᚕstringᚄ(ctx, f, obj.Ids())
-	case 3: // name
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Name)
-	case 4: // sku
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Sku)
-	case 5: // slug
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Slug)
-	case 6: // manufacturerPartNum
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ManufacturerPartNum)
-	case 7: // upcEan
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.UpcEan)
-	case 8: // productTypes
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
-	case 9: // tags
-		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // inStock
-		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
-	case 11: // price
-		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
-	case 12: // option
-		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
-	case 13: // attribute
-		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
-	case 14: // node
-		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
-	case 15: // bounds
-		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 16: // and
-		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	}
-	return x.String("ProductFilterValues")
 }
 
 var planProductPriceRange = &plan.Object{
@@ -6142,57 +5885,56 @@ var planQuery = &plan.Object{
 		"locales":               {Number: 15, Resolver: true},
 		"channels":              {Number: 16, Resolver: true},
 		"attributes":            {Number: 17, Resolver: true},
-		"currency":              {Number: 18, Resolver: true},
-		"catalogResolution":     {Number: 19, Resolver: true},
-		"stock":                 {Number: 20, Resolver: true},
-		"stocks":                {Number: 21, Resolver: true},
-		"stocksById":            {Number: 22, Resolver: true},
-		"stockLocations":        {Number: 23, Resolver: true},
-		"stockTransactions":     {Number: 24, Resolver: true},
-		"stockTransaction":      {Number: 25, Resolver: true},
-		"promotion":             {Number: 26, Resolver: true},
-		"promotions":            {Number: 27, Resolver: true},
-		"promotionCode":         {Number: 28, Resolver: true},
-		"promotionCodeCheck":    {Number: 29, Resolver: true},
-		"promotionCodeUsages":   {Number: 30, Resolver: true},
-		"auditEvents":           {Number: 31, Resolver: true},
-		"changes":               {Number: 32, Resolver: true},
-		"catalog":               {Number: 33, Resolver: true},
-		"catalogs":              {Number: 34, Resolver: true},
-		"catalogRule":           {Number: 35, Resolver: true},
-		"catalogRules":          {Number: 36, Resolver: true},
-		"authoredHierarchy":     {Number: 37, Resolver: true},
-		"authoredHierarchies":   {Number: 38, Resolver: true},
-		"authoredNode":          {Number: 39, Resolver: true},
-		"authoredNodes":         {Number: 40, Resolver: true},
-		"authoredProduct":       {Number: 41, Resolver: true},
-		"pricebook":             {Number: 42, Resolver: true},
-		"pricebooks":            {Number: 43, Resolver: true},
-		"authoredPrice":         {Number: 44, Resolver: true},
-		"authoredPrices":        {Number: 45, Resolver: true},
-		"authoredFile":          {Number: 46, Resolver: true},
-		"authoredFiles":         {Number: 47, Resolver: true},
-		"authoredAttribute":     {Number: 48, Resolver: true},
-		"authoredAttributes":    {Number: 49, Resolver: true},
-		"authoredRedirect":      {Number: 50, Resolver: true},
-		"authoredRedirects":     {Number: 51, Resolver: true},
-		"synonym":               {Number: 52, Resolver: true},
-		"synonyms":              {Number: 53, Resolver: true},
-		"authoredProducts":      {Number: 54, Resolver: true},
-		"catalogPendingChanges": {Number: 55, Resolver: true},
-		"catalogReleases":       {Number: 56, Resolver: true},
-		"catalogRelease":        {Number: 57, Resolver: true},
-		"catalogReleaseDiff":    {Number: 58, Resolver: true},
-		"scheduledPublications": {Number: 59, Resolver: true},
-		"job":                   {Number: 60, Resolver: true},
-		"jobs":                  {Number: 61, Resolver: true},
-		"settings":              {Number: 62, Resolver: true},
-		"gateway":               {Number: 63, Resolver: true},
-		"gateways":              {Number: 64, Resolver: true},
-		"node":                  {Number: 65, Resolver: true},
-		"nodes":                 {Number: 66, Resolver: true},
-		"__type":                {Number: 67, Introspection: true},
-		"__schema":              {Number: 68, Introspection: true},
+		"catalogResolution":     {Number: 18, Resolver: true},
+		"stock":                 {Number: 19, Resolver: true},
+		"stocks":                {Number: 20, Resolver: true},
+		"stocksById":            {Number: 21, Resolver: true},
+		"stockLocations":        {Number: 22, Resolver: true},
+		"stockTransactions":     {Number: 23, Resolver: true},
+		"stockTransaction":      {Number: 24, Resolver: true},
+		"promotion":             {Number: 25, Resolver: true},
+		"promotions":            {Number: 26, Resolver: true},
+		"promotionCode":         {Number: 27, Resolver: true},
+		"promotionCodeCheck":    {Number: 28, Resolver: true},
+		"promotionCodeUsages":   {Number: 29, Resolver: true},
+		"auditEvents":           {Number: 30, Resolver: true},
+		"changes":               {Number: 31, Resolver: true},
+		"catalog":               {Number: 32, Resolver: true},
+		"catalogs":              {Number: 33, Resolver: true},
+		"catalogRule":           {Number: 34, Resolver: true},
+		"catalogRules":          {Number: 35, Resolver: true},
+		"authoredHierarchy":     {Number: 36, Resolver: true},
+		"authoredHierarchies":   {Number: 37, Resolver: true},
+		"authoredCatalogNode":   {Number: 38, Resolver: true},
+		"authoredCatalogNodes":  {Number: 39, Resolver: true},
+		"authoredProduct":       {Number: 40, Resolver: true},
+		"pricebook":             {Number: 41, Resolver: true},
+		"pricebooks":            {Number: 42, Resolver: true},
+		"authoredPrice":         {Number: 43, Resolver: true},
+		"authoredPrices":        {Number: 44, Resolver: true},
+		"authoredFile":          {Number: 45, Resolver: true},
+		"authoredFiles":         {Number: 46, Resolver: true},
+		"authoredAttribute":     {Number: 47, Resolver: true},
+		"authoredAttributes":    {Number: 48, Resolver: true},
+		"authoredRedirect":      {Number: 49, Resolver: true},
+		"authoredRedirects":     {Number: 50, Resolver: true},
+		"synonym":               {Number: 51, Resolver: true},
+		"synonyms":              {Number: 52, Resolver: true},
+		"authoredProducts":      {Number: 53, Resolver: true},
+		"catalogPendingChanges": {Number: 54, Resolver: true},
+		"catalogReleases":       {Number: 55, Resolver: true},
+		"catalogRelease":        {Number: 56, Resolver: true},
+		"catalogReleaseDiff":    {Number: 57, Resolver: true},
+		"scheduledPublications": {Number: 58, Resolver: true},
+		"job":                   {Number: 59, Resolver: true},
+		"jobs":                  {Number: 60, Resolver: true},
+		"settings":              {Number: 61, Resolver: true},
+		"gateway":               {Number: 62, Resolver: true},
+		"gateways":              {Number: 63, Resolver: true},
+		"node":                  {Number: 64, Resolver: true},
+		"nodes":                 {Number: 65, Resolver: true},
+		"__type":                {Number: 66, Introspection: true},
+		"__schema":              {Number: 67, Introspection: true},
 	},
 }
 
@@ -6223,7 +5965,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["facets"].(*string), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -6379,19 +6121,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 18: // currency
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*release.Currency, error) {
-			return x.resolvers.Query().Currency(ctx, arguments["code"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 19: // catalogResolution
+	case 18: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -6403,7 +6133,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 20: // stock
+	case 19: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -6413,7 +6143,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 21: // stocks
+	case 20: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -6425,7 +6155,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 22: // stocksById
+	case 21: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -6437,13 +6167,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 23: // stockLocations
+	case 22: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 24: // stockTransactions
+	case 23: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -6455,7 +6185,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 25: // stockTransaction
+	case 24: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -6467,7 +6197,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 26: // promotion
+	case 25: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -6477,7 +6207,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 27: // promotions
+	case 26: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -6489,7 +6219,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // promotionCode
+	case 27: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -6501,7 +6231,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 29: // promotionCodeCheck
+	case 28: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -6513,7 +6243,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 30: // promotionCodeUsages
+	case 29: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -6525,7 +6255,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // auditEvents
+	case 30: // auditEvents
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_auditEvents_args)
 		if !ok {
 			return false
@@ -6537,7 +6267,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // changes
+	case 31: // changes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_changes_args)
 		if !ok {
 			return false
@@ -6549,7 +6279,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx, f, v)
-	case 33: // catalog
+	case 32: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -6559,7 +6289,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 34: // catalogs
+	case 33: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -6571,7 +6301,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 35: // catalogRule
+	case 34: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -6583,7 +6313,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 36: // catalogRules
+	case 35: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -6595,7 +6325,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 37: // authoredHierarchy
+	case 36: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -6607,7 +6337,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 38: // authoredHierarchies
+	case 37: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -6619,43 +6349,43 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 39: // authoredNode
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
+	case 38: // authoredCatalogNode
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredCatalogNode_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.AuthoredNode, error) {
-			return x.resolvers.Query().AuthoredNode(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.AuthoredCatalogNode, error) {
+			return x.resolvers.Query().AuthoredCatalogNode(ctx, arguments["id"].(string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 40: // authoredNodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
+		return x.writeOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, v)
+	case 39: // authoredCatalogNodes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredCatalogNodes_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredNode], error) {
-			return x.resolvers.Query().AuthoredNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredCatalogNode], error) {
+			return x.resolvers.Query().AuthoredCatalogNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 41: // authoredProduct
+		return x.writeOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 40: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.AuthoredProduct, error) {
-			return x.resolvers.Query().AuthoredProduct(ctx, arguments["id"].(string))
+			return x.resolvers.Query().AuthoredProduct(ctx, arguments["by"].(model.AuthoredProductIdentifierInput))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 42: // pricebook
+	case 41: // pricebook
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebook_args)
 		if !ok {
 			return false
@@ -6667,7 +6397,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v)
-	case 43: // pricebooks
+	case 42: // pricebooks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebooks_args)
 		if !ok {
 			return false
@@ -6679,7 +6409,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 44: // authoredPrice
+	case 43: // authoredPrice
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrice_args)
 		if !ok {
 			return false
@@ -6691,7 +6421,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, f, v)
-	case 45: // authoredPrices
+	case 44: // authoredPrices
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrices_args)
 		if !ok {
 			return false
@@ -6703,7 +6433,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 46: // authoredFile
+	case 45: // authoredFile
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFile_args)
 		if !ok {
 			return false
@@ -6715,7 +6445,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, v)
-	case 47: // authoredFiles
+	case 46: // authoredFiles
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFiles_args)
 		if !ok {
 			return false
@@ -6727,7 +6457,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 48: // authoredAttribute
+	case 47: // authoredAttribute
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttribute_args)
 		if !ok {
 			return false
@@ -6739,7 +6469,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, v)
-	case 49: // authoredAttributes
+	case 48: // authoredAttributes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttributes_args)
 		if !ok {
 			return false
@@ -6751,7 +6481,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 50: // authoredRedirect
+	case 49: // authoredRedirect
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirect_args)
 		if !ok {
 			return false
@@ -6763,7 +6493,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, v)
-	case 51: // authoredRedirects
+	case 50: // authoredRedirects
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirects_args)
 		if !ok {
 			return false
@@ -6775,7 +6505,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 52: // synonym
+	case 51: // synonym
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
 		if !ok {
 			return false
@@ -6785,7 +6515,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
-	case 53: // synonyms
+	case 52: // synonyms
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
 		if !ok {
 			return false
@@ -6797,19 +6527,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 54: // authoredProducts
+	case 53: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredProduct], error) {
-			return x.resolvers.Query().AuthoredProducts(ctx, arguments["status"].(*catalog.ProductStatus), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().AuthoredProducts(ctx, arguments["filter"].(*model.AuthoredProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 55: // catalogPendingChanges
+	case 54: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -6821,7 +6551,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 56: // catalogReleases
+	case 55: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -6833,7 +6563,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 57: // catalogRelease
+	case 56: // catalogRelease
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
 		if !ok {
 			return false
@@ -6845,7 +6575,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
-	case 58: // catalogReleaseDiff
+	case 57: // catalogReleaseDiff
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
 		if !ok {
 			return false
@@ -6857,13 +6587,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
-	case 59: // scheduledPublications
+	case 58: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 60: // job
+	case 59: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -6873,7 +6603,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 61: // jobs
+	case 60: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -6883,13 +6613,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 62: // settings
+	case 61: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 63: // gateway
+	case 62: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -6901,13 +6631,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 64: // gateways
+	case 63: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 65: // node
+	case 64: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -6917,7 +6647,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 66: // nodes
+	case 65: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -6927,9 +6657,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 67: // __type
+	case 66: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 68: // __schema
+	case 67: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -6939,9 +6669,9 @@ var planRedirect = &plan.Object{
 	Name:      "Redirect",
 	Satisfies: []string{"Redirect"},
 	Fields: map[string]*plan.FieldInfo{
-		"path":    {Number: 1, NonNull: true},
-		"product": {Number: 2},
-		"node":    {Number: 3},
+		"path":        {Number: 1, NonNull: true},
+		"product":     {Number: 2},
+		"catalogNode": {Number: 3},
 	},
 }
 
@@ -6964,49 +6694,20 @@ func (x *planRun) fieldRedirect(ctx context.Context, f *plan.Field, obj *model.R
 		return x.writeNString2string(ctx, f, obj.Path)
 	case 2: // product
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, obj.Product)
-	case 3: // node
-		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
+	case 3: // catalogNode
+		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.CatalogNode)
 	}
 	return x.String("Redirect")
-}
-
-var planRelatedProducts = &plan.Object{
-	Name:      "RelatedProducts",
-	Satisfies: []string{"RelatedProducts"},
-	Fields: map[string]*plan.FieldInfo{
-		"nodes": {Number: 1, NonNull: true},
-	},
-}
-
-func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields, obj *model.RelatedProducts) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldRelatedProducts(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *model.RelatedProducts) bool {
-	switch f.Number {
-	case 1: // nodes
-		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
-	}
-	return x.String("RelatedProducts")
 }
 
 var planSearchSuggestions = &plan.Object{
 	Name:      "SearchSuggestions",
 	Satisfies: []string{"SearchSuggestions"},
 	Fields: map[string]*plan.FieldInfo{
-		"completions": {Number: 1, NonNull: true},
-		"products":    {Number: 2, NonNull: true},
-		"nodes":       {Number: 3, NonNull: true},
-		"didYouMean":  {Number: 4},
+		"completions":  {Number: 1, NonNull: true},
+		"products":     {Number: 2, NonNull: true},
+		"catalogNodes": {Number: 3, NonNull: true},
+		"didYouMean":   {Number: 4},
 	},
 }
 
@@ -7029,8 +6730,8 @@ func (x *planRun) fieldSearchSuggestions(ctx context.Context, f *plan.Field, obj
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Completions)
 	case 2: // products
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Products)
-	case 3: // nodes
-		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 3: // catalogNodes
+		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.CatalogNodes)
 	case 4: // didYouMean
 		return x.writeOString2ᚖstring(ctx, f, obj.DidYouMean)
 	}
@@ -7077,12 +6778,10 @@ var planSettings = &plan.Object{
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
 		"pageLength":        {Number: 1, NonNull: true},
-		"pageLengthMax":     {Number: 2, NonNull: true},
-		"pageOffsetLimit":   {Number: 3, NonNull: true},
-		"currency":          {Number: 4, NonNull: true},
-		"locale":            {Number: 5, NonNull: true},
-		"lowStockThreshold": {Number: 6, NonNull: true},
-		"codesIgnoreCase":   {Number: 7, NonNull: true},
+		"currency":          {Number: 2, NonNull: true},
+		"locale":            {Number: 3, NonNull: true},
+		"lowStockThreshold": {Number: 4, NonNull: true},
+		"codesIgnoreCase":   {Number: 5, NonNull: true},
 	},
 }
 
@@ -7103,17 +6802,13 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 	switch f.Number {
 	case 1: // pageLength
 		return x.writeNInt2int(ctx, f, obj.PageLength)
-	case 2: // pageLengthMax
-		return x.writeNInt2int(ctx, f, obj.PageLengthMax())
-	case 3: // pageOffsetLimit
-		return x.writeNInt2int(ctx, f, obj.PageOffsetLimit())
-	case 4: // currency
+	case 2: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 5: // locale
+	case 3: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 6: // lowStockThreshold
+	case 4: // lowStockThreshold
 		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
-	case 7: // codesIgnoreCase
+	case 5: // codesIgnoreCase
 		return x.writeNBoolean2bool(ctx, f, obj.CodesIgnoreCase)
 	}
 	return x.String("Settings")
@@ -7672,35 +7367,6 @@ func (x *planRun) fieldSynonymEdge(ctx context.Context, f *plan.Field, obj *mode
 	return x.String("SynonymEdge")
 }
 
-var planTextFilterValues = &plan.Object{
-	Name:      "TextFilterValues",
-	Satisfies: []string{"TextFilterValues"},
-	Fields: map[string]*plan.FieldInfo{
-		"in": {Number: 1, NonNull: true},
-	},
-}
-
-func (x *planRun) writeTextFilterValues(ctx context.Context, fields *plan.Fields, obj *model.TextFilter) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldTextFilterValues(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj *model.TextFilter) bool {
-	switch f.Number {
-	case 1: // in
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values())
-	}
-	return x.String("TextFilterValues")
-}
-
 var planVariantOptions = &plan.Object{
 	Name:      "VariantOptions",
 	Satisfies: []string{"VariantOptions"},
@@ -7976,13 +7642,6 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), obj)
-	case model.AuthoredNode:
-		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
-	case *model.AuthoredNode:
-		if obj == nil {
-			return false
-		}
-		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), obj)
 	case *catalog.AuthoredHierarchy:
 		if obj == nil {
 			return false
@@ -7993,6 +7652,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredFile(ctx, f.Of(planAuthoredFile), obj)
+	case model.AuthoredCatalogNode:
+		return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), &obj)
+	case *model.AuthoredCatalogNode:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), obj)
 	case *catalog.AuthoredAttribute:
 		if obj == nil {
 			return false
@@ -8007,13 +7673,6 @@ func (x *planRun) writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttri
 		return x.Missing(ctx)
 	}
 	return x.writeAttributeDefinition(ctx, f.Of(planAttributeDefinition), v)
-}
-
-func (x *planRun) writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, f *plan.Field, v *model.AttributeFilter) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeAttributeFilterValues(ctx, f.Of(planAttributeFilterValues), v)
 }
 
 func (x *planRun) writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, f *plan.Field, v catalog.AttributeType) bool {
@@ -8156,6 +7815,43 @@ func (x *planRun) writeNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAt
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNAuthoredCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredCatalogNode) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, f *plan.Field, v *model.AuthoredCatalogNode) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), v)
+}
+
+func (x *planRun) writeNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredCatalogNode]) bool {
+	return x.writeAuthoredCatalogNodeEdge(ctx, f.Of(planAuthoredCatalogNodeEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredCatalogNode]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredFile2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredFileᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredFile) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -8222,43 +7918,6 @@ func (x *planRun) writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	for i := range v {
 		x.Element(i)
 		if !x.writeNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredNode2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredNodeᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredNode) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, f *plan.Field, v *model.AuthoredNode) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), v)
-}
-
-func (x *planRun) writeNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredNode]) bool {
-	return x.writeAuthoredNodeEdge(ctx, f.Of(planAuthoredNodeEdge), &v)
-}
-
-func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredNode]) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -9030,6 +8689,10 @@ func (x *planRun) writeNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(
 	return x.String(marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind[v])
 }
 
+func (x *planRun) writeNFacetState2string(ctx context.Context, f *plan.Field, v string) bool {
+	return x.String(v)
+}
+
 func (x *planRun) writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, f *plan.Field, v []*model.FacetValue) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -9196,13 +8859,6 @@ func (x *planRun) writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx context.Context, f 
 		return x.Missing(ctx)
 	}
 	return x.writeMoney(ctx, f.Of(planMoney), v)
-}
-
-func (x *planRun) writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, f *plan.Field, v *model.OptionFilter) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeOptionFilterValues(ctx, f.Of(planOptionFilterValues), v)
 }
 
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
@@ -9413,13 +9069,6 @@ func (x *planRun) writeNProductFile2ᚖporticoᚋgraphᚋmodelᚐProductFile(ctx
 		return x.Missing(ctx)
 	}
 	return x.writeProductFile(ctx, f.Of(planProductFile), v)
-}
-
-func (x *planRun) writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx context.Context, f *plan.Field, v *model.ProductFilterValues) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeProductFilterValues(ctx, f.Of(planProductFilterValues), v)
 }
 
 func (x *planRun) writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, f *plan.Field, v *cart.PublicPromotion) bool {
@@ -9657,13 +9306,6 @@ func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐProm
 
 func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, f *plan.Field, v rule.PromotionType) bool {
 	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
-}
-
-func (x *planRun) writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, f *plan.Field, v *model.RelatedProducts) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeRelatedProducts(ctx, f.Of(planRelatedProducts), v)
 }
 
 func (x *planRun) writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, f *plan.Field, v *model.Seo) bool {
@@ -9914,22 +9556,6 @@ func (x *planRun) writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAt
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, f *plan.Field, v []*model.AttributeFilter) bool {
-	if v == nil {
-		return false
-	}
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
 func (x *planRun) writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuditEvent]) bool {
 	if v == nil {
 		return false
@@ -9949,6 +9575,20 @@ func (x *planRun) writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodel�
 		return false
 	}
 	return x.writeAuthoredAttributeConnection(ctx, f.Of(planAuthoredAttributeConnection), v)
+}
+
+func (x *planRun) writeOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx context.Context, f *plan.Field, v *model.AuthoredCatalogNode) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredCatalogNode(ctx, f.Of(planAuthoredCatalogNode), v)
+}
+
+func (x *planRun) writeOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredCatalogNode]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredCatalogNodeConnection(ctx, f.Of(planAuthoredCatalogNodeConnection), v)
 }
 
 func (x *planRun) writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, f *plan.Field, v *catalog.AuthoredFile) bool {
@@ -9977,20 +9617,6 @@ func (x *planRun) writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodel�
 		return false
 	}
 	return x.writeAuthoredHierarchyConnection(ctx, f.Of(planAuthoredHierarchyConnection), v)
-}
-
-func (x *planRun) writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx context.Context, f *plan.Field, v *model.AuthoredNode) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), v)
-}
-
-func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredNode]) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
 func (x *planRun) writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx context.Context, f *plan.Field, v *model.AuthoredPrice) bool {
@@ -10200,13 +9826,6 @@ func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, f *plan.Field, v *release.Currency) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeCurrency(ctx, f.Of(planCurrency), v)
-}
-
 func (x *planRun) writeODateTime2timeᚐTime(ctx context.Context, f *plan.Field, v time.Time) bool {
 	return x.SetBytes(model.AppendDateTime(x.Bytes(), v))
 }
@@ -10299,13 +9918,6 @@ func (x *planRun) writeOID2ᚖstring(ctx context.Context, f *plan.Field, v *stri
 	return x.String(*v)
 }
 
-func (x *planRun) writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, f *plan.Field, v *model.IDFilter) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeIDFilterValues(ctx, f.Of(planIDFilterValues), v)
-}
-
 func (x *planRun) writeOInt2ᚖint(ctx context.Context, f *plan.Field, v *int) bool {
 	if v == nil {
 		return false
@@ -10372,34 +9984,11 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, f *plan.Field, v []*model.OptionFilter) bool {
-	if v == nil {
-		return false
-	}
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
 func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, f *plan.Field, v *price.Price) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePrice(ctx, f.Of(planPrice), v)
-}
-
-func (x *planRun) writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, f *plan.Field, v *model.PriceBounds) bool {
-	if v == nil {
-		return false
-	}
-	return x.writePriceBoundsValues(ctx, f.Of(planPriceBoundsValues), v)
 }
 
 func (x *planRun) writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, f *plan.Field, v *model.PriceFacet) bool {
@@ -10648,13 +10237,6 @@ func (x *planRun) writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnectio
 		return false
 	}
 	return x.writeSynonymConnection(ctx, f.Of(planSynonymConnection), v)
-}
-
-func (x *planRun) writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, f *plan.Field, v *model.TextFilter) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeTextFilterValues(ctx, f.Of(planTextFilterValues), v)
 }
 
 func (x *planRun) writeOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, f *plan.Field, v *catalog.VariationOption) bool {

@@ -15,7 +15,7 @@ const ProductScalars = `id uuid name description sku slug commodityType upcEan m
 
 // ProductEdges selects every field of a product.
 const ProductEdges = ProductScalars + ` translations { language name } variantOptions { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
-	componentProducts { uuid sku } nodes { uuid name } breadcrumbs { node { uuid } ancestors { uuid name } } stock { total available allocated } promotions { name promotionType end amount { formatted } percent requirements { skus quantity } }`
+	componentProducts { uuid sku } catalogNodes { uuid name } breadcrumbs { catalogNode { uuid } ancestors { uuid name } } stock { total available allocated } promotions { name promotionType end amount { formatted } percent requirements { skus quantity } }`
 
 // Many repeats text n times, with # replaced by the number of the repetition, from 0, and % by the next
 // number.

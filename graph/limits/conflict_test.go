@@ -39,7 +39,7 @@ func drawSelections(t *rapid.T, on string, depth int, fragments *[]string) strin
 		"ProductConnection": {"totalCount"},
 	}
 	objects := map[string]map[string]string{
-		"Product": {"parent": "Product", "children": "Product", "nodes": "CatalogNode",
+		"Product": {"parent": "Product", "children": "Product", "catalogNodes": "CatalogNode",
 			"childrenConnection(first: 1)": "ProductConnection", "childrenConnection(first: 2)": "ProductConnection"},
 		"CatalogNode":       {"parent": "CatalogNode", "products(first: 1)": "ProductConnection", "products(offset: 0, first: 1)": "ProductConnection"},
 		"ProductConnection": {"nodes": "Product"},

@@ -102,6 +102,7 @@ func (p *CostEstimator) newOperationCost(operation *ast.OperationDefinition, var
 	}
 	if operation.Operation == ast.Mutation {
 		b.valueWeight = mutationWeight
+		b.eachField(operation.SelectionSet, func(field *ast.Field) { b.items = max(b.items, b.itemsOf(field)) })
 	}
 	return b
 }
@@ -118,6 +119,7 @@ type operationCost struct {
 	valueWeight   float64            // of each value of an argument
 	variableCosts map[string]float64 // by variable
 	fragments     map[string]fragmentCost
+	items         float64            // largest number of items or ids of a mutation
 	meteredCost   float64            // of a row of each metered list, added up
 	unsized       map[string]float64 // of a row of a list of unknown length, by field name
 }
@@ -246,6 +248,9 @@ func (b *operationCost) rows(field *ast.Field) float64 {
 	if listed, ok := b.listLengths[field.ObjectDefinition.Name+"."+field.Name]; ok {
 		return listed
 	}
+	if field.ObjectDefinition.Name == "AuthoredWrite" && field.Name == "node" {
+		return max(1, b.items)
+	}
 	for _, name := range []string{"first", "last"} {
 		if argument := field.Arguments.ForName(name); argument != nil {
 			if n, ok := b.number(argument.Value); ok {
@@ -267,6 +272,22 @@ func (b *operationCost) rows(field *ast.Field) float64 {
 		}
 	}
 	return 1 // an object, or a list that is part of its row, such as the tiers of a price
+}
+
+// itemsOf returns how many items or ids the input of a mutation has.
+func (b *operationCost) itemsOf(mutation *ast.Field) (most float64) {
+	for _, argument := range mutation.Arguments {
+		input, _ := b.variables[argument.Value.Raw].(map[string]any)
+		for _, name := range []string{"items", "ids"} {
+			if list, ok := input[name].([]any); ok && argument.Value.Kind == ast.Variable {
+				most = max(most, float64(len(list)))
+			}
+			if list := argument.Value.Children.ForName(name); list != nil {
+				most = max(most, b.length(list))
+			}
+		}
+	}
+	return most
 }
 
 // isUnsized reports whether a field is a complete list of unknown length whose rows have lists: the

@@ -58,8 +58,8 @@ var fieldWeights = map[string]float64{
 	"Query.authoredRedirects":     16,
 	"Query.synonym":               12,
 	"Query.synonyms":              16,
-	"Query.authoredNode":          16,
-	"Query.authoredNodes":         24,
+	"Query.authoredCatalogNode":   16,
+	"Query.authoredCatalogNodes":  24,
 	"Query.sitemap":               600, // at most 1,000 products
 	"Product.related":             24,
 	"Query.authoredProduct":       16,
@@ -96,13 +96,13 @@ var fieldWeights = map[string]float64{
 	"AuthoredAttributeConnection.totalCount":    12,
 	"AuthoredRedirectConnection.totalCount":     12,
 	"SynonymConnection.totalCount":              12,
-	"AuthoredNodeConnection.totalCount":         12,
+	"AuthoredCatalogNodeConnection.totalCount":  12,
 	"AuthoredProductConnection.totalCount":      12,
 	"CatalogPendingChangeConnection.totalCount": 12,
 	"AuditEventConnection.totalCount":           12,
 	"FileConnection.totalCount":                 12,
 	"Product.breadcrumbs":                       8,
-	"Product.nodes":                             4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
+	"Product.catalogNodes":                      4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
 	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.availability": 4, "Product.availableForSale": 4,
 	"Product.priceRange": 6, "Product.originalPriceRange": 2, "Product.onSale": 6, "Product.promotions": 4, "Product.seo": 8, "CatalogNode.seo": 8, "Product.translations": 2, "Product.attributes": 6,
 	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2,
@@ -111,9 +111,10 @@ var fieldWeights = map[string]float64{
 	"ProductConnection.correctedTo":       24,
 	"ProductFacets.price":                 16,
 	"ProductFacets.groups":                64,
-	"AuthoredNode.translations":           2, // and their texts, which are charged when they are read
+	"AuthoredCatalogNode.translations":    2, // and their texts, which are charged when they are read
 	"AuthoredHierarchy.translations":      2,
-	"AuthoredNode.productCount":           6,
+	"AuthoredWrite.node":                  8,
+	"AuthoredCatalogNode.productCount":    6,
 	"CatalogNode.products":                12,
 	"Hierarchy.products":                  12,
 	"Product.childrenConnection":          12,
@@ -132,6 +133,7 @@ var rowWeights = map[string]float64{
 	"__Type.enumValues":      1,
 	"Query.authoredProducts": 8, // its stored line
 	"Query.auditEvents":      8,
+	"AuthoredWrite.node":     8,
 	"Query.changes":          8,
 }
 

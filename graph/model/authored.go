@@ -27,16 +27,16 @@ func (p *AuthoredPrice) Init(source *catalog.AuthoredPrice, position BatchRow[*A
 	p.AuthoredPrice, p.BatchRow = source, position
 }
 
-// AuthoredNode is an authored node as a row of a response.
-type AuthoredNode struct {
+// AuthoredCatalogNode is an authored node as a row of a response.
+type AuthoredCatalogNode struct {
 	*catalog.AuthoredNode
-	BatchRow[*AuthoredNode]
+	BatchRow[*AuthoredCatalogNode]
 }
 
 // NodeID returns the stored id.
-func (n *AuthoredNode) NodeID() string { return n.ID }
+func (n *AuthoredCatalogNode) NodeID() string { return n.ID }
 
 // Init implements Row.
-func (n *AuthoredNode) Init(source *catalog.AuthoredNode, position BatchRow[*AuthoredNode]) {
+func (n *AuthoredCatalogNode) Init(source *catalog.AuthoredNode, position BatchRow[*AuthoredCatalogNode]) {
 	n.AuthoredNode, n.BatchRow = source, position
 }

@@ -87,8 +87,8 @@ func (p *Product) MainImageAlt() *string {
 // Breadcrumb is a node on the path to a node.
 type Breadcrumb struct{ UUID, Name, Slug string }
 
-// BreadcrumbTrail is a path from a hierarchy to a product: Node has the product.
+// BreadcrumbTrail is a path from a hierarchy to a product: CatalogNode has the product.
 type BreadcrumbTrail struct {
-	Node      *CatalogNode
-	Ancestors []*Breadcrumb
+	CatalogNode *CatalogNode
+	Ancestors   []*Breadcrumb
 }

@@ -7,9 +7,9 @@ import (
 
 // Redirect is where a path of the past leads now.
 type Redirect struct {
-	Path    string
-	Product *Product
-	Node    *CatalogNode
+	Path        string
+	Product     *Product
+	CatalogNode *CatalogNode
 }
 
 // NewRedirect returns the redirect of the store; nil for none.
@@ -22,7 +22,7 @@ func NewRedirect(r *release.Redirect, err error) (*Redirect, error) {
 		redirect.Product = NewBatch[Product]([]*release.Product{r.Product})[0]
 	}
 	if r.Node != nil {
-		redirect.Node = NewBatch[CatalogNode]([]*segment.CatalogNode{r.Node})[0]
+		redirect.CatalogNode = NewBatch[CatalogNode]([]*segment.CatalogNode{r.Node})[0]
 	}
 	return redirect, nil
 }

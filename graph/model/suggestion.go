@@ -4,10 +4,10 @@ import "portico/store/release"
 
 // SearchSuggestions are suggestions while a shopper types a search.
 type SearchSuggestions struct {
-	Completions []string
-	Products    []*Product
-	Nodes       []*CatalogNode
-	DidYouMean  *string
+	Completions  []string
+	Products     []*Product
+	CatalogNodes []*CatalogNode
+	DidYouMean   *string
 }
 
 // NewSearchSuggestions returns the suggestions of the store.

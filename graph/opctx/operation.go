@@ -39,9 +39,9 @@ type Operation struct {
 
 // Roots knows the root fields of an operation.
 type Roots interface {
-	// RootIDs returns the resources that the root fields of a name have in their argument id, without repetitions. It is nil
-	// if each field must read its own.
-	RootIDs(ctx context.Context, field string) []string
+	// RootIDs returns the resources that the root fields of a name have in an argument, id, or in a member of it, by.sku,
+	// without repetitions. It is nil if each field must read its own.
+	RootIDs(ctx context.Context, field, argument string) []string
 }
 
 type operationKey struct{}

@@ -17,7 +17,7 @@ const promotion = (of, fill) => ({
 
 const finders = {
   product, language: product,
-  node: { operation: "Node", of: ({ id }) => ({ id }), lacks: "nodes with products", fill: ({ products: { nodes } }) => ({ id: nodes[0]?.nodes[0]?.uuid }) },
+  node: { operation: "Node", of: ({ id }) => ({ id }), lacks: "nodes with products", fill: ({ products: { nodes } }) => ({ id: nodes[0]?.catalogNodes[0]?.uuid }) },
   bundle: {
     operation: "Bundle", of: ({ id }) => ({ id }), lacks: "bundles among its first 50 products",
     fill({ products: { nodes } }) {

@@ -43,7 +43,7 @@ func TestWorkStopsWhenTheClientIsGone(t *testing.T) {
 		for name, query := range map[string]string{
 			"introspection":            introspections["GraphiQL"],
 			"introspection by aliases": `{` + graphtest.Many(20, ` a#: __schema { types { name } }`) + ` }`,
-			"edges of a page":          `{ products(first: 100) { nodes { parent { children { parent { children { uuid nodes { uuid } } } } } } } }`,
+			"edges of a page":          `{ products(first: 100) { nodes { parent { children { parent { children { uuid catalogNodes { uuid } } } } } } } }`,
 			"pages by aliases":         `{` + graphtest.Many(80, ` a#: products(first: 2) { nodes { uuid children { uuid } } }`) + ` }`,
 			"mutations":                `mutation {` + graphtest.Many(50, ` a#: settingsUpdate(input: {pageLength: 7}) { userErrors { message } }`) + ` }`,
 		} {

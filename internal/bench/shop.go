@@ -52,7 +52,7 @@ func (s *shop) wait(ctx context.Context, job string) error {
 
 // changeNode changes the description of a node.
 func (s *shop) changeNode(description string) error {
-	_, err := send(s.bench.ctx, s.running, s.graphql(fmt.Sprintf(`mutation { nodesUpsert(input: {items: [{id: %q, description: %q}]}) { userErrors { message } } }`, s.nodes[0].id, description), ""))
+	_, err := send(s.bench.ctx, s.running, s.graphql(fmt.Sprintf(`mutation { catalogNodesUpsert(input: {items: [{id: %q, description: %q}]}) { userErrors { message } } }`, s.nodes[0].id, description), ""))
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 const pageFields = `id uuid sku name slug description tags productTypes createdAt updatedAt
 	price { money { amount currency formatted } }
 	mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
-	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated }`
+	catalogNodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated }`
 
 const pageOperation = `query Page($id: ID!, $offset: Int!) { catalogNode(by: {id: $id}) {
 	products(first: 25, offset: $offset) { totalCount pageInfo { hasNextPage endCursor } nodes { ` + pageFields + ` } } } }`

@@ -233,13 +233,13 @@ func (f *storefrontTab) suggested(t *testing.T, text string) string {
 	t.Helper()
 	var said struct {
 		SearchSuggestions struct {
-			Completions []string
-			Nodes       []struct{ Name string }
-			Products    []soldProduct
-			DidYouMean  string
+			Completions  []string
+			CatalogNodes []struct{ Name string }
+			Products     []soldProduct
+			DidYouMean   string
 		}
 	}
-	f.query(t, &said, fmt.Sprintf(`{ searchSuggestions(text: %q, first: 4) { completions nodes { name } products`, text)+sold+` didYouMean } }`)
+	f.query(t, &said, fmt.Sprintf(`{ searchSuggestions(text: %q, first: 4) { completions catalogNodes { name } products`, text)+sold+` didYouMean } }`)
 	var all []string
 	if said.SearchSuggestions.DidYouMean != "" {
 		all = append(all, "Did you mean "+said.SearchSuggestions.DidYouMean+"? ")
@@ -247,7 +247,7 @@ func (f *storefrontTab) suggested(t *testing.T, text string) string {
 	for _, words := range said.SearchSuggestions.Completions {
 		all = append(all, words+" ")
 	}
-	for _, node := range said.SearchSuggestions.Nodes {
+	for _, node := range said.SearchSuggestions.CatalogNodes {
 		all = append(all, node.Name+" Category")
 	}
 	for _, product := range said.SearchSuggestions.Products {

@@ -221,7 +221,7 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 		return strings.Contains(data, "400")
 	}, "there is room again")
 
-	_, data := l.events(t, token, `subscription { stockChanged(productIds: ["a"]) { product { nodes { parent { name } } } } }`).next()
+	_, data := l.events(t, token, `subscription { stockChanged(productIds: ["a"]) { product { catalogNodes { parent { name } } } } }`).next()
 	require.Contains(t, data, "nests fields 5 deep")
 	_, data = l.events(t, "", `query { __schema { queryType { name } } }`).next()
 	require.Contains(t, data, "Introspection needs a token")

@@ -88,7 +88,7 @@ type cdnPage struct {
 }
 
 func cdnPages() []cdnPage {
-	query := "/graphql?query=" + url.QueryEscape(`{ product(by: {id: "anvil"}) { name breadcrumbs { node { name } } } }`)
+	query := "/graphql?query=" + url.QueryEscape(`{ product(by: {id: "anvil"}) { name breadcrumbs { catalogNode { name } } } }`)
 	return []cdnPage{
 		{"/catalog/products/anvil", nil}, {"/catalog/products?page[limit]=5", nil}, {"/catalog/nodes/tools/relationships/products?include=main_image", nil},
 		{"/catalog/products/anvil", []string{"Accept-Language", "de"}}, {"/catalog/products/anvil", []string{"X-Moltin-Currency", "EUR"}},

@@ -28,7 +28,7 @@ type AuthoredNode struct {
 }
 
 // GlobalID returns the node's global id.
-func (n *AuthoredNode) GlobalID() string { return store.GlobalID(store.TypeAuthoredNode, n.ID) }
+func (n *AuthoredNode) GlobalID() string { return store.GlobalID(store.TypeAuthoredCatalogNode, n.ID) }
 
 func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	source := &NodeSource{}

@@ -96,8 +96,7 @@ func (s *Service) AuthoredPrices(ctx context.Context, filter PriceFilter, page s
 		if len(skus) == 0 || len(skus) > store.MaxFilterValues {
 			return nil, store.Invalidf([]string{"filter", "skus"}, "must have 1 to %d SKUs, got %d", store.MaxFilterValues, len(skus))
 		}
-		storable := slices.DeleteFunc(slices.Clone(skus), func(sku string) bool { return !store.IsStorableText(sku) })
-		conditions = append(conditions, db.OneOf("sku", storable))
+		conditions = append(conditions, db.OneOf("sku", storable(skus)))
 	}
 	return s.Prices.List(ctx, page, conditions...)
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"portico/store"
@@ -22,6 +23,7 @@ const (
 // AuthoredProduct is a product as authored, published or not. ContentsOf returns the rest of it.
 type AuthoredProduct struct {
 	ID, Name, SKU, Slug  string
+	ExternalRef          string
 	Status               ProductStatus
 	CreatedAt, UpdatedAt time.Time
 
@@ -40,6 +42,7 @@ func scanAuthoredProduct(rows *sql.Rows) (*AuthoredProduct, error) {
 			SKU    string `json:"sku"`
 			Slug   string `json:"slug"`
 			Status string `json:"status"`
+			Ref    string `json:"external_ref"`
 		} `json:"attributes"`
 	}
 	p := &AuthoredProduct{}
@@ -51,7 +54,7 @@ func scanAuthoredProduct(rows *sql.Rows) (*AuthoredProduct, error) {
 		return nil, err
 	}
 	a := &source.Attributes
-	p.Name, p.SKU, p.Slug, p.Status = a.Name, a.SKU, a.Slug, ProductStatus(a.Status)
+	p.Name, p.SKU, p.Slug, p.ExternalRef, p.Status = a.Name, a.SKU, a.Slug, a.Ref, ProductStatus(a.Status)
 	p.CreatedAt, p.UpdatedAt = store.FromMicros(created), store.FromMicros(updated)
 	return p, nil
 }
@@ -67,12 +70,56 @@ var ProductList = db.Listing[*AuthoredProduct]{
 	},
 }
 
-// OfStatus is the condition that products have a status; nil is any.
-func OfStatus(status *ProductStatus) []db.Condition {
-	if status == nil {
-		return nil
+// ProductFilter selects authored products. All members must match.
+type ProductFilter struct {
+	SKUs      []string // of one of these SKUs; nil is any
+	ParentID  *string  // variants of this product; nil is any
+	Status    *ProductStatus
+	UpdatedAt []store.Range
+}
+
+// Conditions returns the filter for a list, without its ranges.
+func (f ProductFilter) Conditions() (conditions []db.Condition) {
+	if f.SKUs != nil {
+		conditions = append(conditions, db.OneOf("sku", storable(f.SKUs)))
 	}
-	return []db.Condition{{Clause: "live = ?", Values: []any{*status == ProductLive}}}
+	if f.ParentID != nil {
+		parents := store.ValidIDs([]string{*f.ParentID})
+		conditions = append(conditions, db.OneOf("parent_id", parents), db.Condition{Clause: "parent_id <> ''"}) // as the index has it
+	}
+	if f.Status != nil {
+		conditions = append(conditions, db.Condition{Clause: "live = ?", Values: []any{*f.Status == ProductLive}})
+	}
+	return conditions
+}
+
+// storable returns the texts that a row may have.
+func storable(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !store.IsStorableText(text) })
+}
+
+// ProductKey is what authored products are found by. Of several products with one value it finds the one with the smallest id.
+type ProductKey struct {
+	column string // empty for the id
+	of     func(*AuthoredProduct) string
+}
+
+// The keys.
+var (
+	ProductByID          = ProductKey{}
+	ProductBySKU         = ProductKey{"sku", func(p *AuthoredProduct) string { return p.SKU }}
+	ProductBySlug        = ProductKey{"slug", func(p *AuthoredProduct) string { return p.Slug }}
+	ProductByExternalRef = ProductKey{"external_ref", func(p *AuthoredProduct) string { return p.ExternalRef }}
+)
+
+// AuthoredProductsBy returns products by the values of a key; unknown ones are missing.
+func (s *Service) AuthoredProductsBy(ctx context.Context, key ProductKey, values []string) (map[string]*AuthoredProduct, error) {
+	if key.column == "" {
+		return s.AuthoredProductsByID(ctx, values)
+	}
+	rows, err := db.CollectIn(ctx, s.db.Reader, scanAuthoredProduct, storable(values), `SELECT `+ProductList.Columns+` FROM product WHERE id IN (
+		SELECT MIN(id) FROM product WHERE `+key.column+` <> '' AND `+key.column+` IN ($in) GROUP BY `+key.column+`)`)
+	return chargedByID(ctx, store.IndexBy(rows, key.of), err)
 }
 
 // AuthoredProductsByID returns products by id; unknown ones are missing.
@@ -81,10 +128,14 @@ func (s *Service) AuthoredProductsByID(ctx context.Context, ids []string) (map[s
 	return chargedByID(ctx, byID, err)
 }
 
-// AuthoredProducts lists products of a status, or all for nil, by id or SortUpdatedAt.
-func (s *Service) AuthoredProducts(ctx context.Context, status *ProductStatus, sort store.Sort, page store.Page) (*store.Slice[*AuthoredProduct], error) {
+// AuthoredProducts lists the products that match a filter, by id or SortUpdatedAt. The default is the latter if the filter
+// bounds it.
+func (s *Service) AuthoredProducts(ctx context.Context, filter ProductFilter, sort store.Sort, page store.Page) (*store.Slice[*AuthoredProduct], error) {
 	l := ProductList
-	l.Conditions = OfStatus(status)
-	list, err := db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
+	l.Conditions = filter.Conditions()
+	if sort.By == "" && len(filter.UpdatedAt) > 0 {
+		sort.By = store.SortUpdatedAt
+	}
+	list, err := db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
 	return chargedList(ctx, list, err)
 }

@@ -96,7 +96,7 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 
 // putNode creates a node named as its id, or moves and renames one.
 func putNode(ctx context.Context, s *shop.Store, id, parent string) error {
-	_, err := s.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &id, ParentID: &parent, Name: &id}}, nil, false)
+	_, err := s.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.CatalogNodeItemInput{{ID: &id, ParentID: &parent, Name: &id}}, nil, false)
 	return err
 }
 

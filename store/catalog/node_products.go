@@ -87,7 +87,7 @@ const maxReplaced = 10_000
 // A dry run writes nothing.
 func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
 	if len(productIDs) > MaxAttached {
-		return nil, store.Unprocessablef([]string{"product_ids"}, "must have at most %d products, got %d; attach the others by nodeProductsAttach", MaxAttached, len(productIDs))
+		return nil, store.Unprocessablef([]string{"product_ids"}, "must have at most %d products, got %d; attach the others by catalogNodeProductsAttach", MaxAttached, len(productIDs))
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*NodeProductsChange, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
@@ -129,7 +129,7 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 		return nil, nil, nil, err
 	}
 	if count > maxReplaced {
-		return nil, nil, nil, store.Unprocessablef([]string{"id"}, "has %d products, and at most %d can be replaced at once; use nodeProductsAttach and nodeProductsDetach, or import the node", count, maxReplaced)
+		return nil, nil, nil, store.Unprocessablef([]string{"id"}, "has %d products, and at most %d can be replaced at once; use catalogNodeProductsAttach and catalogNodeProductsDetach, or import the node", count, maxReplaced)
 	}
 	if leave, fresh, err = diffAttached(ctx, w, id, productIDs); err != nil {
 		return nil, nil, nil, err

@@ -55,9 +55,9 @@ func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring
 
 var productTable = authoring.Table{
 	Name:    "product",
-	Columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "sku", "slug", "body"},
+	Columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "sku", "slug", "external_ref", "body"},
 	Row: func(r authoring.Source, _ *db.Tx) []any {
 		p := r.(*ProductSource)
-		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), p.Attributes.SKU, p.Attributes.Slug, store.Encode(p)}
+		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), p.Attributes.SKU, p.Attributes.Slug, p.Attributes.ExternalRef, store.Encode(p)}
 	},
 }

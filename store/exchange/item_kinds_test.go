@@ -51,7 +51,7 @@ func runItemSteps(t *testing.T, s *shop.Store, steps []itemStep) {
 
 func TestUpsertNodes(t *testing.T) {
 	t.Parallel()
-	type item = exchange.NodeItemInput
+	type item = exchange.CatalogNodeItemInput
 	upsert := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
 		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
 			return s.Exchange.UpsertNodes(t.Context(), storetest.Actor, items, nulls, dry)

@@ -13,9 +13,9 @@ import (
 	"portico/store/exchange/check"
 )
 
-// NodeItemInput is a node in nodesUpsert: what changes of it. Its parent may be its hierarchy, which means none. Its
+// CatalogNodeItemInput is a node in catalogNodesUpsert: what changes of it. Its parent may be its hierarchy, which means none. Its
 // products are written by other mutations.
-type NodeItemInput struct {
+type CatalogNodeItemInput struct {
 	ID           *string                      `json:"id,omitempty"`
 	HierarchyID  *string                      `json:"hierarchyId,omitempty"`
 	ParentID     *string                      `json:"parentId,omitempty"`
@@ -29,7 +29,7 @@ type NodeItemInput struct {
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
 // node. An item may be below another one. A new node without a hierarchy is in that of its parent.
-func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*NodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*CatalogNodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	var inherited map[string]string
 	kind := catalog.NodeKind
@@ -57,7 +57,7 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*N
 
 // inheritedHierarchies returns the hierarchy of each node of the store and of each new node below a hierarchy or such a
 // node, which may be another item. ids are those of the items.
-func inheritedHierarchies(ctx context.Context, in db.Session, ids []string, items []*NodeItemInput) (map[string]string, error) {
+func inheritedHierarchies(ctx context.Context, in db.Session, ids []string, items []*CatalogNodeItemInput) (map[string]string, error) {
 	parents, wanted := map[string]string{}, slices.Clone(ids)
 	for i, item := range items {
 		if item.HierarchyID == nil && item.ParentID != nil {
@@ -104,7 +104,7 @@ func idsOutside(ctx context.Context, in db.Session, other string, count int, of 
 	return ids, faults, err
 }
 
-func (item *NodeItemInput) patch(p *itemPatch, hierarchy string) {
+func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	inherits := item.HierarchyID == nil && !p.null("hierarchy_id") && p.before == nil && item.ParentID != nil
 	of := item.HierarchyID
 	if inherits {

@@ -172,12 +172,12 @@ func (c *randomShop) step(t require.TestingT) {
 		}
 	case 16:
 		fresh := fmt.Sprintf("node-%d", len(c.done))
-		_, err := c.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &fresh, ParentID: &node, Name: new("Node " + c.name())}}, nil, false)
+		_, err := c.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.CatalogNodeItemInput{{ID: &fresh, ParentID: &node, Name: new("Node " + c.name())}}, nil, false)
 		require.NoError(t, err)
 		c.attach(t, fresh, id)
 		c.nodes = append(c.nodes, fresh)
 	case 17:
-		_, err := c.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.NodeItemInput{{ID: &node, ParentID: new(c.node())}}, nil, false)
+		_, err := c.Exchange.UpsertNodes(ctx, storetest.Actor, []*exchange.CatalogNodeItemInput{{ID: &node, ParentID: new(c.node())}}, nil, false)
 		require.True(t, err == nil || store.HasCode(err, store.Invalid), "%v", err)
 	case 18:
 		if len(c.nodes) == 1 {

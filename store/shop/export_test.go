@@ -47,10 +47,12 @@ func AuthoredQueries() (list []Query) {
 	nodes := catalog.NodeList
 	nodes.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
 	drafts, products := catalog.ProductList, pagesOf(catalog.ProductList, store.SortUpdatedAt, "authored products", nil, nil, []any{int64(5000), "c005000"})
-	drafts.Conditions = catalog.OfStatus(new(catalog.ProductDraft))
+	drafts.Conditions = catalog.ProductFilter{Status: new(catalog.ProductDraft)}.Conditions()
+	variants := catalog.ProductList
+	variants.Conditions = catalog.ProductFilter{ParentID: new("c000007")}.Conditions()
 	where, args := drafts.Where(nil, nil)
 	products = append(products, pagesOf(drafts, store.SortUpdatedAt, "drafts", where, args, []any{int64(5000), "c005000"})...)
-	return slices.Concat(products, pagesByID(catalog.ProductList, "c005000"), pagesByID(drafts, "c005000"), pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
+	return slices.Concat(products, pagesByID(catalog.ProductList, "c005000"), pagesByID(drafts, "c005000"), pagesByID(variants, "c005000"), pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
 }
 
 // PromotionQueries returns pages of promotions and of one promotion's codes.

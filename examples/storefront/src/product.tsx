@@ -41,7 +41,7 @@ const Product = graphql(`
       ...BundleOf
       ...FromPriceOf
       ...OfferOf
-      breadcrumbs { node { id name slug } ancestors { uuid name slug } }
+      breadcrumbs { catalogNode { id name slug } ancestors { uuid name slug } }
       variations { uuid name options { uuid name description } }
       children {
         id
@@ -80,7 +80,7 @@ function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product
   const texts = useTexts()
   return <nav className="crumbs" aria-label={texts.breadcrumbs} lang={language}>
     {trail?.ancestors.map((step, i) => <Link key={step.uuid} to={categoryPath(trail.ancestors.slice(0, i), step)}>{step.name}</Link>)}
-    {trail ? <Link to={categoryPath(trail.ancestors, trail.node)}>{trail.node.name}</Link> : <Link to="/">{texts.home}</Link>}
+    {trail ? <Link to={categoryPath(trail.ancestors, trail.catalogNode)}>{trail.catalogNode.name}</Link> : <Link to="/">{texts.home}</Link>}
     <span aria-current="page">{name}</span>
   </nav>
 }

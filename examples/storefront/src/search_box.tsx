@@ -13,7 +13,7 @@ const Suggest = graphql(`
     searchSuggestions(text: $text, first: 4) {
       completions
       products { id name language ...ProductPath ...FromPriceOf }
-      nodes { id name slug language breadcrumbs { slug } }
+      catalogNodes { id name slug language breadcrumbs { slug } }
       didYouMean
     }
   }
@@ -50,7 +50,7 @@ function useSuggestions(text: string): { found: Suggestion[]; current: boolean }
     found: [
       ...all.didYouMean ? [{ to: searchPath(all.didYouMean), text: texts.didYouMean(all.didYouMean) }] : [],
       ...all.completions.map(words => ({ to: searchPath(words), text: words })),
-      ...all.nodes.map(node => ({ to: categoryPath(node.breadcrumbs, node), text: node.name, lang: node.language, kind: texts.category })),
+      ...all.catalogNodes.map(node => ({ to: categoryPath(node.breadcrumbs, node), text: node.name, lang: node.language, kind: texts.category })),
       ...all.products.map(product => ({ to: productPath(product), text: product.name, lang: product.language, product }))
     ]
   }

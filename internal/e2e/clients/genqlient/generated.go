@@ -914,7 +914,7 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -1113,6 +1113,22 @@ func (v *ShopCartQueryNodesAuthoredAttribute) GetTypename() *string { return v.T
 // GetId returns ShopCartQueryNodesAuthoredAttribute.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredAttribute) GetId() string { return v.Id }
 
+// ShopCartQueryNodesAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
+// The GraphQL type's documentation follows.
+//
+// A node of a hierarchy as authored.
+type ShopCartQueryNodesAuthoredCatalogNode struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredCatalogNode.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredCatalogNode) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredCatalogNode.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredCatalogNode) GetId() string { return v.Id }
+
 // ShopCartQueryNodesAuthoredFile includes the requested fields of the GraphQL type AuthoredFile.
 // The GraphQL type's documentation follows.
 //
@@ -1144,22 +1160,6 @@ func (v *ShopCartQueryNodesAuthoredHierarchy) GetTypename() *string { return v.T
 
 // GetId returns ShopCartQueryNodesAuthoredHierarchy.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredHierarchy) GetId() string { return v.Id }
-
-// ShopCartQueryNodesAuthoredNode includes the requested fields of the GraphQL type AuthoredNode.
-// The GraphQL type's documentation follows.
-//
-// A node of a hierarchy as authored.
-type ShopCartQueryNodesAuthoredNode struct {
-	Typename *string `json:"__typename"`
-	// Global id: opaque and unique over all types.
-	Id string `json:"id"`
-}
-
-// GetTypename returns ShopCartQueryNodesAuthoredNode.Typename, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesAuthoredNode) GetTypename() *string { return v.Typename }
-
-// GetId returns ShopCartQueryNodesAuthoredNode.Id, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 
 // ShopCartQueryNodesAuthoredPrice includes the requested fields of the GraphQL type AuthoredPrice.
 // The GraphQL type's documentation follows.
@@ -1349,9 +1349,9 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 //
 // ShopCartQueryNodesNode is implemented by the following types:
 // ShopCartQueryNodesAuthoredAttribute
+// ShopCartQueryNodesAuthoredCatalogNode
 // ShopCartQueryNodesAuthoredFile
 // ShopCartQueryNodesAuthoredHierarchy
-// ShopCartQueryNodesAuthoredNode
 // ShopCartQueryNodesAuthoredPrice
 // ShopCartQueryNodesAuthoredProduct
 // ShopCartQueryNodesAuthoredRedirect
@@ -1382,26 +1382,26 @@ type ShopCartQueryNodesNode interface {
 	GetId() string
 }
 
-func (v *ShopCartQueryNodesAuthoredAttribute) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
-func (v *ShopCartQueryNodesAuthoredFile) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
-func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
-func (v *ShopCartQueryNodesAuthoredNode) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
-func (v *ShopCartQueryNodesAuthoredPrice) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
-func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
-func (v *ShopCartQueryNodesAuthoredRedirect) implementsGraphQLInterfaceShopCartQueryNodesNode()  {}
-func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
-func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
-func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
-func (v *ShopCartQueryNodesCatalogRule) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
-func (v *ShopCartQueryNodesFile) implementsGraphQLInterfaceShopCartQueryNodesNode()              {}
-func (v *ShopCartQueryNodesHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
-func (v *ShopCartQueryNodesJob) implementsGraphQLInterfaceShopCartQueryNodesNode()               {}
-func (v *ShopCartQueryNodesPricebook) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
-func (v *ShopCartQueryNodesProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
-func (v *ShopCartQueryNodesPromotion) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
-func (v *ShopCartQueryNodesPromotionCode) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
-func (v *ShopCartQueryNodesStock) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
-func (v *ShopCartQueryNodesSynonym) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
+func (v *ShopCartQueryNodesAuthoredAttribute) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
+func (v *ShopCartQueryNodesAuthoredCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
+func (v *ShopCartQueryNodesAuthoredFile) implementsGraphQLInterfaceShopCartQueryNodesNode()        {}
+func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
+func (v *ShopCartQueryNodesAuthoredPrice) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
+func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
+func (v *ShopCartQueryNodesAuthoredRedirect) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
+func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
+func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
+func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
+func (v *ShopCartQueryNodesCatalogRule) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
+func (v *ShopCartQueryNodesFile) implementsGraphQLInterfaceShopCartQueryNodesNode()                {}
+func (v *ShopCartQueryNodesHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
+func (v *ShopCartQueryNodesJob) implementsGraphQLInterfaceShopCartQueryNodesNode()                 {}
+func (v *ShopCartQueryNodesPricebook) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
+func (v *ShopCartQueryNodesProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
+func (v *ShopCartQueryNodesPromotion) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
+func (v *ShopCartQueryNodesPromotionCode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
+func (v *ShopCartQueryNodesStock) implementsGraphQLInterfaceShopCartQueryNodesNode()               {}
+func (v *ShopCartQueryNodesSynonym) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
 
 func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) error {
 	if string(b) == "null" {
@@ -1420,14 +1420,14 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 	case "AuthoredAttribute":
 		*v = new(ShopCartQueryNodesAuthoredAttribute)
 		return json.Unmarshal(b, *v)
+	case "AuthoredCatalogNode":
+		*v = new(ShopCartQueryNodesAuthoredCatalogNode)
+		return json.Unmarshal(b, *v)
 	case "AuthoredFile":
 		*v = new(ShopCartQueryNodesAuthoredFile)
 		return json.Unmarshal(b, *v)
 	case "AuthoredHierarchy":
 		*v = new(ShopCartQueryNodesAuthoredHierarchy)
-		return json.Unmarshal(b, *v)
-	case "AuthoredNode":
-		*v = new(ShopCartQueryNodesAuthoredNode)
 		return json.Unmarshal(b, *v)
 	case "AuthoredPrice":
 		*v = new(ShopCartQueryNodesAuthoredPrice)
@@ -1498,6 +1498,14 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 			*ShopCartQueryNodesAuthoredAttribute
 		}{typename, v}
 		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredCatalogNode:
+		typename = "AuthoredCatalogNode"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredCatalogNode
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopCartQueryNodesAuthoredFile:
 		typename = "AuthoredFile"
 
@@ -1512,14 +1520,6 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesAuthoredHierarchy
-		}{typename, v}
-		return json.Marshal(result)
-	case *ShopCartQueryNodesAuthoredNode:
-		typename = "AuthoredNode"
-
-		result := struct {
-			TypeName string `json:"__typename"`
-			*ShopCartQueryNodesAuthoredNode
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopCartQueryNodesAuthoredPrice:
@@ -2748,7 +2748,7 @@ func (v *ShopChildQueryProductVariantOptions) GetOptionUuids() []string { return
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -3011,8 +3011,8 @@ type ShopChoiceQueryResponse struct {
 	// always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
 	// has no price or if they differ in whether they include tax. Null for an unknown product.
 	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
-	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}])
-	// { price { money { formatted } } }`.
+	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+	// {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }`.
 	ProductConfigured *ShopChoiceQueryProductConfiguredConfiguredProduct `json:"productConfigured"`
 }
 
@@ -3637,7 +3637,7 @@ func (v *ShopHomeQueryProductsProductConnectionNodesProduct) __premarshalJSON() 
 type ShopHomeQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
-	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
 	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
 	// have the slug or path, the one updated last.
@@ -4049,7 +4049,7 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice
 type ShopPricesQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
-	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopPricesQueryProductsProductConnection `json:"products"`
 }
 
@@ -4082,8 +4082,8 @@ type ShopProductQueryProduct struct {
 	// All children of this parent, in the order of their options. Children without options come last, by id.
 	Children []ShopProductQueryProductChildrenProduct `json:"children"`
 	// The nodes that list it, newest first. A child also has its parent's.
-	Nodes []ShopProductQueryProductNodesCatalogNode `json:"nodes"`
-	// The path to each of `nodes`, in the same order.
+	CatalogNodes []ShopProductQueryProductCatalogNodesCatalogNode `json:"catalogNodes"`
+	// The path to each of `catalogNodes`, in the same order.
 	Breadcrumbs []ShopProductQueryProductBreadcrumbsBreadcrumbTrail `json:"breadcrumbs"`
 	// Quantity prices, smallest quantity first. During a sale: the sale's own, and regular ones where
 	// they are lower. Empty if there are none.
@@ -4120,9 +4120,9 @@ func (v *ShopProductQueryProduct) GetChildren() []ShopProductQueryProductChildre
 	return v.Children
 }
 
-// GetNodes returns ShopProductQueryProduct.Nodes, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProduct) GetNodes() []ShopProductQueryProductNodesCatalogNode {
-	return v.Nodes
+// GetCatalogNodes returns ShopProductQueryProduct.CatalogNodes, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProduct) GetCatalogNodes() []ShopProductQueryProductCatalogNodesCatalogNode {
+	return v.CatalogNodes
 }
 
 // GetBreadcrumbs returns ShopProductQueryProduct.Breadcrumbs, and is useful for accessing the field via an interface.
@@ -4210,7 +4210,7 @@ type __premarshalShopProductQueryProduct struct {
 
 	Children []ShopProductQueryProductChildrenProduct `json:"children"`
 
-	Nodes []ShopProductQueryProductNodesCatalogNode `json:"nodes"`
+	CatalogNodes []ShopProductQueryProductCatalogNodesCatalogNode `json:"catalogNodes"`
 
 	Breadcrumbs []ShopProductQueryProductBreadcrumbsBreadcrumbTrail `json:"breadcrumbs"`
 
@@ -4258,7 +4258,7 @@ func (v *ShopProductQueryProduct) __premarshalJSON() (*__premarshalShopProductQu
 	retval.Files = v.Files
 	retval.Variations = v.Variations
 	retval.Children = v.Children
-	retval.Nodes = v.Nodes
+	retval.CatalogNodes = v.CatalogNodes
 	retval.Breadcrumbs = v.Breadcrumbs
 	retval.Tiers = v.Tiers
 	retval.Id = v.ShopCard.Id
@@ -4281,14 +4281,14 @@ func (v *ShopProductQueryProduct) __premarshalJSON() (*__premarshalShopProductQu
 // A path from a hierarchy to a product.
 type ShopProductQueryProductBreadcrumbsBreadcrumbTrail struct {
 	// The node that lists the product.
-	Node ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode `json:"node"`
+	CatalogNode ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode `json:"catalogNode"`
 	// The path to that node, from the hierarchy down.
 	Ancestors []ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb `json:"ancestors"`
 }
 
-// GetNode returns ShopProductQueryProductBreadcrumbsBreadcrumbTrail.Node, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrail) GetNode() ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode {
-	return v.Node
+// GetCatalogNode returns ShopProductQueryProductBreadcrumbsBreadcrumbTrail.CatalogNode, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrail) GetCatalogNode() ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode {
+	return v.CatalogNode
 }
 
 // GetAncestors returns ShopProductQueryProductBreadcrumbsBreadcrumbTrail.Ancestors, and is useful for accessing the field via an interface.
@@ -4324,26 +4324,46 @@ func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb) G
 	return v.Slug
 }
 
-// ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode includes the requested fields of the GraphQL type CatalogNode.
+// ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
 // A node of the category tree: a category, a collection or an offer.
-type ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode struct {
+type ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode struct {
 	// Global id.
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
 }
 
-// GetId returns ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode.Id, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode) GetId() string {
-	return v.Id
-}
+// GetId returns ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode.Id, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode) GetId() string { return v.Id }
 
-// GetName returns ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode.Name, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode) GetName() string {
+// GetName returns ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode.Name, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailCatalogNode) GetName() string {
 	return v.Name
 }
+
+// ShopProductQueryProductCatalogNodesCatalogNode includes the requested fields of the GraphQL type CatalogNode.
+// The GraphQL type's documentation follows.
+//
+// A node of the category tree: a category, a collection or an offer.
+type ShopProductQueryProductCatalogNodesCatalogNode struct {
+	// Global id.
+	Id string `json:"id"`
+	// Display name: `Road Bikes`.
+	Name string `json:"name"`
+	// URL slug: `road-bikes`. Empty if not set.
+	Slug string `json:"slug"`
+}
+
+// GetId returns ShopProductQueryProductCatalogNodesCatalogNode.Id, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetId() string { return v.Id }
+
+// GetName returns ShopProductQueryProductCatalogNodesCatalogNode.Name, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetName() string { return v.Name }
+
+// GetSlug returns ShopProductQueryProductCatalogNodesCatalogNode.Slug, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetSlug() string { return v.Slug }
 
 // ShopProductQueryProductChildrenProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
@@ -4600,28 +4620,6 @@ func (v *ShopProductQueryProductFilesProductFileFile) GetMimeType() string { ret
 // GetHref returns ShopProductQueryProductFilesProductFileFile.Href, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductFilesProductFileFile) GetHref() string { return v.Href }
 
-// ShopProductQueryProductNodesCatalogNode includes the requested fields of the GraphQL type CatalogNode.
-// The GraphQL type's documentation follows.
-//
-// A node of the category tree: a category, a collection or an offer.
-type ShopProductQueryProductNodesCatalogNode struct {
-	// Global id.
-	Id string `json:"id"`
-	// Display name: `Road Bikes`.
-	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
-}
-
-// GetId returns ShopProductQueryProductNodesCatalogNode.Id, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductNodesCatalogNode) GetId() string { return v.Id }
-
-// GetName returns ShopProductQueryProductNodesCatalogNode.Name, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductNodesCatalogNode) GetName() string { return v.Name }
-
-// GetSlug returns ShopProductQueryProductNodesCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductNodesCatalogNode) GetSlug() string { return v.Slug }
-
 // ShopProductQueryProductTiersPriceTier includes the requested fields of the GraphQL type PriceTier.
 // The GraphQL type's documentation follows.
 //
@@ -4742,7 +4740,7 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -5564,7 +5562,7 @@ func (v *ShopSearchQueryProductsProductConnectionPageInfo) GetEndCursor() *strin
 type ShopSearchQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
-	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopSearchQueryProductsProductConnection `json:"products"`
 }
 
@@ -5949,7 +5947,7 @@ func (v *ShopSuggestQueryProductsProductConnectionNodesProductPriceMoney) GetCur
 type ShopSuggestQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
-	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopSuggestQueryProductsProductConnection `json:"products"`
 }
 
@@ -5962,9 +5960,9 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 //
 // ShopThingQueryNode is implemented by the following types:
 // ShopThingQueryNodeAuthoredAttribute
+// ShopThingQueryNodeAuthoredCatalogNode
 // ShopThingQueryNodeAuthoredFile
 // ShopThingQueryNodeAuthoredHierarchy
-// ShopThingQueryNodeAuthoredNode
 // ShopThingQueryNodeAuthoredPrice
 // ShopThingQueryNodeAuthoredProduct
 // ShopThingQueryNodeAuthoredRedirect
@@ -5995,26 +5993,26 @@ type ShopThingQueryNode interface {
 	GetId() string
 }
 
-func (v *ShopThingQueryNodeAuthoredAttribute) implementsGraphQLInterfaceShopThingQueryNode() {}
-func (v *ShopThingQueryNodeAuthoredFile) implementsGraphQLInterfaceShopThingQueryNode()      {}
-func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode() {}
-func (v *ShopThingQueryNodeAuthoredNode) implementsGraphQLInterfaceShopThingQueryNode()      {}
-func (v *ShopThingQueryNodeAuthoredPrice) implementsGraphQLInterfaceShopThingQueryNode()     {}
-func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()   {}
-func (v *ShopThingQueryNodeAuthoredRedirect) implementsGraphQLInterfaceShopThingQueryNode()  {}
-func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()           {}
-func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()       {}
-func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()    {}
-func (v *ShopThingQueryNodeCatalogRule) implementsGraphQLInterfaceShopThingQueryNode()       {}
-func (v *ShopThingQueryNodeFile) implementsGraphQLInterfaceShopThingQueryNode()              {}
-func (v *ShopThingQueryNodeHierarchy) implementsGraphQLInterfaceShopThingQueryNode()         {}
-func (v *ShopThingQueryNodeJob) implementsGraphQLInterfaceShopThingQueryNode()               {}
-func (v *ShopThingQueryNodePricebook) implementsGraphQLInterfaceShopThingQueryNode()         {}
-func (v *ShopThingQueryNodeProduct) implementsGraphQLInterfaceShopThingQueryNode()           {}
-func (v *ShopThingQueryNodePromotion) implementsGraphQLInterfaceShopThingQueryNode()         {}
-func (v *ShopThingQueryNodePromotionCode) implementsGraphQLInterfaceShopThingQueryNode()     {}
-func (v *ShopThingQueryNodeStock) implementsGraphQLInterfaceShopThingQueryNode()             {}
-func (v *ShopThingQueryNodeSynonym) implementsGraphQLInterfaceShopThingQueryNode()           {}
+func (v *ShopThingQueryNodeAuthoredAttribute) implementsGraphQLInterfaceShopThingQueryNode()   {}
+func (v *ShopThingQueryNodeAuthoredCatalogNode) implementsGraphQLInterfaceShopThingQueryNode() {}
+func (v *ShopThingQueryNodeAuthoredFile) implementsGraphQLInterfaceShopThingQueryNode()        {}
+func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode()   {}
+func (v *ShopThingQueryNodeAuthoredPrice) implementsGraphQLInterfaceShopThingQueryNode()       {}
+func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()     {}
+func (v *ShopThingQueryNodeAuthoredRedirect) implementsGraphQLInterfaceShopThingQueryNode()    {}
+func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()         {}
+func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()      {}
+func (v *ShopThingQueryNodeCatalogRule) implementsGraphQLInterfaceShopThingQueryNode()         {}
+func (v *ShopThingQueryNodeFile) implementsGraphQLInterfaceShopThingQueryNode()                {}
+func (v *ShopThingQueryNodeHierarchy) implementsGraphQLInterfaceShopThingQueryNode()           {}
+func (v *ShopThingQueryNodeJob) implementsGraphQLInterfaceShopThingQueryNode()                 {}
+func (v *ShopThingQueryNodePricebook) implementsGraphQLInterfaceShopThingQueryNode()           {}
+func (v *ShopThingQueryNodeProduct) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodePromotion) implementsGraphQLInterfaceShopThingQueryNode()           {}
+func (v *ShopThingQueryNodePromotionCode) implementsGraphQLInterfaceShopThingQueryNode()       {}
+func (v *ShopThingQueryNodeStock) implementsGraphQLInterfaceShopThingQueryNode()               {}
+func (v *ShopThingQueryNodeSynonym) implementsGraphQLInterfaceShopThingQueryNode()             {}
 
 func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 	if string(b) == "null" {
@@ -6033,14 +6031,14 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 	case "AuthoredAttribute":
 		*v = new(ShopThingQueryNodeAuthoredAttribute)
 		return json.Unmarshal(b, *v)
+	case "AuthoredCatalogNode":
+		*v = new(ShopThingQueryNodeAuthoredCatalogNode)
+		return json.Unmarshal(b, *v)
 	case "AuthoredFile":
 		*v = new(ShopThingQueryNodeAuthoredFile)
 		return json.Unmarshal(b, *v)
 	case "AuthoredHierarchy":
 		*v = new(ShopThingQueryNodeAuthoredHierarchy)
-		return json.Unmarshal(b, *v)
-	case "AuthoredNode":
-		*v = new(ShopThingQueryNodeAuthoredNode)
 		return json.Unmarshal(b, *v)
 	case "AuthoredPrice":
 		*v = new(ShopThingQueryNodeAuthoredPrice)
@@ -6111,6 +6109,14 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 			*ShopThingQueryNodeAuthoredAttribute
 		}{typename, v}
 		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredCatalogNode:
+		typename = "AuthoredCatalogNode"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredCatalogNode
+		}{typename, v}
+		return json.Marshal(result)
 	case *ShopThingQueryNodeAuthoredFile:
 		typename = "AuthoredFile"
 
@@ -6125,14 +6131,6 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeAuthoredHierarchy
-		}{typename, v}
-		return json.Marshal(result)
-	case *ShopThingQueryNodeAuthoredNode:
-		typename = "AuthoredNode"
-
-		result := struct {
-			TypeName string `json:"__typename"`
-			*ShopThingQueryNodeAuthoredNode
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopThingQueryNodeAuthoredPrice:
@@ -6287,6 +6285,22 @@ func (v *ShopThingQueryNodeAuthoredAttribute) GetTypename() *string { return v.T
 // GetId returns ShopThingQueryNodeAuthoredAttribute.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredAttribute) GetId() string { return v.Id }
 
+// ShopThingQueryNodeAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
+// The GraphQL type's documentation follows.
+//
+// A node of a hierarchy as authored.
+type ShopThingQueryNodeAuthoredCatalogNode struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredCatalogNode.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredCatalogNode) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredCatalogNode.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredCatalogNode) GetId() string { return v.Id }
+
 // ShopThingQueryNodeAuthoredFile includes the requested fields of the GraphQL type AuthoredFile.
 // The GraphQL type's documentation follows.
 //
@@ -6318,22 +6332,6 @@ func (v *ShopThingQueryNodeAuthoredHierarchy) GetTypename() *string { return v.T
 
 // GetId returns ShopThingQueryNodeAuthoredHierarchy.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredHierarchy) GetId() string { return v.Id }
-
-// ShopThingQueryNodeAuthoredNode includes the requested fields of the GraphQL type AuthoredNode.
-// The GraphQL type's documentation follows.
-//
-// A node of a hierarchy as authored.
-type ShopThingQueryNodeAuthoredNode struct {
-	Typename *string `json:"__typename"`
-	// Global id: opaque and unique over all types.
-	Id string `json:"id"`
-}
-
-// GetTypename returns ShopThingQueryNodeAuthoredNode.Typename, and is useful for accessing the field via an interface.
-func (v *ShopThingQueryNodeAuthoredNode) GetTypename() *string { return v.Typename }
-
-// GetId returns ShopThingQueryNodeAuthoredNode.Id, and is useful for accessing the field via an interface.
-func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
 
 // ShopThingQueryNodeAuthoredPrice includes the requested fields of the GraphQL type AuthoredPrice.
 // The GraphQL type's documentation follows.
@@ -6797,7 +6795,7 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
@@ -7908,13 +7906,13 @@ query ShopProductQuery ($slug: String!) {
 				}
 			}
 		}
-		nodes {
+		catalogNodes {
 			id
 			name
 			slug
 		}
 		breadcrumbs {
-			node {
+			catalogNode {
 				id
 				name
 			}

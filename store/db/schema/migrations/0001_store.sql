@@ -47,6 +47,7 @@ CREATE TABLE product (
     component_ids TEXT NOT NULL,
     sku           TEXT COLLATE "C" NOT NULL DEFAULT '',
     slug          TEXT COLLATE "C" NOT NULL DEFAULT '',
+    external_ref  TEXT COLLATE "C" NOT NULL DEFAULT '',
     created_at    BIGINT NOT NULL,
     updated_at    BIGINT NOT NULL,
     body          TEXT NOT NULL
@@ -54,6 +55,7 @@ CREATE TABLE product (
 CREATE INDEX product_of_parent ON product (parent_id, id) WHERE parent_id <> '';
 CREATE INDEX product_by_sku ON product (sku, id);
 CREATE INDEX product_by_slug ON product (slug, id);
+CREATE INDEX product_by_external_ref ON product (external_ref, id) WHERE external_ref <> '';
 CREATE INDEX product_by_status ON product (live, id);
 CREATE INDEX product_by_status_updated ON product (live, updated_at, id);
 CREATE INDEX product_by_updated ON product (updated_at, id);
