@@ -49,7 +49,7 @@ func TestProductTexts(t *testing.T) {
 
 		var read map[string]map[string]any
 		members := strings.Join(slices.Sorted(maps.Keys(texts)), " ")
-		s.Post(t, `{ product(by: {id: "frame"}) { `+members+` } authoredProduct(id: "frame") { `+members+` } }`, nil).Read(t, &read)
+		s.Post(t, `{ product(by: {id: "frame"}) { `+members+` } authoredProduct(by: {id: "frame"}) { `+members+` } }`, nil).Read(t, &read)
 		require.Equal(t, map[string]map[string]any{"product": texts, "authoredProduct": texts}, read)
 
 		document := storetest.ProductJSON(t, storetest.FindProduct(t, storetest.View(t, s.Store, release.ShopperContext{}), "frame"))

@@ -116,6 +116,7 @@ var schemaExample = regexp.MustCompile("(?s)Example: `(.*?)`")
 var exampleHolders = map[string]string{
 	"Query": `{ %s }`, "Mutation": `%s`, "Subscription": `%s`,
 	"Product": `{ product(by: {slug: "latte"}) { %s } }`, "CatalogNode": `{ catalogNode(by: {path: "drinks"}) { %s } }`, "ProductFacets": `{ products { facets { %s } } }`,
+	"AuthoredWrite": `mutation { productsUpsert(input: {items: [{sku: "GIF-MUG", description: "A mug again."}]}) { items { %s } userErrors { message } } }`,
 }
 
 // TestExamplesOfTheSchema runs the example of each field on the demo. Those of arguments and of values show only their form.
