@@ -152,6 +152,46 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
+// Each root field says its scope, and what a storefront uses in its place, as the tables have it.
+func TestRootFieldsSayTheirScope(t *testing.T) {
+	t.Parallel()
+	schema := graphtest.Schema()
+	shopper := auth.WithPrincipal(t.Context(), &auth.Principal{ClientID: "shop", Scopes: auth.ShopperScopes()})
+	named := 0
+	for _, coordinate := range rootCoordinates(schema) {
+		kind, name, _ := strings.Cut(coordinate, ".")
+		scope, _ := auth.Scope(coordinate)
+		sentences := strings.Split(strings.Join(strings.Fields(schema.Types[kind].Fields.ForName(name).Description), " "), ". ")
+		last := sentences[len(sentences)-1]
+		switch {
+		case scope == auth.AnyScope:
+			require.Equal(t, "Needs a token with any scope.", last, coordinate)
+		case strings.Contains(strings.ToLower(name), "job"): // those of several kinds of jobs need the scope of the kind
+			require.Contains(t, last, "scope", coordinate)
+		default:
+			require.Equal(t, "Needs the scope `"+scope+"`.", last, coordinate)
+		}
+		err := auth.Require(shopper, coordinate)
+		if err == nil {
+			continue
+		}
+		_, instead, ok := strings.Cut(err.Error(), "Storefronts use ")
+		if !ok {
+			continue
+		}
+		named++
+		for of := range strings.SplitSeq(strings.TrimSuffix(instead, "."), " and ") {
+			of, _, _ = strings.Cut(of, "(")
+			if holder, field, inType := strings.Cut(of, "."); inType {
+				require.NotNil(t, schema.Types[holder].Fields.ForName(field), "%s: %s", coordinate, err)
+				continue
+			}
+			require.NoError(t, auth.Require(shopper, "Query."+of), "%s: %s", coordinate, err)
+		}
+	}
+	require.Greater(t, named, 10)
+}
+
 func TestEveryRootFieldHasAScope(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, withoutScope(graphtest.Schema()), "not in the table of scopes, so nobody may use it")

@@ -608,7 +608,7 @@ type Query {
   # Products
   """
   A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-  Example: ` + "`" + `product(by: {slug: "latte"}) { name }` + "`" + `.
+  Example: ` + "`" + `product(by: {slug: "latte"}) { name }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   product(
     "Which product."
@@ -619,6 +619,7 @@ type Query {
   All products that a node of the catalog lists, each once. Variants, parents and components that no
   node lists are found by SKU, or with ` + "`" + `includeChildren` + "`" + `.
   Example: ` + "`" + `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   products(
     "Which products to return."
@@ -654,6 +655,7 @@ type Query {
   UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
   Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
   {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   productConfigured(
     "Global id or ` + "`" + `uuid` + "`" + `."
@@ -668,6 +670,7 @@ type Query {
   code for certain users is checked for the token's customer, else its account. Codes count against the
   rate limit of code checks.
   Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte-small", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   cartPreview(
     "The cart, at most 100 lines."
@@ -677,10 +680,10 @@ type Query {
   ): CartPreview
 
   # Categories
-  "A hierarchy of the catalog, by id. Null if there is none."
+  "A hierarchy of the catalog, by id. Null if there is none. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   hierarchy("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Hierarchy
 
-  "The hierarchies of the catalog, which are the roots of its category trees."
+  "The hierarchies of the catalog, which are the roots of its category trees. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   hierarchies(
     "Which rows to return."
     filter: CatalogNodeFilter
@@ -701,14 +704,14 @@ type Query {
   """
   A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
   have the slug or path, the one updated last.
-  Example: ` + "`" + `catalogNode(by: {id: "node-coffee"}) { name }` + "`" + `.
+  Example: ` + "`" + `catalogNode(by: {id: "node-coffee"}) { name }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   catalogNode(
     "Which node."
     by: CatalogNodeIdentifierInput!
   ): CatalogNode
 
-  "All nodes of the catalog."
+  "All nodes of the catalog. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   catalogNodes(
     "Which rows to return."
     filter: CatalogNodeFilter
@@ -729,7 +732,7 @@ type Query {
   """
   The paths of all nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
   Read it part by part: send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` until it is null.
-  Example: ` + "`" + `sitemap { nodes { path updatedAt } endCursor }` + "`" + `.
+  Example: ` + "`" + `sitemap { nodes { path updatedAt } endCursor }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   sitemap(
     "Number of rows to read, 1 to 1000."
@@ -741,13 +744,13 @@ type Query {
   # Files
   """
   A file that a product of the catalog shows, by id. Null if there is none. With the scope
-  ` + "`" + `catalog:write` + "`" + `, any file that existed when the catalog was published.
+  ` + "`" + `catalog:write` + "`" + `, any file that existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   file("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): File
 
   """
   The files that products of the catalog show, by id. With the scope ` + "`" + `catalog:write` + "`" + `, all files that
-  existed when the catalog was published.
+  existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   files(
     "Which rows to return."
@@ -767,6 +770,7 @@ type Query {
   """
   Suggestions for a text while a shopper types it, in the shopper's language. Example:
   ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } catalogNodes { name } didYouMean }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   searchSuggestions(
     "What the shopper has typed so far, at most 200 characters and 20 words."
@@ -780,6 +784,7 @@ type Query {
   the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
   nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
   Example: ` + "`" + `redirect(path: "coffee-beans") { path product { id } catalogNode { id } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   redirect(
     "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of a product or node. Slashes around it do not count. At most 1024 bytes and 32 slugs."
@@ -787,19 +792,19 @@ type Query {
   ): Redirect
 
   # Currencies and shopper context
-  "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
+  "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   currencies: [Currency!]
 
-  "The languages that the catalog has texts in, as BCP 47 tags: its base language, then the others. Send one as ` + "`" + `X-Moltin-Language` + "`" + `."
+  "The languages that the catalog has texts in, as BCP 47 tags: its base language, then the others. Send one as ` + "`" + `X-Moltin-Language` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   locales: [String!]
 
   """
   The channels by which catalog rules lead to this catalog now, sorted. Rules for certain accounts, account
-  tags or customers do not count. Send one as ` + "`" + `Store-Channel` + "`" + `.
+  tags or customers do not count. Send one as ` + "`" + `Store-Channel` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   channels: [String!]
 
-  "The attributes of the merchant's own that products can have, in the order in which they were declared."
+  "The attributes of the merchant's own that products can have, in the order in which they were declared. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   attributes: [AttributeDefinition!]
 
 
@@ -808,7 +813,7 @@ type Query {
   Without arguments it is for this request. Rules for other accounts, account tags or customers show
   no names. Anyone can try another channel or tags. An account, account tags, a customer and ` + "`" + `at` + "`" + `
   need the scope ` + "`" + `catalog:write` + "`" + `.
-  Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
+  Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   catalogResolution(
     "Another shopper, described completely. Default: this request's."
@@ -818,10 +823,10 @@ type Query {
   ): CatalogResolution
 
   # Stock
-  "The stock of a product, draft or live. Null if it has no stock record."
+  "The stock of a product, draft or live. Null if it has no stock record. Needs the scope ` + "`" + `inventory:read` + "`" + `."
   stock("The product's global id or ` + "`" + `uuid` + "`" + `." productId: ID!): Stock
 
-  "The stock of all products, including drafts."
+  "The stock of all products, including drafts. Needs the scope ` + "`" + `inventory:read` + "`" + `."
   stocks(
     "Bounds on a sort key, for paging by key without a cursor."
     filter: ListBounds
@@ -844,13 +849,13 @@ type Query {
     offset: Int
   ): StockConnection
 
-  "The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out."
+  "The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out. Needs the scope ` + "`" + `inventory:read` + "`" + `."
   stocksById("The products' global ids or ` + "`" + `uuid` + "`" + `s, at most 100." productIds: [ID!]!): [Stock!]
 
-  "The locations that hold stock. There is one, ` + "`" + `default` + "`" + `."
+  "The locations that hold stock. There is one, ` + "`" + `default` + "`" + `. Needs the scope ` + "`" + `inventory:read` + "`" + `."
   stockLocations: [StockLocation!]
 
-  "The stock ledger of a product. NOT_FOUND if it has no stock record."
+  "The stock ledger of a product. NOT_FOUND if it has no stock record. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockTransactions(
     "The product's global id or ` + "`" + `uuid` + "`" + `."
     productId: ID!
@@ -870,7 +875,7 @@ type Query {
     offset: Int
   ): StockTransactionConnection
 
-  "An entry of a product's stock ledger. Null if there is none."
+  "An entry of a product's stock ledger. Null if there is none. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockTransaction(
     "The product's global id or ` + "`" + `uuid` + "`" + `."
     productId: ID!
@@ -879,10 +884,10 @@ type Query {
   ): StockTransaction
 
   # Promotions
-  "A promotion by id. Null if there is none. Example: ` + "`" + `promotion(id: \"promo-early-bird\") { name state end }` + "`" + `."
+  "A promotion by id. Null if there is none. Example: ` + "`" + `promotion(id: \"promo-early-bird\") { name state end }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `."
   promotion("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Promotion
 
-  "All promotions, in any state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
+  "All promotions, in any state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `."
   promotions(
     "Which promotions to return."
     filter: PromotionFilter
@@ -903,11 +908,11 @@ type Query {
   """
   A code of any promotion. If several promotions had it, the one that holds it now, else the newest.
   Null if there is none.
-  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid uses promotion { name } }` + "`" + `.
+  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid uses promotion { name } }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `.
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
-  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it."
+  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. Needs the scope ` + "`" + `checkout:write` + "`" + `."
   promotionCodeCheck(
     "Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     code: String!
@@ -927,6 +932,7 @@ type Query {
   """
   The redemptions of codes, also of deleted promotions until they expire.
   Example: ` + "`" + `promotionCodeUsages(reference: "order-1001") { nodes { code unitsApplied promotion { name } } }` + "`" + `.
+  Needs the scope ` + "`" + `promotions:read` + "`" + `.
   """
   promotionCodeUsages(
     "The promotion's global id or ` + "`" + `uuid` + "`" + `. Null lists the usages of all promotions. NOT_FOUND if there is none."
@@ -955,6 +961,7 @@ type Query {
   """
   The audit log: what each write did, by whom and through what, newest first. Events are kept for 90 days, or
   as ` + "`" + `--keep-audit` + "`" + ` says. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
+  Needs the scope ` + "`" + `audit:read` + "`" + `.
   """
   auditEvents(
     "Which events. Null lists all."
@@ -976,6 +983,7 @@ type Query {
   ` + "`" + `endCursor` + "`" + ` gets each event once and misses none. CURSOR_EXPIRED if events after the cursor are no longer kept.
   Null only with an error.
   Example: ` + "`" + `changes(first: 100) { nodes { kind action resourceUuid resourceUuids } pageInfo { endCursor hasNextPage } }` + "`" + `.
+  Needs the scope ` + "`" + `audit:read` + "`" + `.
   """
   changes(
     "Page size, 1 to 100."
@@ -985,10 +993,10 @@ type Query {
   ): ChangeFeed
 
   # Catalogs, as authored
-  "A catalog, published or not. Null if there is none."
+  "A catalog, published or not. Null if there is none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalog("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Catalog
 
-  "All catalogs, published or not, by id."
+  "All catalogs, published or not, by id. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogs(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1002,10 +1010,10 @@ type Query {
     offset: Int
   ): CatalogConnection
 
-  "A catalog rule. Null if there is none."
+  "A catalog rule. Null if there is none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRule("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): CatalogRule
 
-  "All catalog rules, by id."
+  "All catalog rules, by id. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRules(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1019,10 +1027,10 @@ type Query {
     offset: Int
   ): CatalogRuleConnection
 
-  "A hierarchy as authored, in a catalog or not. Null if there is none."
+  "A hierarchy as authored, in a catalog or not. Null if there is none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredHierarchy("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredHierarchy
 
-  "All hierarchies as authored, by id."
+  "All hierarchies as authored, by id. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredHierarchies(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1036,10 +1044,10 @@ type Query {
     offset: Int
   ): AuthoredHierarchyConnection
 
-  "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `."
+  "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
-  "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy."
+  "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredCatalogNodes(
     "The hierarchy's global id or ` + "`" + `uuid` + "`" + `."
     hierarchyId: ID!
@@ -1055,16 +1063,16 @@ type Query {
     offset: Int
   ): AuthoredCatalogNodeConnection
 
-  "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
+  "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredProduct(
     "Which product."
     by: AuthoredProductIdentifierInput!
   ): AuthoredProduct
 
-  "A price book. Null if there is none."
+  "A price book. Null if there is none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   pricebook("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Pricebook
 
-  "All price books, by id."
+  "All price books, by id. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   pricebooks(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1078,12 +1086,13 @@ type Query {
     offset: Int
   ): PricebookConnection
 
-  "A price as authored, in all its currencies. Null if there is none. Shoppers read ` + "`" + `Product.price` + "`" + `."
+  "A price as authored, in all its currencies. Null if there is none. Shoppers read ` + "`" + `Product.price` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredPrice("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredPrice
 
   """
   Prices as authored, with their sales, by id.
   Example: ` + "`" + `authoredPrices(filter: {skus: ["GIF-MUG"]}) { nodes { pricebookUuid amounts { money { formatted } } sales { name validTo } } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   authoredPrices(
     "Which prices to return. Default: all."
@@ -1100,10 +1109,10 @@ type Query {
     offset: Int
   ): AuthoredPriceConnection
 
-  "A file as authored, used by a catalog or not. Null if there is none. Shoppers read ` + "`" + `file` + "`" + `."
+  "A file as authored, used by a catalog or not. Null if there is none. Shoppers read ` + "`" + `file` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredFile("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredFile
 
-  "All files as authored, by id."
+  "All files as authored, by id. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredFiles(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1117,10 +1126,10 @@ type Query {
     offset: Int
   ): AuthoredFileConnection
 
-  "A declared attribute as authored. Null if there is none. Shoppers read ` + "`" + `attributes` + "`" + `."
+  "A declared attribute as authored. Null if there is none. Shoppers read ` + "`" + `attributes` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredAttribute("Global id or ` + "`" + `key` + "`" + `." id: ID!): AuthoredAttribute
 
-  "All declared attributes as authored, by key."
+  "All declared attributes as authored, by key. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredAttributes(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1134,10 +1143,10 @@ type Query {
     offset: Int
   ): AuthoredAttributeConnection
 
-  "A redirect as authored. Null if there is none. Storefronts read ` + "`" + `redirect` + "`" + `."
+  "A redirect as authored. Null if there is none. Storefronts read ` + "`" + `redirect` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredRedirect("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredRedirect
 
-  "All redirects as authored, by id. Slugs of the past are not among them."
+  "All redirects as authored, by id. Slugs of the past are not among them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredRedirects(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1151,10 +1160,10 @@ type Query {
     offset: Int
   ): AuthoredRedirectConnection
 
-  "A synonym of searches as authored. Null if there is none."
+  "A synonym of searches as authored. Null if there is none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   synonym("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Synonym
 
-  "The synonyms of searches as authored, by id. Searches use them as they were when the catalog was published. Example: ` + "`" + `synonyms { nodes { kind term terms } }` + "`" + `."
+  "The synonyms of searches as authored, by id. Searches use them as they were when the catalog was published. Example: ` + "`" + `synonyms { nodes { kind term terms } }` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   synonyms(
     "Page size from the start, 1 to 100."
     first: Int
@@ -1171,6 +1180,7 @@ type Query {
   """
   Products as authored, drafts too.
   Example: ` + "`" + `authoredProducts(filter: {status: DRAFT}, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   authoredProducts(
     "Which products to return. Default: all."
@@ -1194,6 +1204,7 @@ type Query {
   What was written since the served release of a catalog was made, and may change with its next publication:
   products, prices, files, nodes and others, by kind, then id, each once.
   Example: ` + "`" + `catalogPendingChanges(catalogId: "catalog-coffee") { complete nodes { kind uuid effect product { name } } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   catalogPendingChanges(
     "The catalog's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
@@ -1222,8 +1233,9 @@ type Query {
   """
   How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
   removes, with their members before and after. Releases without a common base may have at most 20000 products each;
-  compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error.
   Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { member before after } } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   catalogReleaseDiff(
     "Global id or number of the earlier release, or of any to compare with."
@@ -1239,7 +1251,7 @@ type Query {
 
   """
   A job, for its progress. Null if there is none. Finished jobs are deleted after 30 days. Needs
-  ` + "`" + `catalog:write` + "`" + ` for a publication, or ` + "`" + `promotions:write` + "`" + ` for a generation of codes.
+  the scope ` + "`" + `catalog:write` + "`" + ` for a publication, or ` + "`" + `promotions:write` + "`" + ` for a generation of codes.
   """
   job("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Job
 
@@ -1247,167 +1259,167 @@ type Query {
   jobs("Number of jobs, 1 to 100." first: Int! = 25): [Job!]
 
   # Settings and payment gateways
-  "The store's settings. Any valid token may read them."
+  "The store's settings. Any valid token may read them. Needs a token with any scope."
   settings: Settings
 
-  "A payment gateway's configuration, without secrets. Example: ` + "`" + `gateway(slug: CARD_PROCESSOR) { enabled passwordSet }` + "`" + `."
+  "A payment gateway's configuration, without secrets. Example: ` + "`" + `gateway(slug: CARD_PROCESSOR) { enabled passwordSet }` + "`" + `. Needs the scope ` + "`" + `gateways:read` + "`" + `."
   gateway("Which gateway." slug: GatewaySlug!): Gateway
 
-  "All payment gateways. Those that were never configured are disabled."
+  "All payment gateways. Those that were never configured are disabled. Needs the scope ` + "`" + `gateways:read` + "`" + `."
   gateways: [Gateway!]
 
   # Any object
   """
   Any object by id, as its own query field shows it to this token and shopper. Null if that returns
   nothing. A service's own id finds a Product, Hierarchy or CatalogNode, in this order; other types
-  need their global id.
+  need their global id. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   node("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Node
 
   """
   Several objects by id, in the order of the ids. Null for each one that ` + "`" + `node` + "`" + ` does not find. An id
-  of a type that the token may not read refuses the whole list.
+  of a type that the token may not read refuses the whole list. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   nodes("Global ids or ` + "`" + `uuid` + "`" + `s, at most 100." ids: [ID!]!): [Node]
 }
 
 type Mutation {
   # Stock
-  "Creates the stock record of a product, imported or not. CONFLICT if there is one: use ` + "`" + `stockTransact` + "`" + `."
+  "Creates the stock record of a product, imported or not. CONFLICT if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockCreate("The input." input: StockCreateInput!): StockCreatePayload
 
   """
   Deletes the stock record of a product. UNPROCESSABLE if units are allocated. The ledger stays, and
-  continues if the record is created again.
+  continues if the record is created again. Needs the scope ` + "`" + `inventory:write` + "`" + `.
   """
   stockDelete("The input." input: StockDeleteInput!): StockDeletePayload
 
-  "Changes stock. Applies all changes, in order, or none, and writes a ledger entry for each."
+  "Changes stock. Applies all changes, in order, or none, and writes a ledger entry for each. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockTransact("The input." input: StockTransactInput!): StockTransactPayload
 
   # Promotions
-  "Creates a promotion. An automatic promotion gets the one code ` + "`" + `auto_` + "`" + ` + its id, and accepts no others."
+  "Creates a promotion. An automatic promotion gets the one code ` + "`" + `auto_` + "`" + ` + its id, and accepts no others. Needs the scope ` + "`" + `promotions:write` + "`" + `."
   promotionCreate("The input." input: PromotionCreateInput!): PromotionCreatePayload
 
-  "Changes a promotion. Moving the end of an ended promotion into the future deletes all its codes, and so does making it automatic: use ` + "`" + `dryRun` + "`" + ` to see how many."
+  "Changes a promotion. Moving the end of an ended promotion into the future deletes all its codes, and so does making it automatic: use ` + "`" + `dryRun` + "`" + ` to see how many. Needs the scope ` + "`" + `promotions:write` + "`" + `."
   promotionUpdate("The input." input: PromotionUpdateInput!): PromotionUpdatePayload
 
-  "Deletes a promotion and its codes. Its usages are kept for their retention time, and can be listed and released."
+  "Deletes a promotion and its codes. Its usages are kept for their retention time, and can be listed and released. Needs the scope ` + "`" + `promotions:write` + "`" + `."
   promotionDelete("The input." input: PromotionDeleteInput!): PromotionDeletePayload
 
-  "Creates up to 10000 codes for a promotion, all or none. A code is unique among promotions that have not ended."
+  "Creates up to 10000 codes for a promotion, all or none. A code is unique among promotions that have not ended. Needs the scope ` + "`" + `promotions:write` + "`" + `."
   promotionCodesCreate("The input." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload
 
-  "Deletes codes of a promotion, all or none. Other promotions can use the codes at once."
+  "Deletes codes of a promotion, all or none. Other promotions can use the codes at once. Needs the scope ` + "`" + `promotions:write` + "`" + `."
   promotionCodesDelete("The input." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload
 
   """
   Starts a job that creates up to 10000000 codes by a pattern. ` + "`" + `job` + "`" + ` shows its progress. ` + "`" + `jobCancel` + "`" + `
-  stops it and keeps the codes created so far. An interrupted job resumes.
+  stops it and keeps the codes created so far. An interrupted job resumes. Needs the scope ` + "`" + `promotions:write` + "`" + `.
   """
   promotionCodesGenerate("The input." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload
 
   """
   Redeems a code at checkout, and never more uses than it has. A PER_CART code takes one use. A
   PER_ITEM code takes one per unit, or as many as are left. Repeating the call with the same
-  reference redeems nothing more.
+  reference redeems nothing more. Needs the scope ` + "`" + `checkout:write` + "`" + `.
   """
   promotionCodeRedeem("The input." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload
 
-  "Returns the uses that a reference redeemed, for example when a payment fails. Repeating the call returns nothing more."
+  "Returns the uses that a reference redeemed, for example when a payment fails. Repeating the call returns nothing more. Needs the scope ` + "`" + `checkout:write` + "`" + `."
   promotionCodeRelease("The input." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload
 
   # Catalogs, as authored
-  "Creates a catalog. Shoppers see it once it is published, and a rule leads to it or no other catalog is published."
+  "Creates a catalog. Shoppers see it once it is published, and a rule leads to it or no other catalog is published. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogCreate("The input." input: CatalogCreateInput!): CatalogCreatePayload
 
-  "Changes a catalog. Shoppers see the change after ` + "`" + `catalogPublish` + "`" + `."
+  "Changes a catalog. Shoppers see the change after ` + "`" + `catalogPublish` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogUpdate("The input." input: CatalogUpdateInput!): CatalogUpdatePayload
 
-  "Deletes a catalog that no rule names. Its releases are deleted at the next publication."
+  "Deletes a catalog that no rule names. Its releases are deleted at the next publication. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogDelete("The input." input: CatalogDeleteInput!): CatalogDeletePayload
 
-  "Creates a catalog rule, with immediate effect."
+  "Creates a catalog rule, with immediate effect. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRuleCreate("The input." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload
 
-  "Changes a catalog rule, with immediate effect. An empty list removes the criterion."
+  "Changes a catalog rule, with immediate effect. An empty list removes the criterion. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRuleUpdate("The input." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload
 
-  "Deletes a catalog rule, with immediate effect."
+  "Deletes a catalog rule, with immediate effect. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
 
-  "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `."
+  "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): AuthoringPayload
 
-  "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes."
+  "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   hierarchiesDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
-  one of the call. ` + "`" + `catalogNodeProductsSet` + "`" + ` sets their products.
+  one of the call. ` + "`" + `catalogNodeProductsSet` + "`" + ` sets their products. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): AuthoringPayload
 
-  "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay."
+  "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodesDelete("The input." input: DeletionInput!): DeletionPayload
 
-  "Attaches products to a node. Products that are attached already keep their position."
+  "Attaches products to a node. Products that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsAttach("The input." input: CatalogNodeProductsAttachInput!): CatalogNodeProductsAttachPayload
 
-  "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached."
+  "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsDetach("The input." input: CatalogNodeProductsDetachInput!): CatalogNodeProductsDetachPayload
 
-  "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated."
+  "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsSet("The input." input: CatalogNodeProductsSetInput!): CatalogNodeProductsSetPayload
 
-  "Sets which products of a node come first, in order."
+  "Sets which products of a node come first, in order. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeCurate("The input." input: CatalogNodeCurateInput!): CatalogNodeCuratePayload
 
   # Products and prices, as authored
   """
   Creates products, and changes members of existing ones: up to 1000, all or none. Absent members keep
   their value and null clears one, as ` + "`" + `import --merge` + "`" + ` does. Shoppers see the changes after
-  ` + "`" + `catalogPublish` + "`" + `.
+  ` + "`" + `catalogPublish` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   productsUpsert("The input." input: ProductsUpsertInput!): AuthoringPayload
 
   """
   Deletes up to 1000 products, all or none. Their stock, their prices and their places in nodes stay,
-  and count again if the product comes back. Warns of what refers to them.
+  and count again if the product comes back. Warns of what refers to them. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   productsDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Sets prices of SKUs in price books: up to 1000, all or none. Currencies that an item does not name
-  stay, and so do sales.
+  stay, and so do sales. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   pricesUpsert("The input." input: PricesUpsertInput!): AuthoringPayload
 
-  "Deletes up to 1000 prices with their sales, all or none."
+  "Deletes up to 1000 prices with their sales, all or none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   pricesDelete("The input." input: PricesDeleteInput!): DeletionPayload
 
-  "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay."
+  "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   salesUpsert("The input." input: SalesUpsertInput!): AuthoringPayload
 
   """
   Creates files, and changes members of existing ones: up to 1000, all or none. The service keeps their
-  URLs, not their contents.
+  URLs, not their contents. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   filesUpsert("The input." input: FilesUpsertInput!): AuthoringPayload
 
-  "Deletes up to 1000 files, all or none. Warns of the products that use them."
+  "Deletes up to 1000 files, all or none. Warns of the products that use them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   filesDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
-  sets their values.
+  sets their values. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   attributesDeclare("The input." input: AttributesDeclareInput!): AuthoringPayload
 
-  "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay."
+  "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   synonymsSet("The input." input: SynonymsSetInput!): AuthoringPayload
 
-  "Creates, changes and removes redirects: up to 1000, all or none. Others stay."
+  "Creates, changes and removes redirects: up to 1000, all or none. Others stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   redirectsSet("The input." input: RedirectsSetInput!): AuthoringPayload
 
   # Releases and jobs
@@ -1417,14 +1429,14 @@ type Mutation {
   change, the job ends with the release that is served.
   With ` + "`" + `at` + "`" + `, the job waits for that time, and publishes what is authored then. If the catalog was rolled back
   after the request, the job fails and the catalog stays rolled back. With ` + "`" + `dryRun` + "`" + `, the job publishes nothing: its
-  ` + "`" + `diff` + "`" + ` is what a publication would change.
+  ` + "`" + `diff` + "`" + ` is what a publication would change. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   catalogPublish("The input." input: CatalogPublishInput!): CatalogPublishPayload
 
-  "Serves a stored release of a catalog at once: an earlier one to roll back, or a preview."
+  "Serves a stored release of a catalog at once: an earlier one to roll back, or a preview. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogReleaseServe("The input." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
 
-  "Changes the label and the note of a stored release, and whether it is retained."
+  "Changes the label and the note of a stored release, and whether it is retained. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogReleaseUpdate("The input." input: CatalogReleaseUpdateInput!): CatalogReleaseUpdatePayload
 
   """
@@ -1434,18 +1446,18 @@ type Mutation {
   jobCancel("The input." input: JobCancelInput!): JobCancelPayload
 
   # Settings, payment gateways and tokens
-  "Changes settings."
+  "Changes settings. Needs the scope ` + "`" + `settings:write` + "`" + `."
   settingsUpdate("The input." input: SettingsUpdateInput!): SettingsUpdatePayload
 
   """
   Configures a payment gateway. The first configuration of the card processor needs merchant id,
-  username and password. The password is stored encrypted and never returned.
+  username and password. The password is stored encrypted and never returned. Needs the scope ` + "`" + `gateways:write` + "`" + `.
   """
   gatewayUpdate("The input." input: GatewayUpdateInput!): GatewayUpdatePayload
 
   """
   Creates a token for a shopper, with the catalogs and prices meant for them. It can only read
-  catalogs and stock, and is revoked with the client that created it.
+  catalogs and stock, and is revoked with the client that created it. Needs the scope ` + "`" + `tokens:write` + "`" + `.
   """
   shopperTokenCreate("The input." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload
 }
@@ -1453,22 +1465,22 @@ type Mutation {
 type Subscription {
   """
   The stock of each product, now and after each change by any server, at most ten times a second. A
-  product without a stock record is sent once it has one. Needs the scope ` + "`" + `inventory:read` + "`" + `.
+  product without a stock record is sent once it has one.
   Example: ` + "`" + `subscription { stockChanged(productIds: ["prod-espresso"]) { uuid available } }` + "`" + `.
+  Needs the scope ` + "`" + `inventory:read` + "`" + `.
   """
   stockChanged("The products' global ids or ` + "`" + `uuid` + "`" + `s, 1 to 100." productIds: [ID!]!): Stock
 
   """
   A job, now, as it progresses and when it ends, which ends the stream. Null, and the end, if there
-  is no such job. Needs ` + "`" + `catalog:write` + "`" + ` for a publication, or ` + "`" + `promotions:write` + "`" + ` for a generation of
-  codes.
+  is no such job. Needs the scope ` + "`" + `catalog:write` + "`" + ` for a publication, or ` + "`" + `promotions:write` + "`" + ` for a generation
+  of codes.
   """
   jobProgress("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Job
 
   """
   The release that this shopper sees, now and after each change: a publication, a rollback, or a
-  rule that leads to another catalog. Waits while nothing is published. Needs the scope
-  ` + "`" + `catalog:read` + "`" + `.
+  rule that leads to another catalog. Waits while nothing is published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   catalogPublished: CatalogRelease
 }

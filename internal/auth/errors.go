@@ -66,12 +66,17 @@ func unauthenticated(format string, args ...any) *store.Error {
 	return &store.Error{Code: store.Unauthenticated, Detail: fmt.Sprintf(format, args...)}
 }
 
-func forbidden(missing string, held []string) *store.Error {
+// forbidden returns the error of a token without a scope. instead is the field that a storefront uses, or "".
+func forbidden(missing string, held []string, instead string) *store.Error {
 	has := "no scope at all"
 	if len(held) > 0 {
 		has = strings.Join(held, " ")
 	}
-	return &store.Error{Code: store.Forbidden, Detail: fmt.Sprintf("This needs the scope %s; the token has %s.", missing, has)}
+	detail := fmt.Sprintf("This needs the scope %s; the token has %s.", missing, has)
+	if instead != "" {
+		detail += " Storefronts use " + instead + "."
+	}
+	return &store.Error{Code: store.Forbidden, Detail: detail}
 }
 
 func errMalformed() *store.Error {

@@ -141,9 +141,32 @@ func Require(ctx context.Context, coordinate string) error {
 		return err
 	}
 	if p := PrincipalFrom(ctx); scope != AnyScope && !p.HasScope(scope) {
-		return forbidden(scope, p.Scopes)
+		return forbidden(scope, p.Scopes, shopperFields[coordinate])
 	}
 	return nil
+}
+
+// shopperFields are what a storefront uses in place of the fields that need another scope.
+var shopperFields = map[string]string{
+	"Query.promotionCodeCheck":   "cartPreview(codes:)",
+	"Query.promotionCode":        "cartPreview(codes:)",
+	"Query.promotions":           "Product.promotions and cartPreview",
+	"Query.authoredProduct":      "product",
+	"Query.authoredProducts":     "products",
+	"Query.authoredCatalogNode":  "catalogNode",
+	"Query.authoredCatalogNodes": "catalogNodes",
+	"Query.authoredHierarchy":    "hierarchy",
+	"Query.authoredHierarchies":  "hierarchies",
+	"Query.authoredFile":         "file",
+	"Query.authoredFiles":        "files",
+	"Query.authoredPrice":        "Product.price",
+	"Query.authoredPrices":       "Product.price",
+	"Query.authoredAttribute":    "attributes",
+	"Query.authoredAttributes":   "attributes",
+	"Query.authoredRedirect":     "redirect",
+	"Query.authoredRedirects":    "redirect",
+	"Query.catalog":              "catalogResolution",
+	"Query.catalogs":             "catalogResolution",
 }
 
 // anonymousScope is all that requests without a token may do.

@@ -914,7 +914,7 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "latte"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`. Needs the scope `catalog:read`.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -1889,7 +1889,7 @@ func (v *ShopCartQueryNodesSynonym) GetId() string { return v.Id }
 // ShopCartQueryResponse is returned by ShopCartQuery on success.
 type ShopCartQueryResponse struct {
 	// Several objects by id, in the order of the ids. Null for each one that `node` does not find. An id
-	// of a type that the token may not read refuses the whole list.
+	// of a type that the token may not read refuses the whole list. Needs the scope `catalog:read`.
 	Nodes []*ShopCartQueryNodesNode `json:"-"`
 }
 
@@ -1976,7 +1976,7 @@ func (v *ShopCartQueryResponse) __premarshalJSON() (*__premarshalShopCartQueryRe
 
 // ShopCartStockQueryResponse is returned by ShopCartStockQuery on success.
 type ShopCartStockQueryResponse struct {
-	// The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out.
+	// The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out. Needs the scope `inventory:read`.
 	StocksById []ShopCartStockQueryStocksByIdStock `json:"stocksById"`
 }
 
@@ -2091,7 +2091,7 @@ type ShopCatalogQueryResponse struct {
 	// Without arguments it is for this request. Rules for other accounts, account tags or customers show
 	// no names. Anyone can try another channel or tags. An account, account tags, a customer and `at`
 	// need the scope `catalog:write`.
-	// Example: `catalogResolution { catalogName ruleName reason }`.
+	// Example: `catalogResolution { catalogName ruleName reason }`. Needs the scope `catalog:read`.
 	CatalogResolution *ShopCatalogQueryCatalogResolution `json:"catalogResolution"`
 }
 
@@ -2542,7 +2542,7 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 type ShopCategoryQueryResponse struct {
 	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
 	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`. Needs the scope `catalog:read`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -2748,7 +2748,7 @@ func (v *ShopChildQueryProductVariantOptions) GetOptionUuids() []string { return
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "latte"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`. Needs the scope `catalog:read`.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -3013,6 +3013,7 @@ type ShopChoiceQueryResponse struct {
 	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
 	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 	// {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }`.
+	// Needs the scope `catalog:read`.
 	ProductConfigured *ShopChoiceQueryProductConfiguredConfiguredProduct `json:"productConfigured"`
 }
 
@@ -3085,7 +3086,7 @@ func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetMessage(
 
 // ShopCodeQueryResponse is returned by ShopCodeQuery on success.
 type ShopCodeQueryResponse struct {
-	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it.
+	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. Needs the scope `checkout:write`.
 	PromotionCodeCheck *ShopCodeQueryPromotionCodeCheck `json:"promotionCodeCheck"`
 }
 
@@ -3153,7 +3154,7 @@ func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetHref() string { return v
 // ShopFilesQueryResponse is returned by ShopFilesQuery on success.
 type ShopFilesQueryResponse struct {
 	// The files that products of the catalog show, by id. With the scope `catalog:write`, all files that
-	// existed when the catalog was published.
+	// existed when the catalog was published. Needs the scope `catalog:read`.
 	Files *ShopFilesQueryFilesFileConnection `json:"files"`
 }
 
@@ -3638,14 +3639,15 @@ type ShopHomeQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
+	// Needs the scope `catalog:read`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
 	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
 	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`. Needs the scope `catalog:read`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
 	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
 	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`. Needs the scope `catalog:read`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
 
@@ -3823,7 +3825,7 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionPageInfo) GetEndCursor() *st
 
 // ShopMenuQueryResponse is returned by ShopMenuQuery on success.
 type ShopMenuQueryResponse struct {
-	// The hierarchies of the catalog, which are the roots of its category trees.
+	// The hierarchies of the catalog, which are the roots of its category trees. Needs the scope `catalog:read`.
 	Hierarchies *ShopMenuQueryHierarchiesHierarchyConnection `json:"hierarchies"`
 }
 
@@ -3899,7 +3901,7 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 type ShopPageQueryResponse struct {
 	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
 	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`. Needs the scope `catalog:read`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -4050,6 +4052,7 @@ type ShopPricesQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
+	// Needs the scope `catalog:read`.
 	Products *ShopPricesQueryProductsProductConnection `json:"products"`
 }
 
@@ -4740,7 +4743,7 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "latte"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`. Needs the scope `catalog:read`.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -5264,7 +5267,7 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartVa
 
 // ShopPromotionsQueryResponse is returned by ShopPromotionsQuery on success.
 type ShopPromotionsQueryResponse struct {
-	// All promotions, in any state. Example: `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }`.
+	// All promotions, in any state. Example: `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }`. Needs the scope `promotions:read`.
 	Promotions *ShopPromotionsQueryPromotionsPromotionConnection `json:"promotions"`
 }
 
@@ -5563,6 +5566,7 @@ type ShopSearchQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
+	// Needs the scope `catalog:read`.
 	Products *ShopSearchQueryProductsProductConnection `json:"products"`
 }
 
@@ -5600,9 +5604,9 @@ func (v *ShopSettingsQueryCurrenciesCurrency) GetDecimalPlaces() int { return v.
 
 // ShopSettingsQueryResponse is returned by ShopSettingsQuery on success.
 type ShopSettingsQueryResponse struct {
-	// The store's settings. Any valid token may read them.
+	// The store's settings. Any valid token may read them. Needs a token with any scope.
 	Settings *ShopSettingsQuerySettings `json:"settings"`
-	// The currencies that the catalog has prices in, and the default currency, by code. Example: `currencies { code default format }`.
+	// The currencies that the catalog has prices in, and the default currency, by code. Example: `currencies { code default format }`. Needs the scope `catalog:read`.
 	Currencies []ShopSettingsQueryCurrenciesCurrency `json:"currencies"`
 }
 
@@ -5638,7 +5642,7 @@ func (v *ShopSettingsQuerySettings) GetLocale() string { return v.Locale }
 
 // ShopStockQueryResponse is returned by ShopStockQuery on success.
 type ShopStockQueryResponse struct {
-	// The stock of a product, draft or live. Null if it has no stock record.
+	// The stock of a product, draft or live. Null if it has no stock record. Needs the scope `inventory:read`.
 	Stock *ShopStockQueryStock `json:"stock"`
 }
 
@@ -5729,7 +5733,7 @@ func (v *ShopStockQueryStockProductStock) GetAvailable() int { return v.Availabl
 
 // ShopStocksQueryResponse is returned by ShopStocksQuery on success.
 type ShopStocksQueryResponse struct {
-	// The stock of all products, including drafts.
+	// The stock of all products, including drafts. Needs the scope `inventory:read`.
 	Stocks *ShopStocksQueryStocksStockConnection `json:"stocks"`
 }
 
@@ -5948,6 +5952,7 @@ type ShopSuggestQueryResponse struct {
 	// All products that a node of the catalog lists, each once. Variants, parents and components that no
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "COF-LAT-S"}}) { nodes { sku parent { sku } } }`.
+	// Needs the scope `catalog:read`.
 	Products *ShopSuggestQueryProductsProductConnection `json:"products"`
 }
 
@@ -6661,7 +6666,7 @@ func (v *ShopThingQueryNodeSynonym) GetId() string { return v.Id }
 type ShopThingQueryResponse struct {
 	// Any object by id, as its own query field shows it to this token and shopper. Null if that returns
 	// nothing. A service's own id finds a Product, Hierarchy or CatalogNode, in this order; other types
-	// need their global id.
+	// need their global id. Needs the scope `catalog:read`.
 	Node *ShopThingQueryNode `json:"-"`
 }
 
@@ -6795,7 +6800,7 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
 	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "latte"}) { name }`.
+	// Example: `product(by: {slug: "latte"}) { name }`. Needs the scope `catalog:read`.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
