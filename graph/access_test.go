@@ -30,6 +30,7 @@ func rootFields() map[string]string {
 		"Query.files":             `{ files { totalCount } }`,
 		"Query.currencies":        `{ currencies { code } }`,
 		"Query.locales":           `{ locales }`,
+		"Query.activePromotions":  `{ activePromotions { name } }`,
 		"Query.redirect":          `{ redirect(path: "old-tools") { path catalogNode { name } } }`,
 		"Query.searchSuggestions": `{ searchSuggestions(text: "anv") { completions } }`,
 		"Query.channels":          `{ channels }`,

@@ -51,6 +51,17 @@ func localLines(lines []*cart.LineInput) []cart.LineInput {
 	return local
 }
 
+func (r queryResolver) ActivePromotions(ctx context.Context, first int) ([]*cart.PublicPromotion, error) {
+	v, err := r.catalog(ctx, "Query.activePromotions")
+	if err != nil {
+		return nil, err
+	}
+	if first < 1 || first > cart.MaxActivePromotions {
+		return nil, outOfBounds("first", first, 1, cart.MaxActivePromotions)
+	}
+	return r.store.Carts.ActivePromotions(ctx, v, first)
+}
+
 // Promotions returns the promotions that target a product, loaded for all rows of its batch.
 func (r productResolver) Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error) {
 	return model.Load(ctx, obj.BatchRow, "promotions", r.Resolver, (*Resolver).promotionsOf)

@@ -210,6 +210,33 @@ func TestCartStatementsDoNotDependOnLines(t *testing.T) {
 	})
 }
 
+// Shoppers see what they get without a code, and nothing of codes, drafts and other catalogs.
+func TestActivePromotions(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openCarts(t, e)
+		ask := func(arguments string, headers ...string) string {
+			r := graphtest.As(graphtest.NewPost(t, `{ activePromotions`+arguments+` { name promotionType percent x y amount { formatted } minCartValue { formatted } } }`, nil), graphtest.PublicClient())
+			for i := 0; i < len(headers); i += 2 {
+				r.Header.Set(headers[i], headers[i+1])
+			}
+			return s.Send(t, r).Body.String()
+		}
+		get, err := http.NewRequestWithContext(t.Context(), http.MethodGet, `/graphql?query={activePromotions{name}}`, nil)
+		require.NoError(t, err)
+		require.Equal(t, "no-store", s.Send(t, graphtest.As(get, graphtest.PublicClient())).Header().Get("Cache-Control"))
+		all := ask("")
+		require.Equal(t, 2, strings.Count(all, `"name"`), "not those that are off, over, for another catalog or by a code: %s", all)
+		require.Contains(t, all, `"name":"a-brushes","promotionType":"X_FOR_Y"`)
+		require.NotContains(t, ask("", "X-Moltin-Currency", "JPY"), "USD")
+		require.Contains(t, ask("(first: 0)"), "between 1 and 100")
+		require.Equal(t, 1, strings.Count(ask("(first: 1)"), "promotionType"))
+		a := s.Post(t, `mutation { promotionUpdate(input: {id: "a-brushes", enabled: false}) { userErrors { message } } }`, nil)
+		require.Empty(t, a.Errors)
+		require.NotContains(t, ask(""), "a-brushes")
+	})
+}
+
 // Product.promotions is current, although the product is cached with its release.
 func TestProductPromotionsAreCurrent(t *testing.T) {
 	t.Parallel()

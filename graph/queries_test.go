@@ -84,7 +84,7 @@ func TestPageOfQueries(t *testing.T) {
 		require.Empty(t, validator.ValidateWithRules(schemas.For(q.scopes).Schema, q.document, rules.NewDefaultRules()), q.name)
 		require.Contains(t, pageStatements(), q.name, "say how many statements it may take")
 	}
-	require.Equal(t, map[int]int{len(auth.ShopperScopes()): 41, len(access.Scopes()): 15}, counts)
+	require.Equal(t, map[int]int{len(auth.ShopperScopes()): 42, len(access.Scopes()): 15}, counts)
 	require.Len(t, pageStatements(), len(names))
 }
 
@@ -204,7 +204,7 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 // nothing is cached from an earlier request, but for catalogs, rules, settings and releases, which isCachedStatement leaves out.
 func pageStatements() map[string]int {
 	return map[string]int{
-		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 16, "CategorySheet": 5, "ByPrice": 9, "ProductPageBySlug": 10,
+		"Banner": 2, "Home": 5, "MainMenu": 1, "CategoryFirstPage": 16, "CategorySheet": 5, "ByPrice": 9, "ProductPageBySlug": 10,
 		"ProductByPath": 7, "VariantByOptions": 7, "VariantPrices": 6, "SearchFirstPage": 15, "WhileTyping": 10, "MovedPage": 8,
 		"Availability": 1, "CartPage": 10, "Promoted": 5, "BundlePrice": 4, "Related": 8, "BreadcrumbTrails": 5,
 		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 14,

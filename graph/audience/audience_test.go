@@ -129,7 +129,7 @@ func TestStorefrontsAudience(t *testing.T) {
 		require.NotNil(t, document.Schema().Types[name], "%s is a type", name)
 		require.Nil(t, storefront.Types[name], name)
 	}
-	for _, name := range []string{"Product", "CatalogNode", "Stock", "CartPreview", "ProductPromotion", "Settings", "CatalogResolution", "ErrorCode", "Node"} {
+	for _, name := range []string{"Product", "CatalogNode", "Stock", "CartPreview", "ActivePromotion", "Settings", "CatalogResolution", "ErrorCode", "Node"} {
 		require.NotNil(t, storefront.Types[name], name)
 	}
 	require.Nil(t, storefront.Types["Stock"].Fields.ForName("transactions"))

@@ -269,6 +269,7 @@ type QueryResolver interface {
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
+	ActivePromotions(ctx context.Context, first int) ([]*cart.PublicPromotion, error)
 	Promotion(ctx context.Context, id string) (*model.Promotion, error)
 	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Promotion], error)
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
@@ -884,6 +885,13 @@ type Query {
   ): StockTransaction
 
   # Promotions
+  """
+  The promotions that shoppers of the catalog get now without a code, in their currency, those that end first: for a banner. Those of
+  one product are ` + "`" + `Product.promotions` + "`" + `. The response is not cached. Null only with an error.
+  Example: ` + "`" + `activePromotions { name description end percent amount { formatted } }` + "`" + `. Needs the scope ` + "`" + `catalog:read` + "`" + `.
+  """
+  activePromotions("Number of promotions, 1 to 100." first: Int! = 25): [ActivePromotion!]
+
   "A promotion by id. Null if there is none. Example: ` + "`" + `promotion(id: \"promo-early-bird\") { name state end }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `."
   promotion("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Promotion
 
@@ -1850,7 +1858,7 @@ type Product implements Node {
   The active automatic promotions of items that target it, those that end first. Promotions of the
   whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
-  promotions: [ProductPromotion!]
+  promotions: [ActivePromotion!]
   "What search engines show of it, and its canonical path."
   seo: Seo!
   """
@@ -4028,7 +4036,7 @@ enum CartLineProblemReason {
 "What a promotion takes off a cart."
 type CartDiscount {
   "The promotion."
-  promotion: ProductPromotion!
+  promotion: ActivePromotion!
   "The code that it was requested by. Null for an automatic promotion."
   code: String
   "What it takes off."
@@ -4061,13 +4069,13 @@ type CartCodeRefusal {
 "A promotion that the cart would get if it were worth more."
 type CartNextPromotion {
   "The promotion."
-  promotion: ProductPromotion!
+  promotion: ActivePromotion!
   "What is missing from the subtotal to the promotion's minimum."
   missing: Money!
 }
 
 "What shoppers see of a promotion, in their currency. It names no codes."
-type ProductPromotion {
+type ActivePromotion {
   "Display name: ` + "`" + `Three for two` + "`" + `."
   name: String!
   "Display text. Empty if not set."
@@ -6328,6 +6336,38 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
 
+func (ec *executionContext) childFields_ActivePromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_ActivePromotion_name(ctx, field)
+	case "description":
+		return ec.fieldContext_ActivePromotion_description(ctx, field)
+	case "promotionType":
+		return ec.fieldContext_ActivePromotion_promotionType(ctx, field)
+	case "end":
+		return ec.fieldContext_ActivePromotion_end(ctx, field)
+	case "amount":
+		return ec.fieldContext_ActivePromotion_amount(ctx, field)
+	case "percent":
+		return ec.fieldContext_ActivePromotion_percent(ctx, field)
+	case "x":
+		return ec.fieldContext_ActivePromotion_x(ctx, field)
+	case "y":
+		return ec.fieldContext_ActivePromotion_y(ctx, field)
+	case "gifts":
+		return ec.fieldContext_ActivePromotion_gifts(ctx, field)
+	case "requirements":
+		return ec.fieldContext_ActivePromotion_requirements(ctx, field)
+	case "minCartValue":
+		return ec.fieldContext_ActivePromotion_minCartValue(ctx, field)
+	case "maxDiscountValue":
+		return ec.fieldContext_ActivePromotion_maxDiscountValue(ctx, field)
+	case "maxApplicationsPerCart":
+		return ec.fieldContext_ActivePromotion_maxApplicationsPerCart(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ActivePromotion", field.Name)
+}
+
 func (ec *executionContext) childFields_AttributeDefinition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -8262,38 +8302,6 @@ func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, f
 		return ec.fieldContext_ProductPriceRange_max(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductPriceRange", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductPromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "name":
-		return ec.fieldContext_ProductPromotion_name(ctx, field)
-	case "description":
-		return ec.fieldContext_ProductPromotion_description(ctx, field)
-	case "promotionType":
-		return ec.fieldContext_ProductPromotion_promotionType(ctx, field)
-	case "end":
-		return ec.fieldContext_ProductPromotion_end(ctx, field)
-	case "amount":
-		return ec.fieldContext_ProductPromotion_amount(ctx, field)
-	case "percent":
-		return ec.fieldContext_ProductPromotion_percent(ctx, field)
-	case "x":
-		return ec.fieldContext_ProductPromotion_x(ctx, field)
-	case "y":
-		return ec.fieldContext_ProductPromotion_y(ctx, field)
-	case "gifts":
-		return ec.fieldContext_ProductPromotion_gifts(ctx, field)
-	case "requirements":
-		return ec.fieldContext_ProductPromotion_requirements(ctx, field)
-	case "minCartValue":
-		return ec.fieldContext_ProductPromotion_minCartValue(ctx, field)
-	case "maxDiscountValue":
-		return ec.fieldContext_ProductPromotion_maxDiscountValue(ctx, field)
-	case "maxApplicationsPerCart":
-		return ec.fieldContext_ProductPromotion_maxApplicationsPerCart(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductPromotion", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10478,6 +10486,20 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_activePromotions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12385,6 +12407,341 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _ActivePromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_description(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_promotionType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_promotionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_end(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_amount(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivePromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ActivePromotion_percent(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_percent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Percent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_percent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_x(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_x(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.X, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_x(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_y(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_y(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Y, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_y(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_gifts(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_gifts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gifts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_gifts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ActivePromotion_requirements(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_requirements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Requirements, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
+			return ec.marshalNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_requirements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivePromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionRequirement(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ActivePromotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_minCartValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCartValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_minCartValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivePromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ActivePromotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_maxDiscountValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxDiscountValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_maxDiscountValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivePromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ActivePromotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ActivePromotion_maxApplicationsPerCart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxApplicationsPerCart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ActivePromotion_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivePromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
 
 func (ec *executionContext) _AttributeDefinition_key(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -17844,7 +18201,7 @@ func (ec *executionContext) _CartDiscount_promotion(ctx context.Context, field g
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
-			return ec.marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, selections, v)
+			return ec.marshalNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17857,7 +18214,7 @@ func (ec *executionContext) fieldContext_CartDiscount_promotion(_ context.Contex
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductPromotion(ctx, field)
+			return ec.childFields_ActivePromotion(ctx, field)
 		},
 	}
 	return fc, nil
@@ -18293,7 +18650,7 @@ func (ec *executionContext) _CartNextPromotion_promotion(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
-			return ec.marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, selections, v)
+			return ec.marshalNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18306,7 +18663,7 @@ func (ec *executionContext) fieldContext_CartNextPromotion_promotion(_ context.C
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductPromotion(ctx, field)
+			return ec.childFields_ActivePromotion(ctx, field)
 		},
 	}
 	return fc, nil
@@ -29453,7 +29810,7 @@ func (ec *executionContext) _Product_promotions(ctx context.Context, field graph
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
-			return ec.marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, selections, v)
+			return ec.marshalOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29466,7 +29823,7 @@ func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, f
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductPromotion(ctx, field)
+			return ec.childFields_ActivePromotion(ctx, field)
 		},
 	}
 	return fc, nil
@@ -30301,341 +30658,6 @@ func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _ProductPromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_description(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_description(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_promotionType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_promotionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_end(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_end(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.End, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_amount(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_amount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Amount, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductPromotion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductPromotion_percent(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_percent(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Percent, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_percent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_x(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_x(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.X, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_x(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_y(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_y(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Y, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_y(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_gifts(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_gifts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Gifts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_gifts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductPromotion_requirements(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_requirements(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Requirements, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
-			return ec.marshalNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_requirements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductPromotion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionRequirement(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductPromotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_minCartValue(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MinCartValue, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_minCartValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductPromotion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductPromotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_maxDiscountValue(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxDiscountValue, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
-			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_maxDiscountValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProductPromotion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Money(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProductPromotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductPromotion_maxApplicationsPerCart(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MaxApplicationsPerCart, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductPromotion_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
@@ -35373,6 +35395,50 @@ func (ec *executionContext) fieldContext_Query_stockTransaction(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_stockTransaction_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_activePromotions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_activePromotions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ActivePromotions(ctx, fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
+			return ec.marshalOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_activePromotions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ActivePromotion(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_activePromotions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -47268,6 +47334,104 @@ func (ec *executionContext) _PromotionDetails(ctx context.Context, sel ast.Selec
 
 // region    **************************** object.gotpl ****************************
 
+var activePromotionImplementors = []string{"ActivePromotion"}
+
+func (ec *executionContext) _ActivePromotion(ctx context.Context, sel ast.SelectionSet, obj *cart.PublicPromotion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, activePromotionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ActivePromotion")
+		case "name":
+			out.Values[i] = ec._ActivePromotion_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._ActivePromotion_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionType":
+			out.Values[i] = ec._ActivePromotion_promotionType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._ActivePromotion_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._ActivePromotion_amount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "percent":
+			out.Values[i] = ec._ActivePromotion_percent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "x":
+			out.Values[i] = ec._ActivePromotion_x(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "y":
+			out.Values[i] = ec._ActivePromotion_y(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gifts":
+			out.Values[i] = ec._ActivePromotion_gifts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requirements":
+			out.Values[i] = ec._ActivePromotion_requirements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minCartValue":
+			out.Values[i] = ec._ActivePromotion_minCartValue(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "maxDiscountValue":
+			out.Values[i] = ec._ActivePromotion_maxDiscountValue(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "maxApplicationsPerCart":
+			out.Values[i] = ec._ActivePromotion_maxApplicationsPerCart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var attributeDefinitionImplementors = []string{"AttributeDefinition"}
 
 func (ec *executionContext) _AttributeDefinition(ctx context.Context, sel ast.SelectionSet, obj *release.AttributeDefinition) graphql.Marshaler {
@@ -57639,104 +57803,6 @@ func (ec *executionContext) _ProductPriceRange(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var productPromotionImplementors = []string{"ProductPromotion"}
-
-func (ec *executionContext) _ProductPromotion(ctx context.Context, sel ast.SelectionSet, obj *cart.PublicPromotion) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productPromotionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductPromotion")
-		case "name":
-			out.Values[i] = ec._ProductPromotion_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "description":
-			out.Values[i] = ec._ProductPromotion_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "promotionType":
-			out.Values[i] = ec._ProductPromotion_promotionType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "end":
-			out.Values[i] = ec._ProductPromotion_end(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "amount":
-			out.Values[i] = ec._ProductPromotion_amount(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "percent":
-			out.Values[i] = ec._ProductPromotion_percent(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "x":
-			out.Values[i] = ec._ProductPromotion_x(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "y":
-			out.Values[i] = ec._ProductPromotion_y(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "gifts":
-			out.Values[i] = ec._ProductPromotion_gifts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "requirements":
-			out.Values[i] = ec._ProductPromotion_requirements(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "minCartValue":
-			out.Values[i] = ec._ProductPromotion_minCartValue(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "maxDiscountValue":
-			out.Values[i] = ec._ProductPromotion_maxDiscountValue(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "maxApplicationsPerCart":
-			out.Values[i] = ec._ProductPromotion_maxApplicationsPerCart(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var productTranslationImplementors = []string{"ProductTranslation"}
 
 func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *release.ProductTranslation) graphql.Marshaler {
@@ -60539,6 +60605,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_stockTransaction(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "activePromotions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_activePromotions(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -63574,6 +63662,16 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) marshalNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, sel ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ActivePromotion(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx context.Context, sel ast.SelectionSet, v *release.AttributeDefinition) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -66563,16 +66661,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, sel ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ProductPromotion(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -68009,6 +68097,25 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.AttributeDefinition) graphql.Marshaler {
@@ -69468,25 +69575,6 @@ func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋstoreᚋrelea
 		return graphql.Null
 	}
 	return ec._ProductPriceRange(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {

@@ -83,6 +83,71 @@ func (x *planRun) fieldOf(ctx context.Context, f *plan.Field, row any) bool {
 	panic("a field that was left out, of a type that leaves out none")
 }
 
+var planActivePromotion = &plan.Object{
+	Name:      "ActivePromotion",
+	Satisfies: []string{"ActivePromotion"},
+	Fields: map[string]*plan.FieldInfo{
+		"name":                   {Number: 1, NonNull: true},
+		"description":            {Number: 2, NonNull: true},
+		"promotionType":          {Number: 3, NonNull: true},
+		"end":                    {Number: 4, NonNull: true},
+		"amount":                 {Number: 5},
+		"percent":                {Number: 6},
+		"x":                      {Number: 7},
+		"y":                      {Number: 8},
+		"gifts":                  {Number: 9, NonNull: true},
+		"requirements":           {Number: 10, NonNull: true},
+		"minCartValue":           {Number: 11},
+		"maxDiscountValue":       {Number: 12},
+		"maxApplicationsPerCart": {Number: 13},
+	},
+}
+
+func (x *planRun) writeActivePromotion(ctx context.Context, fields *plan.Fields, obj *cart.PublicPromotion) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldActivePromotion(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldActivePromotion(ctx context.Context, f *plan.Field, obj *cart.PublicPromotion) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 3: // promotionType
+		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
+	case 4: // end
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
+	case 5: // amount
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Amount)
+	case 6: // percent
+		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
+	case 7: // x
+		return x.writeOInt2ᚖint(ctx, f, obj.X)
+	case 8: // y
+		return x.writeOInt2ᚖint(ctx, f, obj.Y)
+	case 9: // gifts
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
+	case 10: // requirements
+		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	case 11: // minCartValue
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MinCartValue)
+	case 12: // maxDiscountValue
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MaxDiscountValue)
+	case 13: // maxApplicationsPerCart
+		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
+	}
+	return x.String("ActivePromotion")
+}
+
 var planAttributeDefinition = &plan.Object{
 	Name:      "AttributeDefinition",
 	Satisfies: []string{"AttributeDefinition"},
@@ -1958,7 +2023,7 @@ func (x *planRun) writeCartDiscount(ctx context.Context, fields *plan.Fields, ob
 func (x *planRun) fieldCartDiscount(ctx context.Context, f *plan.Field, obj *cart.Discount) bool {
 	switch f.Number {
 	case 1: // promotion
-		return x.writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, obj.Promotion)
+		return x.writeNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, obj.Promotion)
 	case 2: // code
 		return x.writeOString2ᚖstring(ctx, f, obj.Code)
 	case 3: // amount
@@ -2107,7 +2172,7 @@ func (x *planRun) writeCartNextPromotion(ctx context.Context, fields *plan.Field
 func (x *planRun) fieldCartNextPromotion(ctx context.Context, f *plan.Field, obj *cart.NextPromotion) bool {
 	switch f.Number {
 	case 1: // promotion
-		return x.writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, obj.Promotion)
+		return x.writeNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, obj.Promotion)
 	case 2: // missing
 		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Missing)
 	}
@@ -4530,7 +4595,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
+		return x.writeOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
 	case 54: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
@@ -4839,71 +4904,6 @@ func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj
 		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Max)
 	}
 	return x.String("ProductPriceRange")
-}
-
-var planProductPromotion = &plan.Object{
-	Name:      "ProductPromotion",
-	Satisfies: []string{"ProductPromotion"},
-	Fields: map[string]*plan.FieldInfo{
-		"name":                   {Number: 1, NonNull: true},
-		"description":            {Number: 2, NonNull: true},
-		"promotionType":          {Number: 3, NonNull: true},
-		"end":                    {Number: 4, NonNull: true},
-		"amount":                 {Number: 5},
-		"percent":                {Number: 6},
-		"x":                      {Number: 7},
-		"y":                      {Number: 8},
-		"gifts":                  {Number: 9, NonNull: true},
-		"requirements":           {Number: 10, NonNull: true},
-		"minCartValue":           {Number: 11},
-		"maxDiscountValue":       {Number: 12},
-		"maxApplicationsPerCart": {Number: 13},
-	},
-}
-
-func (x *planRun) writeProductPromotion(ctx context.Context, fields *plan.Fields, obj *cart.PublicPromotion) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldProductPromotion(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldProductPromotion(ctx context.Context, f *plan.Field, obj *cart.PublicPromotion) bool {
-	switch f.Number {
-	case 1: // name
-		return x.writeNString2string(ctx, f, obj.Name)
-	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
-	case 3: // promotionType
-		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
-	case 4: // end
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
-	case 5: // amount
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Amount)
-	case 6: // percent
-		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
-	case 7: // x
-		return x.writeOInt2ᚖint(ctx, f, obj.X)
-	case 8: // y
-		return x.writeOInt2ᚖint(ctx, f, obj.Y)
-	case 9: // gifts
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
-	case 10: // requirements
-		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
-	case 11: // minCartValue
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MinCartValue)
-	case 12: // maxDiscountValue
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MaxDiscountValue)
-	case 13: // maxApplicationsPerCart
-		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
-	}
-	return x.String("ProductPromotion")
 }
 
 var planProductTranslation = &plan.Object{
@@ -5892,49 +5892,50 @@ var planQuery = &plan.Object{
 		"stockLocations":        {Number: 22, Resolver: true},
 		"stockTransactions":     {Number: 23, Resolver: true},
 		"stockTransaction":      {Number: 24, Resolver: true},
-		"promotion":             {Number: 25, Resolver: true},
-		"promotions":            {Number: 26, Resolver: true},
-		"promotionCode":         {Number: 27, Resolver: true},
-		"promotionCodeCheck":    {Number: 28, Resolver: true},
-		"promotionCodeUsages":   {Number: 29, Resolver: true},
-		"auditEvents":           {Number: 30, Resolver: true},
-		"changes":               {Number: 31, Resolver: true},
-		"catalog":               {Number: 32, Resolver: true},
-		"catalogs":              {Number: 33, Resolver: true},
-		"catalogRule":           {Number: 34, Resolver: true},
-		"catalogRules":          {Number: 35, Resolver: true},
-		"authoredHierarchy":     {Number: 36, Resolver: true},
-		"authoredHierarchies":   {Number: 37, Resolver: true},
-		"authoredCatalogNode":   {Number: 38, Resolver: true},
-		"authoredCatalogNodes":  {Number: 39, Resolver: true},
-		"authoredProduct":       {Number: 40, Resolver: true},
-		"pricebook":             {Number: 41, Resolver: true},
-		"pricebooks":            {Number: 42, Resolver: true},
-		"authoredPrice":         {Number: 43, Resolver: true},
-		"authoredPrices":        {Number: 44, Resolver: true},
-		"authoredFile":          {Number: 45, Resolver: true},
-		"authoredFiles":         {Number: 46, Resolver: true},
-		"authoredAttribute":     {Number: 47, Resolver: true},
-		"authoredAttributes":    {Number: 48, Resolver: true},
-		"authoredRedirect":      {Number: 49, Resolver: true},
-		"authoredRedirects":     {Number: 50, Resolver: true},
-		"synonym":               {Number: 51, Resolver: true},
-		"synonyms":              {Number: 52, Resolver: true},
-		"authoredProducts":      {Number: 53, Resolver: true},
-		"catalogPendingChanges": {Number: 54, Resolver: true},
-		"catalogReleases":       {Number: 55, Resolver: true},
-		"catalogRelease":        {Number: 56, Resolver: true},
-		"catalogReleaseDiff":    {Number: 57, Resolver: true},
-		"scheduledPublications": {Number: 58, Resolver: true},
-		"job":                   {Number: 59, Resolver: true},
-		"jobs":                  {Number: 60, Resolver: true},
-		"settings":              {Number: 61, Resolver: true},
-		"gateway":               {Number: 62, Resolver: true},
-		"gateways":              {Number: 63, Resolver: true},
-		"node":                  {Number: 64, Resolver: true},
-		"nodes":                 {Number: 65, Resolver: true},
-		"__type":                {Number: 66, Introspection: true},
-		"__schema":              {Number: 67, Introspection: true},
+		"activePromotions":      {Number: 25, Resolver: true},
+		"promotion":             {Number: 26, Resolver: true},
+		"promotions":            {Number: 27, Resolver: true},
+		"promotionCode":         {Number: 28, Resolver: true},
+		"promotionCodeCheck":    {Number: 29, Resolver: true},
+		"promotionCodeUsages":   {Number: 30, Resolver: true},
+		"auditEvents":           {Number: 31, Resolver: true},
+		"changes":               {Number: 32, Resolver: true},
+		"catalog":               {Number: 33, Resolver: true},
+		"catalogs":              {Number: 34, Resolver: true},
+		"catalogRule":           {Number: 35, Resolver: true},
+		"catalogRules":          {Number: 36, Resolver: true},
+		"authoredHierarchy":     {Number: 37, Resolver: true},
+		"authoredHierarchies":   {Number: 38, Resolver: true},
+		"authoredCatalogNode":   {Number: 39, Resolver: true},
+		"authoredCatalogNodes":  {Number: 40, Resolver: true},
+		"authoredProduct":       {Number: 41, Resolver: true},
+		"pricebook":             {Number: 42, Resolver: true},
+		"pricebooks":            {Number: 43, Resolver: true},
+		"authoredPrice":         {Number: 44, Resolver: true},
+		"authoredPrices":        {Number: 45, Resolver: true},
+		"authoredFile":          {Number: 46, Resolver: true},
+		"authoredFiles":         {Number: 47, Resolver: true},
+		"authoredAttribute":     {Number: 48, Resolver: true},
+		"authoredAttributes":    {Number: 49, Resolver: true},
+		"authoredRedirect":      {Number: 50, Resolver: true},
+		"authoredRedirects":     {Number: 51, Resolver: true},
+		"synonym":               {Number: 52, Resolver: true},
+		"synonyms":              {Number: 53, Resolver: true},
+		"authoredProducts":      {Number: 54, Resolver: true},
+		"catalogPendingChanges": {Number: 55, Resolver: true},
+		"catalogReleases":       {Number: 56, Resolver: true},
+		"catalogRelease":        {Number: 57, Resolver: true},
+		"catalogReleaseDiff":    {Number: 58, Resolver: true},
+		"scheduledPublications": {Number: 59, Resolver: true},
+		"job":                   {Number: 60, Resolver: true},
+		"jobs":                  {Number: 61, Resolver: true},
+		"settings":              {Number: 62, Resolver: true},
+		"gateway":               {Number: 63, Resolver: true},
+		"gateways":              {Number: 64, Resolver: true},
+		"node":                  {Number: 65, Resolver: true},
+		"nodes":                 {Number: 66, Resolver: true},
+		"__type":                {Number: 67, Introspection: true},
+		"__schema":              {Number: 68, Introspection: true},
 	},
 }
 
@@ -6197,7 +6198,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 25: // promotion
+	case 25: // activePromotions
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_activePromotions_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*cart.PublicPromotion, error) {
+			return x.resolvers.Query().ActivePromotions(ctx, arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
+	case 26: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -6207,7 +6220,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 26: // promotions
+	case 27: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -6219,7 +6232,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // promotionCode
+	case 28: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -6231,7 +6244,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 28: // promotionCodeCheck
+	case 29: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -6243,7 +6256,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 29: // promotionCodeUsages
+	case 30: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -6255,7 +6268,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // auditEvents
+	case 31: // auditEvents
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_auditEvents_args)
 		if !ok {
 			return false
@@ -6267,7 +6280,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // changes
+	case 32: // changes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_changes_args)
 		if !ok {
 			return false
@@ -6279,7 +6292,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx, f, v)
-	case 32: // catalog
+	case 33: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -6289,7 +6302,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 33: // catalogs
+	case 34: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -6301,7 +6314,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // catalogRule
+	case 35: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -6313,7 +6326,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 35: // catalogRules
+	case 36: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -6325,7 +6338,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // authoredHierarchy
+	case 37: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -6337,7 +6350,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 37: // authoredHierarchies
+	case 38: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -6349,7 +6362,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // authoredCatalogNode
+	case 39: // authoredCatalogNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredCatalogNode_args)
 		if !ok {
 			return false
@@ -6361,7 +6374,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, v)
-	case 39: // authoredCatalogNodes
+	case 40: // authoredCatalogNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredCatalogNodes_args)
 		if !ok {
 			return false
@@ -6373,7 +6386,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 40: // authoredProduct
+	case 41: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
@@ -6385,7 +6398,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 41: // pricebook
+	case 42: // pricebook
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebook_args)
 		if !ok {
 			return false
@@ -6397,7 +6410,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v)
-	case 42: // pricebooks
+	case 43: // pricebooks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_pricebooks_args)
 		if !ok {
 			return false
@@ -6409,7 +6422,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebookConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 43: // authoredPrice
+	case 44: // authoredPrice
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrice_args)
 		if !ok {
 			return false
@@ -6421,7 +6434,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPrice2ᚖporticoᚋgraphᚋmodelᚐAuthoredPrice(ctx, f, v)
-	case 44: // authoredPrices
+	case 45: // authoredPrices
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPrices_args)
 		if !ok {
 			return false
@@ -6433,7 +6446,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 45: // authoredFile
+	case 46: // authoredFile
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFile_args)
 		if !ok {
 			return false
@@ -6445,7 +6458,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, v)
-	case 46: // authoredFiles
+	case 47: // authoredFiles
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFiles_args)
 		if !ok {
 			return false
@@ -6457,7 +6470,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 47: // authoredAttribute
+	case 48: // authoredAttribute
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttribute_args)
 		if !ok {
 			return false
@@ -6469,7 +6482,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, v)
-	case 48: // authoredAttributes
+	case 49: // authoredAttributes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttributes_args)
 		if !ok {
 			return false
@@ -6481,7 +6494,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 49: // authoredRedirect
+	case 50: // authoredRedirect
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirect_args)
 		if !ok {
 			return false
@@ -6493,7 +6506,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, v)
-	case 50: // authoredRedirects
+	case 51: // authoredRedirects
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirects_args)
 		if !ok {
 			return false
@@ -6505,7 +6518,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 51: // synonym
+	case 52: // synonym
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
 		if !ok {
 			return false
@@ -6515,7 +6528,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
-	case 52: // synonyms
+	case 53: // synonyms
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
 		if !ok {
 			return false
@@ -6527,7 +6540,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 53: // authoredProducts
+	case 54: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -6539,7 +6552,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 54: // catalogPendingChanges
+	case 55: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -6551,7 +6564,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 55: // catalogReleases
+	case 56: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -6563,7 +6576,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 56: // catalogRelease
+	case 57: // catalogRelease
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
 		if !ok {
 			return false
@@ -6575,7 +6588,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
-	case 57: // catalogReleaseDiff
+	case 58: // catalogReleaseDiff
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
 		if !ok {
 			return false
@@ -6587,13 +6600,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
-	case 58: // scheduledPublications
+	case 59: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 59: // job
+	case 60: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -6603,7 +6616,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 60: // jobs
+	case 61: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -6613,13 +6626,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 61: // settings
+	case 62: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 62: // gateway
+	case 63: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -6631,13 +6644,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 63: // gateways
+	case 64: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 64: // node
+	case 65: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -6647,7 +6660,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 65: // nodes
+	case 66: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -6657,9 +6670,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 66: // __type
+	case 67: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 67: // __schema
+	case 68: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -7666,6 +7679,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 		return x.writeAuthoredAttribute(ctx, f.Of(planAuthoredAttribute), obj)
 	}
 	panic("a Node of a type that is not in the schema")
+}
+
+func (x *planRun) writeNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, f *plan.Field, v *cart.PublicPromotion) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeActivePromotion(ctx, f.Of(planActivePromotion), v)
 }
 
 func (x *planRun) writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx context.Context, f *plan.Field, v *release.AttributeDefinition) bool {
@@ -9071,13 +9091,6 @@ func (x *planRun) writeNProductFile2ᚖporticoᚋgraphᚋmodelᚐProductFile(ctx
 	return x.writeProductFile(ctx, f.Of(planProductFile), v)
 }
 
-func (x *planRun) writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, f *plan.Field, v *cart.PublicPromotion) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeProductPromotion(ctx, f.Of(planProductPromotion), v)
-}
-
 func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*release.ProductTranslation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -9532,6 +9545,22 @@ func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariation
 	for i := range v {
 		x.Element(i)
 		if !x.writeNVariationOption2porticoᚋstoreᚋcatalogᚐVariationOption(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeOActivePromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNActivePromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -10038,22 +10067,6 @@ func (x *planRun) writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋprice�
 		return false
 	}
 	return x.writeProductPriceRange(ctx, f.Of(planProductPriceRange), v)
-}
-
-func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {
-	if v == nil {
-		return false
-	}
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, f *plan.Field, v *model.Promotion) bool {

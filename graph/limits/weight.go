@@ -72,6 +72,7 @@ var fieldWeights = map[string]float64{
 	"Query.catalog":               12,
 	"Query.catalogRule":           12,
 	"Query.files":                 16,
+	"Query.activePromotions":      24,
 	"Query.redirect":              24, // paths, slugs and the slugs of the past
 	"Query.searchSuggestions":     64, // a search, and the names of 30 products
 

@@ -150,7 +150,7 @@ func Require(ctx context.Context, coordinate string) error {
 var shopperFields = map[string]string{
 	"Query.promotionCodeCheck":   "cartPreview(codes:)",
 	"Query.promotionCode":        "cartPreview(codes:)",
-	"Query.promotions":           "Product.promotions and cartPreview",
+	"Query.promotions":           "activePromotions and cartPreview",
 	"Query.authoredProduct":      "product",
 	"Query.authoredProducts":     "products",
 	"Query.authoredCatalogNode":  "catalogNode",

@@ -38,6 +38,7 @@ var scopeTable = map[string]string{
 	"Query.attributes":        "catalog:read",
 
 	"Query.productConfigured": "catalog:read",
+	"Query.activePromotions":  "catalog:read",
 	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited
 	"Query.stockLocations":    "inventory:read",
 	"file that is not shown":  "catalog:write",

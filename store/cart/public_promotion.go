@@ -54,6 +54,31 @@ func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	return public
 }
 
+// MaxActivePromotions bounds the length of ActivePromotions.
+const MaxActivePromotions = 100
+
+// ActivePromotions returns the active automatic promotions of a view's catalog, at most first, those that end first, in one statement.
+// Those that give nothing in the view's currency are left out.
+func (s *Service) ActivePromotions(ctx context.Context, v *release.View, first int) ([]*PublicPromotion, error) {
+	active, err := rule.FindAutomatic(ctx, s.db.Reader, v.Now(), v.Release.CatalogID)
+	if err != nil {
+		return nil, err
+	}
+	list := []*PublicPromotion{}
+	for _, p := range active {
+		if len(list) < first && holdsIn(p, v.Currency) {
+			list = append(list, NewPublicPromotion(v, p))
+		}
+	}
+	return list, nil
+}
+
+// holdsIn reports whether carts in a currency can have a promotion.
+func holdsIn(p *rule.Promotion, currency string) bool {
+	_, ok := p.MinimumIn(currency)
+	return ok && p.GivesIn(currency)
+}
+
 // stepsOfTarget are the steps of comparing a product with the targets and conditions of a promotion.
 const stepsOfTarget = 16
 
@@ -73,7 +98,7 @@ func (s *Service) ProductPromotions(ctx context.Context, v *release.View, produc
 	}
 	var targets []target
 	for _, p := range active {
-		if _, ok := p.MinimumIn(v.Currency); !ok || !p.GivesIn(v.Currency) || !p.HasItems() {
+		if !holdsIn(p, v.Currency) || !p.HasItems() {
 			continue
 		}
 		t := target{p, NewPublicPromotion(v, p), p.TargetsAll(), map[string]bool{}, p.Exclusion()}

@@ -3,7 +3,7 @@ import { Day } from './day'
 import { useTexts } from './texts'
 
 export const PromotionOf = graphql(`
-  fragment PromotionOf on ProductPromotion { name description end minCartValue { formatted } }
+  fragment PromotionOf on ActivePromotion { name description end minCartValue { formatted } }
 `)
 
 /** Promotions lists the promotions that apply to a product without a code. */
