@@ -144,8 +144,8 @@ func (a authored) write(t *testing.T, s *graphtest.Service, outcome string) {
 	for _, kind := range []struct {
 		mutation, item string
 		rows           []map[string]any
-	}{{"attributesDeclare", "AttributeItemInput", a.attributes}, {"filesUpsert", "FileItemInput", a.files}, {"hierarchiesUpsert", "HierarchyItemInput", a.hierarchies}, {"catalogNodesUpsert", "CatalogNodeItemInput", a.nodes}, {"productsUpsert", "ProductItemInput", a.products},
-		{"pricesUpsert", "PriceItemInput", a.prices}, {"salesUpsert", "SaleItemInput", a.sales}, {"synonymsSet", "SynonymItemInput", a.synonyms}, {"redirectsSet", "RedirectItemInput", a.redirects}} {
+	}{{"attributesUpsert", "AttributeItemInput", a.attributes}, {"filesUpsert", "FileItemInput", a.files}, {"hierarchiesUpsert", "HierarchyItemInput", a.hierarchies}, {"catalogNodesUpsert", "CatalogNodeItemInput", a.nodes}, {"productsUpsert", "ProductItemInput", a.products},
+		{"pricesUpsert", "PriceItemInput", a.prices}, {"salesUpsert", "SaleItemInput", a.sales}, {"synonymsUpsert", "SynonymItemInput", a.synonyms}, {"redirectsUpsert", "RedirectItemInput", a.redirects}} {
 		for rows := range slices.Chunk(kind.rows, 200) {
 			var items []any
 			for _, row := range rows {

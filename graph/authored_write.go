@@ -39,8 +39,8 @@ func (r mutationResolver) FilesDelete(ctx context.Context, input generated.Delet
 	return writeItems(ctx, "Mutation.filesDelete", store.TypeAuthoredFile, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteFiles)
 }
 
-func (r mutationResolver) AttributesDeclare(ctx context.Context, input generated.AttributesDeclareInput) (*model.AuthoringPayload, error) {
-	return upsertItems(ctx, "Mutation.attributesDeclare", store.TypeAuthoredAttribute, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeclareAttributes)
+func (r mutationResolver) AttributesUpsert(ctx context.Context, input generated.AttributesUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.attributesUpsert", store.TypeAuthoredAttribute, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeclareAttributes)
 }
 
 func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*model.AuthoringPayload, error) {
@@ -59,12 +59,12 @@ func (r mutationResolver) CatalogNodesDelete(ctx context.Context, input generate
 	return writeItems(ctx, "Mutation.catalogNodesDelete", store.TypeAuthoredCatalogNode, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteNodes)
 }
 
-func (r mutationResolver) SynonymsSet(ctx context.Context, input generated.SynonymsSetInput) (*model.AuthoringPayload, error) {
-	return upsertItems(ctx, "Mutation.synonymsSet", store.TypeSynonym, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetSynonyms)
+func (r mutationResolver) SynonymsUpsert(ctx context.Context, input generated.SynonymsUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.synonymsUpsert", store.TypeSynonym, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetSynonyms)
 }
 
-func (r mutationResolver) RedirectsSet(ctx context.Context, input generated.RedirectsSetInput) (*model.AuthoringPayload, error) {
-	return upsertItems(ctx, "Mutation.redirectsSet", store.TypeAuthoredRedirect, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetRedirects)
+func (r mutationResolver) RedirectsUpsert(ctx context.Context, input generated.RedirectsUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.redirectsUpsert", store.TypeAuthoredRedirect, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.SetRedirects)
 }
 
 // upsertItems runs a mutation that creates and changes resources of a type.

@@ -120,7 +120,7 @@ func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) 
 	above, err := v.NodesByID(ctx, idsOf(all, func(n *model.CatalogNode) []string { return n.Ancestors }))
 	steps := make(map[string]*model.Breadcrumb, len(above))
 	for id, node := range above {
-		steps[id] = &model.Breadcrumb{UUID: node.ID, Name: node.Name, Slug: node.Slug}
+		steps[id] = model.NewBreadcrumb(node, above)
 	}
 	crumbs := make([][]*model.Breadcrumb, len(all))
 	for i, node := range all {

@@ -136,6 +136,8 @@ type ConfiguredProductResolver interface {
 	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
 }
 type HierarchyResolver interface {
+	Seo(ctx context.Context, obj *model.Hierarchy) (*model.Seo, error)
+
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
@@ -176,9 +178,9 @@ type MutationResolver interface {
 	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*model.AuthoringPayload, error)
 	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*model.AuthoringPayload, error)
 	FilesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
-	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*model.AuthoringPayload, error)
-	SynonymsSet(ctx context.Context, input SynonymsSetInput) (*model.AuthoringPayload, error)
-	RedirectsSet(ctx context.Context, input RedirectsSetInput) (*model.AuthoringPayload, error)
+	AttributesUpsert(ctx context.Context, input AttributesUpsertInput) (*model.AuthoringPayload, error)
+	SynonymsUpsert(ctx context.Context, input SynonymsUpsertInput) (*model.AuthoringPayload, error)
+	RedirectsUpsert(ctx context.Context, input RedirectsUpsertInput) (*model.AuthoringPayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleaseUpdatePayload, error)
@@ -360,7 +362,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributeFilter,
 		ec.unmarshalInputAttributeItemInput,
 		ec.unmarshalInputAttributeLabelInput,
-		ec.unmarshalInputAttributesDeclareInput,
+		ec.unmarshalInputAttributesUpsertInput,
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuthoredPriceFilter,
 		ec.unmarshalInputAuthoredProductFilter,
@@ -451,7 +453,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionXForAmountInput,
 		ec.unmarshalInputPromotionXForYInput,
 		ec.unmarshalInputRedirectItemInput,
-		ec.unmarshalInputRedirectsSetInput,
+		ec.unmarshalInputRedirectsUpsertInput,
 		ec.unmarshalInputRelatedProductsInput,
 		ec.unmarshalInputSaleItemInput,
 		ec.unmarshalInputSalesUpsertInput,
@@ -464,7 +466,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputStockDeleteInput,
 		ec.unmarshalInputStockTransactInput,
 		ec.unmarshalInputSynonymItemInput,
-		ec.unmarshalInputSynonymsSetInput,
+		ec.unmarshalInputSynonymsUpsertInput,
 		ec.unmarshalInputTextFilter,
 	)
 	first := true
@@ -564,7 +566,7 @@ Portico: catalog, stock and promotions of a shop.
 **Null and errors.** A root field is null when its request is refused or fails. The reason is in ` + "`" + `errors` + "`" + `, and the other
 root fields of the operation still return data. The same holds for ` + "`" + `Stock.transactions` + "`" + `, which needs a scope of its own.
 The descriptions below mention null only where it has another meaning. In arguments and inputs, null is the same as leaving
-the member out, except in the inputs of updates.
+the member out. In inputs of updates and in items of upserts, null clears a member, and one that is left out keeps its value.
 
 **Ids.** An ` + "`" + `id` + "`" + ` is a global id: unique over all types, accepted by ` + "`" + `node` + "`" + `, and safe as a cache key. Arguments that take an
 id accept the global id or the service's own id, which types show as ` + "`" + `uuid` + "`" + `. A type with a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of
@@ -579,6 +581,10 @@ its parent and cannot be read by itself.
 
 **Shopper.** The headers ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
 decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
+
+**Authored and published.** What mutations write of catalogs, products, prices, sales, nodes, files, attributes, synonyms and
+redirects is authored, and the fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it. Shoppers see it, and no longer see
+what was deleted, after ` + "`" + `catalogPublish` + "`" + `. Stock, promotions, settings and gateways apply at once.
 
 **Mutations** take one ` + "`" + `input` + "`" + `. They report what the caller can correct in ` + "`" + `userErrors` + "`" + `. If there are any, nothing was
 changed and the other members of the payload are null, empty or 0.
@@ -967,7 +973,8 @@ type Query {
 
   # The audit log
   """
-  The audit log: what each write did, by whom and through what, newest first. Events are kept for 90 days, or
+  The audit log: what each write did, by whom and through what, newest first. Changes of stock are in ` + "`" + `stockTransactions` + "`" + `,
+  redemptions in ` + "`" + `promotionCodeUsages` + "`" + `. Events are kept for 90 days, or
   as ` + "`" + `--keep-audit` + "`" + ` says. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
   Needs the scope ` + "`" + `audit:read` + "`" + `.
   """
@@ -1422,13 +1429,13 @@ type Mutation {
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
   sets their values. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
-  attributesDeclare("The input." input: AttributesDeclareInput!): AuthoringPayload
+  attributesUpsert("The input." input: AttributesUpsertInput!): AuthoringPayload
 
   "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  synonymsSet("The input." input: SynonymsSetInput!): AuthoringPayload
+  synonymsUpsert("The input." input: SynonymsUpsertInput!): AuthoringPayload
 
   "Creates, changes and removes redirects: up to 1000, all or none. Others stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  redirectsSet("The input." input: RedirectsSetInput!): AuthoringPayload
+  redirectsUpsert("The input." input: RedirectsUpsertInput!): AuthoringPayload
 
   # Releases and jobs
   """
@@ -1806,7 +1813,7 @@ type Product implements Node {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): ProductConnection!
-  "Images and documents, in the merchant's order."
+  "Images and documents, in the merchant's order. ` + "`" + `mainImage` + "`" + ` is among them only if the merchant attached it here too."
   files: [ProductFile!]!
   "Main image. Null if it has none."
   mainImage: File
@@ -2395,8 +2402,9 @@ enum ProductOrderField {
 
 """
 Values that a list of products can be narrowed by, with counts. The counts of a group ignore what was
-chosen of that group in the argument ` + "`" + `facets` + "`" + `, and apply all other conditions. They show how many products
-the list has after another value is chosen. Conditions of ` + "`" + `filter` + "`" + ` always apply.
+chosen of that group in the argument ` + "`" + `facets` + "`" + `, and apply all other conditions: so many products have the value. If
+nothing of the group is chosen, the list has that many once the value is; a further value of a group adds those
+that it does not list yet. Conditions of ` + "`" + `filter` + "`" + ` always apply.
 """
 type ProductFacets {
   "The lowest and the highest current price, as if the filter had no condition on the price. Null if no product has a price."
@@ -2484,6 +2492,8 @@ type Hierarchy implements Node {
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
   language: String!
+  "What search engines show of it, and its canonical path, as of the node that it is."
+  seo: Seo!
   "Whether it has nodes."
   hasChildren: Boolean!
   "The nodes directly below it."
@@ -2641,6 +2651,8 @@ type Breadcrumb {
   name: String!
   "URL slug. Empty if not set."
   slug: String!
+  "Path of its page, as ` + "`" + `Seo.canonicalPath` + "`" + `. Null if it or a node above has no slug."
+  path: String
 }
 
 "A path from a hierarchy to a product."
@@ -3931,7 +3943,7 @@ enum PromotionCodeArgument {
 
 "Why a code cannot be redeemed."
 enum PromotionCodeReason {
-  "There is no such code. Codes are case-sensitive."
+  "There is no such code. Codes are case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
   UNKNOWN
   "Its promotion has ended."
   EXPIRED
@@ -4741,7 +4753,7 @@ type AuthoredProductEdge {
   node: AuthoredProduct!
 }
 
-"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsSet` + "`" + ` and by import."
+"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsUpsert` + "`" + ` and by import."
 type Synonym implements Node {
   "Global id."
   id: ID!
@@ -4939,7 +4951,7 @@ type AuthoredFileEdge {
   node: AuthoredFile!
 }
 
-"A declared attribute as authored. Attributes are written by ` + "`" + `attributesDeclare` + "`" + ` and by import."
+"A declared attribute as authored. Attributes are written by ` + "`" + `attributesUpsert` + "`" + ` and by import."
 type AuthoredAttribute implements Node {
   "Global id."
   id: ID!
@@ -4989,7 +5001,7 @@ type AuthoredAttributeEdge {
   node: AuthoredAttribute!
 }
 
-"A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsSet` + "`" + ` and by import."
+"A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + ` and by import."
 type AuthoredRedirect implements Node {
   "Global id."
   id: ID!
@@ -5381,7 +5393,7 @@ input FileItemInput {
 }
 
 "Attributes to declare."
-input AttributesDeclareInput {
+input AttributesUpsertInput {
   "1 to 1000 attributes, each once."
   items: [AttributeItemInput!]!
   "True writes nothing, and returns what would be written."
@@ -5517,7 +5529,7 @@ input PriceKeyInput {
 }
 
 "Synonyms to create, change or remove."
-input SynonymsSetInput {
+input SynonymsUpsertInput {
   "1 to 1000 synonyms, each once."
   items: [SynonymItemInput!]!
   "True writes nothing, and returns what would be written."
@@ -5543,7 +5555,7 @@ input SynonymItemInput {
 }
 
 "Redirects to create, change or remove."
-input RedirectsSetInput {
+input RedirectsUpsertInput {
   "1 to 1000 redirects, each once."
   items: [RedirectItemInput!]!
   "True writes nothing, and returns what would be written."
@@ -7016,6 +7028,8 @@ func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field gr
 		return ec.fieldContext_Breadcrumb_name(ctx, field)
 	case "slug":
 		return ec.fieldContext_Breadcrumb_slug(ctx, field)
+	case "path":
+		return ec.fieldContext_Breadcrumb_path(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Breadcrumb", field.Name)
 }
@@ -7894,6 +7908,8 @@ func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field gra
 		return ec.fieldContext_Hierarchy_publishedAt(ctx, field)
 	case "language":
 		return ec.fieldContext_Hierarchy_language(ctx, field)
+	case "seo":
+		return ec.fieldContext_Hierarchy_seo(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_Hierarchy_hasChildren(ctx, field)
 	case "children":
@@ -9554,12 +9570,12 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_attributesDeclare_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Mutation_attributesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (AttributesDeclareInput, error) {
-			return ec.unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx, v)
+		func(ctx context.Context, v any) (AttributesUpsertInput, error) {
+			return ec.unmarshalNAttributesUpsertInput2porticoᚋgraphᚋgeneratedᚐAttributesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10030,12 +10046,12 @@ func (ec *executionContext) field_Mutation_promotionUpdate_args(ctx context.Cont
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_redirectsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Mutation_redirectsUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (RedirectsSetInput, error) {
-			return ec.unmarshalNRedirectsSetInput2porticoᚋgraphᚋgeneratedᚐRedirectsSetInput(ctx, v)
+		func(ctx context.Context, v any) (RedirectsUpsertInput, error) {
+			return ec.unmarshalNRedirectsUpsertInput2porticoᚋgraphᚋgeneratedᚐRedirectsUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10128,12 +10144,12 @@ func (ec *executionContext) field_Mutation_stockTransact_args(ctx context.Contex
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_synonymsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Mutation_synonymsUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (SynonymsSetInput, error) {
-			return ec.unmarshalNSynonymsSetInput2porticoᚋgraphᚋgeneratedᚐSynonymsSetInput(ctx, v)
+		func(ctx context.Context, v any) (SynonymsUpsertInput, error) {
+			return ec.unmarshalNSynonymsUpsertInput2porticoᚋgraphᚋgeneratedᚐSynonymsUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17982,6 +17998,29 @@ func (ec *executionContext) fieldContext_Breadcrumb_slug(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Breadcrumb", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Breadcrumb_path(ctx context.Context, field graphql.CollectedField, obj *model.Breadcrumb) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Breadcrumb_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Path(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Breadcrumb_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Breadcrumb", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _BreadcrumbTrail_catalogNode(ctx context.Context, field graphql.CollectedField, obj *model.BreadcrumbTrail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24965,6 +25004,38 @@ func (ec *executionContext) fieldContext_Hierarchy_language(_ context.Context, f
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Hierarchy_seo(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hierarchy_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Hierarchy().Seo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hierarchy_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Hierarchy",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Seo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Hierarchy_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27221,17 +27292,17 @@ func (ec *executionContext) fieldContext_Mutation_filesDelete(ctx context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_attributesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_attributesDeclare(ctx, field)
+			return ec.fieldContext_Mutation_attributesUpsert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().AttributesDeclare(ctx, fc.Args["input"].(AttributesDeclareInput))
+			return ec.Resolvers.Mutation().AttributesUpsert(ctx, fc.Args["input"].(AttributesUpsertInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
@@ -27241,7 +27312,7 @@ func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, fie
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_attributesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
@@ -27258,24 +27329,24 @@ func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_attributesDeclare_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_attributesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_synonymsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_synonymsUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_synonymsSet(ctx, field)
+			return ec.fieldContext_Mutation_synonymsUpsert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().SynonymsSet(ctx, fc.Args["input"].(SynonymsSetInput))
+			return ec.Resolvers.Mutation().SynonymsUpsert(ctx, fc.Args["input"].(SynonymsUpsertInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
@@ -27285,7 +27356,7 @@ func (ec *executionContext) _Mutation_synonymsSet(ctx context.Context, field gra
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_synonymsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_synonymsUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
@@ -27302,24 +27373,24 @@ func (ec *executionContext) fieldContext_Mutation_synonymsSet(ctx context.Contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_synonymsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_synonymsUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_redirectsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_redirectsUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_redirectsSet(ctx, field)
+			return ec.fieldContext_Mutation_redirectsUpsert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RedirectsSet(ctx, fc.Args["input"].(RedirectsSetInput))
+			return ec.Resolvers.Mutation().RedirectsUpsert(ctx, fc.Args["input"].(RedirectsUpsertInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
@@ -27329,7 +27400,7 @@ func (ec *executionContext) _Mutation_redirectsSet(ctx context.Context, field gr
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_redirectsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_redirectsUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
@@ -27346,7 +27417,7 @@ func (ec *executionContext) fieldContext_Mutation_redirectsSet(ctx context.Conte
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_redirectsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_redirectsUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -41313,8 +41384,8 @@ func (ec *executionContext) unmarshalInputAttributeLabelInput(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputAttributesDeclareInput(ctx context.Context, obj any) (AttributesDeclareInput, error) {
-	var it AttributesDeclareInput
+func (ec *executionContext) unmarshalInputAttributesUpsertInput(ctx context.Context, obj any) (AttributesUpsertInput, error) {
+	var it AttributesUpsertInput
 	if obj == nil {
 		return it, nil
 	}
@@ -46351,8 +46422,8 @@ func (ec *executionContext) unmarshalInputRedirectItemInput(ctx context.Context,
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputRedirectsSetInput(ctx context.Context, obj any) (RedirectsSetInput, error) {
-	var it RedirectsSetInput
+func (ec *executionContext) unmarshalInputRedirectsUpsertInput(ctx context.Context, obj any) (RedirectsUpsertInput, error) {
+	var it RedirectsUpsertInput
 	if obj == nil {
 		return it, nil
 	}
@@ -47037,8 +47108,8 @@ func (ec *executionContext) unmarshalInputSynonymItemInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputSynonymsSetInput(ctx context.Context, obj any) (SynonymsSetInput, error) {
-	var it SynonymsSetInput
+func (ec *executionContext) unmarshalInputSynonymsUpsertInput(ctx context.Context, obj any) (SynonymsUpsertInput, error) {
+	var it SynonymsUpsertInput
 	if obj == nil {
 		return it, nil
 	}
@@ -51066,6 +51137,11 @@ func (ec *executionContext) _Breadcrumb(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "path":
+			out.Values[i] = ec._Breadcrumb_path(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -55031,6 +55107,44 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "seo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Hierarchy_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "hasChildren":
 			out.Values[i] = ec._Hierarchy_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -55781,23 +55895,23 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "attributesDeclare":
+		case "attributesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_attributesDeclare(ctx, field)
+				return ec._Mutation_attributesUpsert(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "synonymsSet":
+		case "synonymsUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_synonymsSet(ctx, field)
+				return ec._Mutation_synonymsUpsert(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "redirectsSet":
+		case "redirectsUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_redirectsSet(ctx, field)
+				return ec._Mutation_redirectsUpsert(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -63745,8 +63859,8 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx context.Context, v any) (AttributesDeclareInput, error) {
-	res, err := ec.unmarshalInputAttributesDeclareInput(ctx, v)
+func (ec *executionContext) unmarshalNAttributesUpsertInput2porticoᚋgraphᚋgeneratedᚐAttributesUpsertInput(ctx context.Context, v any) (AttributesUpsertInput, error) {
+	res, err := ec.unmarshalInputAttributesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -67358,8 +67472,8 @@ func (ec *executionContext) unmarshalNRedirectItemInput2ᚖporticoᚋstoreᚋexc
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNRedirectsSetInput2porticoᚋgraphᚋgeneratedᚐRedirectsSetInput(ctx context.Context, v any) (RedirectsSetInput, error) {
-	res, err := ec.unmarshalInputRedirectsSetInput(ctx, v)
+func (ec *executionContext) unmarshalNRedirectsUpsertInput2porticoᚋgraphᚋgeneratedᚐRedirectsUpsertInput(ctx context.Context, v any) (RedirectsUpsertInput, error) {
+	res, err := ec.unmarshalInputRedirectsUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -67806,8 +67920,8 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNSynonymsSetInput2porticoᚋgraphᚋgeneratedᚐSynonymsSetInput(ctx context.Context, v any) (SynonymsSetInput, error) {
-	res, err := ec.unmarshalInputSynonymsSetInput(ctx, v)
+func (ec *executionContext) unmarshalNSynonymsUpsertInput2porticoᚋgraphᚋgeneratedᚐSynonymsUpsertInput(ctx context.Context, v any) (SynonymsUpsertInput, error) {
+	res, err := ec.unmarshalInputSynonymsUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

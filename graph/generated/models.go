@@ -14,7 +14,7 @@ import (
 )
 
 // Attributes to declare.
-type AttributesDeclareInput struct {
+type AttributesUpsertInput struct {
 	// 1 to 1000 attributes, each once.
 	Items []*exchange.AttributeItemInput `json:"items"`
 	// True writes nothing, and returns what would be written.
@@ -573,7 +573,7 @@ type PromotionUpdatePayload struct {
 }
 
 // Redirects to create, change or remove.
-type RedirectsSetInput struct {
+type RedirectsUpsertInput struct {
 	// 1 to 1000 redirects, each once.
 	Items []*exchange.RedirectItemInput `json:"items"`
 	// True writes nothing, and returns what would be written.
@@ -665,7 +665,7 @@ type StockTransactPayload struct {
 }
 
 // Synonyms to create, change or remove.
-type SynonymsSetInput struct {
+type SynonymsUpsertInput struct {
 	// 1 to 1000 synonyms, each once.
 	Items []*exchange.SynonymItemInput `json:"items"`
 	// True writes nothing, and returns what would be written.

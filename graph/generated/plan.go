@@ -1842,6 +1842,7 @@ var planBreadcrumb = &plan.Object{
 		"uuid": {Number: 1, NonNull: true},
 		"name": {Number: 2, NonNull: true},
 		"slug": {Number: 3, NonNull: true},
+		"path": {Number: 4},
 	},
 }
 
@@ -1866,6 +1867,8 @@ func (x *planRun) fieldBreadcrumb(ctx context.Context, f *plan.Field, obj *model
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // slug
 		return x.writeNString2string(ctx, f, obj.Slug)
+	case 4: // path
+		return x.writeOString2ᚖstring(ctx, f, obj.Path())
 	}
 	return x.String("Breadcrumb")
 }
@@ -3744,10 +3747,11 @@ var planHierarchy = &plan.Object{
 		"updatedAt":   {Number: 7, NonNull: true},
 		"publishedAt": {Number: 8, NonNull: true},
 		"language":    {Number: 9, NonNull: true},
-		"hasChildren": {Number: 10, NonNull: true},
-		"children":    {Number: 11, NonNull: true, Resolver: true},
-		"allNodes":    {Number: 12, NonNull: true, Resolver: true},
-		"products":    {Number: 13, NonNull: true, Resolver: true},
+		"seo":         {Number: 10, NonNull: true, Resolver: true},
+		"hasChildren": {Number: 11, NonNull: true},
+		"children":    {Number: 12, NonNull: true, Resolver: true},
+		"allNodes":    {Number: 13, NonNull: true, Resolver: true},
+		"products":    {Number: 14, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3784,9 +3788,15 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
 	case 9: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 10: // hasChildren
+	case 10: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Hierarchy().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 11: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 11: // children
+	case 12: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Hierarchy_children_args)
 		if !ok {
 			return false
@@ -3798,7 +3808,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 12: // allNodes
+	case 13: // allNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Hierarchy_allNodes_args)
 		if !ok {
 			return false
@@ -3810,7 +3820,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 13: // products
+	case 14: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Hierarchy_products_args)
 		if !ok {
 			return false

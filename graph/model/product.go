@@ -6,6 +6,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // Product is a published product as a row of a response.
@@ -85,7 +86,22 @@ func (p *Product) MainImageAlt() *string {
 }
 
 // Breadcrumb is a node on the path to a node.
-type Breadcrumb struct{ UUID, Name, Slug string }
+type Breadcrumb struct {
+	UUID, Name, Slug string
+
+	node  *segment.CatalogNode
+	above map[string]*segment.CatalogNode
+}
+
+// NewBreadcrumb returns the breadcrumb of a node. above has at least all nodes above it, by id.
+func NewBreadcrumb(node *segment.CatalogNode, above map[string]*segment.CatalogNode) *Breadcrumb {
+	return &Breadcrumb{UUID: node.ID, Name: node.Name, Slug: node.Slug, node: node, above: above}
+}
+
+// Path returns the path of the node's page, or nil if it or a node above has no slug.
+func (b *Breadcrumb) Path() *string {
+	return nonEmpty(release.NodePath(b.node, b.above))
+}
 
 // BreadcrumbTrail is a path from a hierarchy to a product: CatalogNode has the product.
 type BreadcrumbTrail struct {

@@ -167,9 +167,9 @@ var scopeTable = map[string]string{
 	"Mutation.salesUpsert":               "catalog:write",
 	"Mutation.filesUpsert":               "catalog:write",
 	"Mutation.filesDelete":               "catalog:write",
-	"Mutation.attributesDeclare":         "catalog:write",
-	"Mutation.redirectsSet":              "catalog:write",
-	"Mutation.synonymsSet":               "catalog:write",
+	"Mutation.attributesUpsert":          "catalog:write",
+	"Mutation.redirectsUpsert":           "catalog:write",
+	"Mutation.synonymsUpsert":            "catalog:write",
 
 	"Mutation.promotionCreate":      "promotions:write",
 	"Mutation.promotionUpdate":      "promotions:write",

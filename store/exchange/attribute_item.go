@@ -9,7 +9,7 @@ import (
 	"portico/store/db"
 )
 
-// AttributeItemInput declares an attribute in attributesDeclare, or is what changes of its declaration.
+// AttributeItemInput declares an attribute in attributesUpsert, or is what changes of its declaration.
 type AttributeItemInput struct {
 	Key        string                 `json:"key"`
 	Label      *string                `json:"label,omitempty"`

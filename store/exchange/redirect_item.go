@@ -11,7 +11,7 @@ import (
 	"portico/store/exchange/sheet"
 )
 
-// RedirectItemInput is a redirect in redirectsSet: what changes of it. To, ProductID and NodeID replace each
+// RedirectItemInput is a redirect in redirectsUpsert: what changes of it. To, ProductID and NodeID replace each
 // other.
 type RedirectItemInput struct {
 	ID        *string `json:"id,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"portico/store/exchange/sheet"
 )
 
-// SynonymItemInput is a synonym in synonymsSet: what changes of it.
+// SynonymItemInput is a synonym in synonymsUpsert: what changes of it.
 type SynonymItemInput struct {
 	ID     *string              `json:"id,omitempty"`
 	Kind   *catalog.SynonymKind `json:"kind,omitempty"`

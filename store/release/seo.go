@@ -86,7 +86,7 @@ func (v *View) NodePaths(ctx context.Context, nodes []*segment.CatalogNode) (map
 	}
 	paths := make(map[string]string, len(nodes))
 	for _, node := range nodes {
-		if path := nodePath(node, byID); path != "" {
+		if path := NodePath(node, byID); path != "" {
 			paths[node.ID] = path
 		}
 	}
@@ -119,7 +119,8 @@ func (v *View) ProductPaths(ctx context.Context, products []*Product) (map[strin
 	return paths, nil
 }
 
-func nodePath(node *segment.CatalogNode, byID map[string]*segment.CatalogNode) string {
+// NodePath returns the path of a node, or "" if it or a node above has no slug. byID has at least all nodes above it.
+func NodePath(node *segment.CatalogNode, byID map[string]*segment.CatalogNode) string {
 	if node.Slug == "" {
 		return ""
 	}

@@ -65,7 +65,7 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 	}
 	nodes := tree.Nodes[place:min(place+most, len(tree.Nodes))]
 	for _, node := range nodes {
-		if path := nodePath(node, tree.ByID); path != "" {
+		if path := NodePath(node, tree.ByID); path != "" {
 			page.Entries = append(page.Entries, &SitemapEntry{SitemapNode, node.ID, path, node.PublishedAt})
 		}
 	}
@@ -99,7 +99,7 @@ func productPath(product *Product, tree *segment.Tree) string {
 	if len(nodes) == 0 || tree.ByID[nodes[0]] == nil {
 		return ""
 	}
-	if path := nodePath(tree.ByID[nodes[0]], tree.ByID); path != "" && product.Slug() != "" {
+	if path := NodePath(tree.ByID[nodes[0]], tree.ByID); path != "" && product.Slug() != "" {
 		return path + "/" + product.Slug()
 	}
 	return ""

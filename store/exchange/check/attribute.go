@@ -82,7 +82,7 @@ func (c *attributeChecker) Wrong(ctx context.Context, in db.Session) (list []Imp
 		var fault *store.Error
 		switch source := declared[use.Key]; {
 		case source == nil:
-			fault = store.Invalidf(path, "is not declared; add a line of the type attribute with the id %q, or call attributesDeclare", use.Key)
+			fault = store.Invalidf(path, "is not declared; add a line of the type attribute with the id %q, or call attributesUpsert", use.Key)
 		case !source.Fits(use.Shape):
 			fault = store.Invalidf(path, "must be a %s, as its declaration says, got a %s", source.Attributes.AttributeType, use.Shape)
 		default:

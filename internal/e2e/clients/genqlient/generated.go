@@ -453,7 +453,7 @@ var AllPromotionCodeArgument = []PromotionCodeArgument{
 type PromotionCodeReason string
 
 const (
-	// There is no such code. Codes are case-sensitive.
+	// There is no such code. Codes are case-sensitive unless `codesIgnoreCase` is set.
 	PromotionCodeReasonUnknown PromotionCodeReason = "UNKNOWN"
 	// Its promotion has ended.
 	PromotionCodeReasonExpired PromotionCodeReason = "EXPIRED"
@@ -1100,7 +1100,7 @@ func (v *ShopCardStock) GetAvailable() int { return v.Available }
 // ShopCartQueryNodesAuthoredAttribute includes the requested fields of the GraphQL type AuthoredAttribute.
 // The GraphQL type's documentation follows.
 //
-// A declared attribute as authored. Attributes are written by `attributesDeclare` and by import.
+// A declared attribute as authored. Attributes are written by `attributesUpsert` and by import.
 type ShopCartQueryNodesAuthoredAttribute struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1197,7 +1197,7 @@ func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsSet` and by import.
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import.
 type ShopCartQueryNodesAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1873,7 +1873,7 @@ func (v *ShopCartQueryNodesStock) GetAvailable() int { return v.Available }
 // ShopCartQueryNodesSynonym includes the requested fields of the GraphQL type Synonym.
 // The GraphQL type's documentation follows.
 //
-// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsSet` and by import.
+// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsUpsert` and by import.
 type ShopCartQueryNodesSynonym struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -2412,8 +2412,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNo
 // The GraphQL type's documentation follows.
 //
 // Values that a list of products can be narrowed by, with counts. The counts of a group ignore what was
-// chosen of that group in the argument `facets`, and apply all other conditions. They show how many products
-// the list has after another value is chosen. Conditions of `filter` always apply.
+// chosen of that group in the argument `facets`, and apply all other conditions: so many products have the value. If
+// nothing of the group is chosen, the list has that many once the value is; a further value of a group adds those
+// that it does not list yet. Conditions of `filter` always apply.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets struct {
 	// Everything to narrow the list by: tags, product types, options of variations and filterable
 	// attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
@@ -4078,7 +4079,7 @@ type ShopProductQueryProduct struct {
 	Extensions json.RawMessage `json:"extensions"`
 	// Fields that the shopper fills in, as the merchant defined them.
 	CustomInputs json.RawMessage `json:"customInputs"`
-	// Images and documents, in the merchant's order.
+	// Images and documents, in the merchant's order. `mainImage` is among them only if the merchant attached it here too.
 	Files []ShopProductQueryProductFilesProductFile `json:"files"`
 	// How the variants of this parent differ, for example by size. Empty for other products.
 	Variations []ShopProductQueryProductVariationsVariation `json:"variations"`
@@ -5472,8 +5473,9 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) __
 // The GraphQL type's documentation follows.
 //
 // Values that a list of products can be narrowed by, with counts. The counts of a group ignore what was
-// chosen of that group in the argument `facets`, and apply all other conditions. They show how many products
-// the list has after another value is chosen. Conditions of `filter` always apply.
+// chosen of that group in the argument `facets`, and apply all other conditions: so many products have the value. If
+// nothing of the group is chosen, the list has that many once the value is; a further value of a group adds those
+// that it does not list yet. Conditions of `filter` always apply.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacets struct {
 	// Everything to narrow the list by: tags, product types, options of variations and filterable
 	// attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
@@ -6277,7 +6279,7 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 // ShopThingQueryNodeAuthoredAttribute includes the requested fields of the GraphQL type AuthoredAttribute.
 // The GraphQL type's documentation follows.
 //
-// A declared attribute as authored. Attributes are written by `attributesDeclare` and by import.
+// A declared attribute as authored. Attributes are written by `attributesUpsert` and by import.
 type ShopThingQueryNodeAuthoredAttribute struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6374,7 +6376,7 @@ func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsSet` and by import.
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import.
 type ShopThingQueryNodeAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6649,7 +6651,7 @@ func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
 // ShopThingQueryNodeSynonym includes the requested fields of the GraphQL type Synonym.
 // The GraphQL type's documentation follows.
 //
-// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsSet` and by import.
+// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsUpsert` and by import.
 type ShopThingQueryNodeSynonym struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
