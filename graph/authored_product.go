@@ -6,11 +6,11 @@ import (
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/internal/auth"
-	"portico/store"
 	"portico/store/catalog"
 )
 
-// AuthoredProduct reads the products of all root fields of its name together that have the same member.
+// AuthoredProduct returns one product. If several root fields identify theirs by the same member, such as sku, the first reads
+// the products of all.
 func (r queryResolver) AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error) {
 	if err := auth.Require(ctx, "Query.authoredProduct"); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func (r queryResolver) AuthoredProduct(ctx context.Context, by model.AuthoredPro
 	source, err := opctx.ReadTogether(ctx, "authoredProduct", argument, value, func(ctx context.Context, values []string) (map[string]*catalog.AuthoredProduct, error) {
 		return r.store.Catalogs.AuthoredProductsBy(ctx, key, values)
 	})
-	if source == nil {
+	if source == nil { // absent, or failed: singleRow would make a row of nil
 		return nil, err
 	}
 	return singleRow[model.AuthoredProduct](source, err)
@@ -46,15 +46,4 @@ func (r authoredProductResolver) Product(ctx context.Context, obj *model.Authore
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, productsOfRows)
-}
-
-func (r queryResolver) CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error) {
-	if err := auth.Require(ctx, "Query.catalogPendingChanges"); err != nil {
-		return nil, err
-	}
-	pending, err := r.store.Publisher.PendingChanges(ctx, store.LocalID(catalogID), pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return model.NewPendingChanges(pending), nil
 }

@@ -49,7 +49,7 @@ func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Cand
 	d := candidateDependencies{store: b.resolver.store, settings: b.settings, stock: b.stock}
 	if view := opctx.From(ctx).CurrentView(); view != nil {
 		if d.choice = view.Choice(); d.choice == nil {
-			return
+			return // another request may not use what the view read
 		}
 		candidate.Bytes += d.choice.Bytes()
 	}
@@ -60,7 +60,7 @@ func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Cand
 // candidateDependencies are what a response was made from.
 type candidateDependencies struct {
 	store    *shop.Store
-	choice   *release.Choice // nil for none
+	choice   *release.Choice // what the view was chosen by, and what was read through it; nil if there was no view
 	settings *store.Settings
 	stock    *stock.Reads
 }
@@ -72,14 +72,14 @@ func (d candidateDependencies) complete(candidate responsecache.Candidate, at in
 		return &candidate
 	}
 	renewed := candidate
-	renewed.Response = nil // the cache in front has it
+	renewed.Response = nil // the front cache has it
 	candidate.Renew = func(last *responsecache.Response) *responsecache.Candidate {
 		reads, updated := d.store.Stock.RenewReads(d.stock)
 		if reads == nil || !d.unchangedButStock() {
 			return nil
 		}
 		text := slices.Clone(last.Body)
-		store.AppendTime(text[:at], updated)
+		store.AppendTime(text[:at], updated) // overwrites the old time, which has the same length
 		now, renewed := d, renewed
 		now.stock, renewed.Response = reads, responsecache.NewResponse(text, nil)
 		return now.complete(renewed, at)

@@ -123,7 +123,7 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		var rows, inputs []string
-		for i := range code.MaxCodes {
+		for i := range code.MaxCodesPerRequest {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`,
 				i, user, user))
@@ -138,7 +138,7 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 			Meta struct{ Results struct{ Total int } }
 		}
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &list))
-		require.Equal(t, 2*code.MaxCodes+2, list.Meta.Results.Total)
+		require.Equal(t, 2*code.MaxCodesPerRequest+2, list.Meta.Results.Total)
 	})
 }
 

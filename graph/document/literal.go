@@ -45,7 +45,7 @@ func isScalarLiteral(value *ast.Value) bool {
 	case ast.Variable, ast.NullValue, ast.StringValue, ast.BlockValue:
 		return true
 	case ast.ListValue:
-		return !custom || value.ExpectedType.Elem != nil
+		return !custom || value.ExpectedType.Elem != nil // the library reports lists for its own scalars and enums
 	case ast.ObjectValue:
 		return !custom && len(value.Children) > 0 // the library reports each member
 	}

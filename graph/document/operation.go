@@ -80,7 +80,8 @@ func (op *Operation) RootFields(visit func(*ast.Field)) {
 	walk(op.Definition.SelectionSet)
 }
 
-// RootIDs implements opctx.Roots. A second run is charged field by field, so each reads its own.
+// RootIDs implements opctx.Roots: it returns the distinct values of an argument of the root fields of a name. In a second run
+// (plan.IsSecondRun) it returns nil: that is charged field by field, so each field reads its own row.
 func (op *PreparedOperation) RootIDs(ctx context.Context, field, argument string) (ids []string) {
 	if plan.IsSecondRun(ctx) {
 		return nil

@@ -172,6 +172,7 @@ func (p *Processor) validate(document *ast.QueryDocument) (errs gqlerror.List) {
 			report(err)
 		})
 	}
+	// After the walk, also if it was stopped: adds to errors of values which argument they are about.
 	defer func() { nameArguments(document, errs) }()
 	core.Walk(p.Schema, document, observers)
 	if len(errs) > 0 {

@@ -5,22 +5,16 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/opctx"
 	"portico/graph/plan"
 )
 
-// The executors, as metrics name them.
-const (
-	byPlan   = "plan"
-	byGqlgen = "gqlgen"
-)
-
-// aroundRootFields counts a root field, checks the budget and records a replay. Plans and gqlgen's
-// executor both call it.
+// aroundRootFields runs a root field. It counts it, refuses it once the budget is spent or if its input has the global id of
+// another type, and records which members of the input are null. It also records whether the write was a replay: the stored
+// result of an idempotency key. Plans and gqlgen's executor both call it.
 func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	if e.CountField != nil && !plan.IsRepeated(ctx) {
+	if e.CountField != nil && !plan.IsRepeated(ctx) { // else the run before counted it
 		field := graphql.GetRootFieldContext(ctx).Field
 		e.CountField(ctx, field.ObjectDefinition.Name+"."+field.Name)
 	}
@@ -52,13 +46,6 @@ func (e *Executor) countFields(ctx context.Context, coordinates []string) {
 	}
 	for _, coordinate := range coordinates {
 		e.CountField(ctx, coordinate)
-	}
-}
-
-// countGqlgen counts a query that gqlgen's executor runs, unless the client is gone.
-func (e *Executor) countGqlgen(ctx context.Context, operation *graphql.OperationContext) {
-	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
-		e.CountExecutor(byGqlgen)
 	}
 }
 

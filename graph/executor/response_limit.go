@@ -39,21 +39,21 @@ func (e *Executor) reserve(ctx context.Context) error { return e.acquireExpensiv
 
 func (e *Executor) acquireExpensive(ctx context.Context, running bool) error {
 	op := opctx.From(ctx)
-	if op == nil || e.Limiter == nil || op.ReleaseExpensive != nil {
+	if op == nil || e.Limiter == nil || op.ReleaseExpensiveSlot != nil {
 		return nil
 	}
 	end, err := e.Limiter.AcquireExpensive(ctx, running)
 	if err == nil {
-		op.ReleaseExpensive = end
+		op.ReleaseExpensiveSlot = end
 	}
 	return err
 }
 
-// ReleaseExpensive releases the expensive slot of an operation, if it has one.
-func ReleaseExpensive(ctx context.Context) {
-	if op := opctx.From(ctx); op != nil && op.ReleaseExpensive != nil {
-		op.ReleaseExpensive()
-		op.ReleaseExpensive = nil
+// ReleaseExpensiveSlot releases the expensive slot of an operation, if it has one.
+func ReleaseExpensiveSlot(ctx context.Context) {
+	if op := opctx.From(ctx); op != nil && op.ReleaseExpensiveSlot != nil {
+		op.ReleaseExpensiveSlot()
+		op.ReleaseExpensiveSlot = nil
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
@@ -16,6 +18,12 @@ import (
 const (
 	stepPrepare = "graphql.prepare" // parse, validate and plan
 	stepRun     = "graphql.run"
+)
+
+// The executors, as metrics name them.
+const (
+	byPlan   = "plan"
+	byGqlgen = "gqlgen"
 )
 
 // errResponse is the error of a step whose response has errors.
@@ -60,4 +68,11 @@ func addCodes(codes []store.Code, errs gqlerror.List) []store.Code {
 		}
 	}
 	return codes
+}
+
+// countGqlgen counts a query that gqlgen's executor runs, unless the client is gone.
+func (e *Executor) countGqlgen(ctx context.Context, operation *graphql.OperationContext) {
+	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
+		e.CountExecutor(byGqlgen)
+	}
 }

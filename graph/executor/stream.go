@@ -17,6 +17,7 @@ import (
 // response. Each response has its own slot of the concurrency limiter and its own budget, and each event of a subscription its own
 // view. It is not safe for concurrent use, but for End.
 type Stream struct {
+	// execution is in execute.go.
 	execution
 	ctx    context.Context // of the operation
 	start  time.Time
@@ -54,7 +55,7 @@ func (s *Stream) End() {
 	defer s.mu.Unlock()
 	began := s.start
 	if s.op.IsSubscription() {
-		began = time.Time{}
+		began = time.Time{} // its duration means nothing: record leaves it out
 	}
 	s.record(s.ctx, s.stats, began)
 }
@@ -70,7 +71,7 @@ func (s *Stream) addCodes(errs gqlerror.List) {
 
 // Next returns the next response; nil if the operation ended.
 func (s *Stream) Next(ctx context.Context) *graphql.Response {
-	ReleaseExpensive(s.last)
+	ReleaseExpensiveSlot(s.last) // the response before was written
 	if s.ended || ctx.Err() != nil {
 		return nil
 	}
@@ -85,11 +86,11 @@ func (s *Stream) Next(ctx context.Context) *graphql.Response {
 	s.last = store.WithLockWaitListener(s.begin(), store.LockWaitFunc(end))
 	resp := s.respond()
 	if resp.Result == nil {
-		ReleaseExpensive(s.last)
+		ReleaseExpensiveSlot(s.last)
 		return nil
 	}
 	s.redact(&resp)
-	s.costSent = true
+	s.costSent = true // only the first response has it
 	s.addCodes(resp.Result.Errors)
 	return resp.Result
 }

@@ -20,8 +20,8 @@ type Operation struct {
 	Budget      *Budget      // nil outside of GraphQL
 	Idempotency *Idempotency // nil if no request began the operation, as in a subscription's event
 
-	// ReleaseExpensive returns the operation's place among the expensive ones; nil if it has none.
-	ReleaseExpensive func()
+	// ReleaseExpensiveSlot releases the operation's expensive slot; nil if it has none.
+	ReleaseExpensiveSlot func()
 
 	// Roots knows the root fields of a query that runs by its plan; nil for other operations.
 	Roots    Roots

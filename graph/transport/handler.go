@@ -115,7 +115,7 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Han
 			return
 		}
 		r, known := reqctx.Begin(r)
-		defer executor.ReleaseExpensive(r.Context())
+		defer executor.ReleaseExpensiveSlot(r.Context())
 		switch {
 		case r.Method == http.MethodPost:
 			server.post(w, r, known)

@@ -70,14 +70,14 @@ func ChooseOptions(variations []Variation, optionIDs []string) (chosen []Variati
 // OptionPositions returns the positions of a child's options, one for each variation; missing
 // ones come last.
 func OptionPositions(variations []Variation, optionIDs []string) []int {
-	places := make([]int, len(variations))
+	positions := make([]int, len(variations))
 	for i, v := range variations {
-		places[i] = len(v.Options)
+		positions[i] = len(v.Options)
 		if at := slices.IndexFunc(v.Options, func(o VariationOption) bool { return slices.Contains(optionIDs, o.ID) }); at >= 0 {
-			places[i] = at
+			positions[i] = at
 		}
 	}
-	return places
+	return positions
 }
 
 // NewVariantChild returns the options of a child; ok is false if a variation has none, so
@@ -121,7 +121,7 @@ func (v *Variants) optionIDs() [][]string {
 	return list
 }
 
-// appendJSON appends the members of meta.
+// appendJSON appends the members of a product's meta that are about its variants.
 func (v *Variants) appendJSON(dst []byte) []byte {
 	dst = appendArrayOf(store.AppendName(dst, "variations"), v.Variations)
 	dst = appendArrayOf(store.AppendName(dst, "child_variations"), v.Chosen)
@@ -131,8 +131,8 @@ func (v *Variants) appendJSON(dst []byte) []byte {
 }
 
 // Variations parses a member of variations as appendJSON writes them.
-func (s *DocumentScanner) Variations(name string) []Variation {
-	s.Skip(name)
+func (s *DocumentScanner) Variations(prefix string) []Variation {
+	s.Skip(prefix)
 	s.Skip(`[`)
 	list := []Variation{}
 	s.List(func() {

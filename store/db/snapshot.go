@@ -42,7 +42,7 @@ func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
 // RenewableSnapshot is Snapshot for an fn that reads for long while this process writes, and that calls
 // Renew now and then.
 func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
-	phase, err := s.identityGuard.begin()
+	phase, err := s.identityGuard.begin() // fails if the database was dropped and restored, as verify does if it was meanwhile
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 	if s.dialect.SingleWriter() {
 		v.prepared = newStatements() // closed with the transaction
 	}
-	if err := v.bulk(ctx, s.dialect); err != nil {
+	if err := v.bulk(ctx, s.dialect); err != nil { // settings for reading many rows
 		return err
 	}
 	if err := fn(v); err != nil {

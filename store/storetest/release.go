@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/text/language"
 
 	"portico/store"
 	"portico/store/release"
@@ -31,14 +30,6 @@ func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 		require.NoError(t, err, catalog)
 		require.Equal(t, catalog, published.CatalogID)
 	}
-}
-
-// Languages parses BCP 47 tags, separated by commas, the preferred one first. It panics if one is not valid.
-func Languages(list string) (tags []language.Tag) {
-	for tag := range strings.FieldsFuncSeq(list, func(c rune) bool { return c == ',' || c == ' ' }) {
-		tags = append(tags, language.MustParse(tag))
-	}
-	return tags
 }
 
 // View returns what a shopper sees.
@@ -96,17 +87,6 @@ func ProductJSON(t require.TestingT, product *release.Product) (members map[stri
 	return members
 }
 
-// JSONAt returns the member at a path.
-func JSONAt(t require.TestingT, value any, path ...string) any {
-	for _, name := range path {
-		members, ok := value.(map[string]any)
-		require.True(t, ok, "%s of %v", name, path)
-		require.Contains(t, members, name)
-		value = members[name]
-	}
-	return value
-}
-
 // FirstPage returns the name of the first product of a view, and its cursor.
 func FirstPage(t require.TestingT, v *release.View) (name, cursor string) {
 	slice, err := v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: new(1)}})
@@ -132,7 +112,7 @@ func RenameProducts(t require.TestingT, s *shop.Store, version string) {
 }
 
 // ReorderShop renames the product chalk and the node paints, so that the lists that have them are in
-// another order by name for each other n.
+// one order by name for even n, and in another for odd n.
 func ReorderShop(t require.TestingT, s *shop.Store, n int) {
 	letter := []string{"A", "Z"}[n%2]
 	product, node := ShopLine("product", "chalk"), ShopLine("node", "paints")

@@ -178,6 +178,7 @@ func (d *templateData) Leaf(ref *config.TypeReference) leaf {
 			return leaf{"x.Boolean(" + value + ")", false}
 		}
 	}
+	// AppendX beside MarshalX writes the same without a Marshaler, and nothing for null (graph/model/scalar.go).
 	if twin := ref.Marshaler.Pkg().Scope().Lookup("Append" + strings.TrimPrefix(name, "Marshal")); twin != nil && !ref.IsContext {
 		return leaf{"x.SetBytes(" + templates.Call(twin.(*types.Func)) + "(x.Bytes(), " + value + "))", true}
 	}
@@ -202,7 +203,8 @@ func (d *templateData) IsInterface(ref *config.TypeReference) bool {
 	return ref.Definition.Kind == ast.Interface || ref.Definition.Kind == ast.Union
 }
 
-// Satisfies are the names of the conditions that an object meets.
+// Satisfies is the Go code of plan.Object.Satisfies: the type conditions of fragments that an object meets, which are its
+// name and its interfaces.
 func (d *templateData) Satisfies(o *codegen.Object) string {
 	names := []string{strconv.Quote(o.Name)}
 	for _, implemented := range o.Implements {

@@ -92,8 +92,9 @@ var (
 	sweptAge        = newDesc("portico_sweep_age_seconds", "Time since a server last deleted all obsolete rows, by kind; omitted until the first time.", "kind")
 	sweptDue        = newDesc("portico_sweep_due", "Obsolete rows, or whole releases, to delete, counted up to 1000, by kind.", "kind")
 	failedWrites    = newDesc("portico_database_failed_writes_total", "Writes that the database did not take, by cause: full (its disk), read_only or connection.", "cause")
-	slowStatements  = newDesc("portico_database_slow_statements_total", "SQL statements that took 100 ms or longer, by operation and table, such as SELECT product.", "statement")
-	databaseUp      = newDesc("portico_database_up", "1 if the database responded at this scrape, else 0.")
+	// slowStatements are counted, with the threshold, in store/db/slow_statements.go.
+	slowStatements = newDesc("portico_database_slow_statements_total", "SQL statements that took 100 ms or longer, by operation and table, such as SELECT product.", "statement")
+	databaseUp     = newDesc("portico_database_up", "1 if the database responded at this scrape, else 0.")
 )
 
 func newDesc(name, help string, labels ...string) *prometheus.Desc {

@@ -116,6 +116,7 @@ var tables = []table{
 	})},
 }
 
+// productTexts returns the columns of the texts that catalog.ProductTextMembers lists: add one there.
 func productTexts() (columns []column) {
 	for _, m := range catalog.ProductTextMembers {
 		columns = append(columns, attribute(m.Name, textCell))

@@ -16,8 +16,8 @@ const (
 	PerItem ConsumeUnit = "per_item" // an item of the cart to which the promotion applies
 )
 
-// MaxCodes limits the codes of one request.
-const MaxCodes = 10_000
+// MaxCodesPerRequest limits the codes of one request.
+const MaxCodesPerRequest = 10_000
 
 // PromotionCode is a code of a promotion. Codes are compared byte by byte.
 type PromotionCode struct {

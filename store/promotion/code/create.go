@@ -56,7 +56,7 @@ func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 // order. unit applies to codes without one; the default is PerCart.
 //
 // It returns NOT_FOUND for an unknown promotion. It returns UNPROCESSABLE for a promotion that is
-// automatic or has ended, for no codes or more than MaxCodes, and for each code that a promotion
+// automatic or has ended, for no codes or more than MaxCodesPerRequest, and for each code that a promotion
 // which has not ended holds, this one included. The error lists every invalid row in order, or
 // the first ones of very many.
 func (s *Service) Create(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
@@ -86,8 +86,8 @@ func (s *Service) createAlone(r *createRequest) {
 		switch {
 		case len(asked.codes) == 0:
 			return out, store.Unprocessablef([]string{"codes"}, "is required: name at least one code")
-		case len(asked.codes) > MaxCodes:
-			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, got %d. Send them in several requests.", MaxCodes, len(asked.codes))
+		case len(asked.codes) > MaxCodesPerRequest:
+			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, got %d. Send them in several requests.", MaxCodesPerRequest, len(asked.codes))
 		}
 		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.Errors), likely)
 		return out, err

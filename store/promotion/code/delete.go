@@ -15,8 +15,8 @@ import (
 // returns NOT_FOUND for an unknown promotion and for each code it does not have, and
 // UNPROCESSABLE for the code of an automatic promotion.
 func (s *Service) Delete(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
-	if len(codes) == 0 || len(codes) > MaxCodes {
-		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodes, len(codes))
+	if len(codes) == 0 || len(codes) > MaxCodesPerRequest {
+		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodesPerRequest, len(codes))
 	}
 	m, err := MatchOf(ctx, s.db)
 	if err != nil {

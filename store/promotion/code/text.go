@@ -13,7 +13,7 @@ import (
 // redeemed and deleted.
 const (
 	MaxCodeLength = 64  // characters
-	MaxBytes      = 256 // of any stored code
+	MaxCodeBytes  = 256 // of any stored code
 )
 
 // checkCodeText checks a code to create: 1 to MaxCodeLength printable characters, usable as a
@@ -41,4 +41,4 @@ func checkCodeText(f *authoring.Validator, member, code string) {
 func isCodeCharacter(c rune) bool { return unicode.IsPrint(c) && c != '/' && c != utf8.RuneError }
 
 // IsText reports whether a text could be a stored code.
-func IsText(text string) bool { return store.IsStorableText(text) && len(text) <= MaxBytes }
+func IsText(text string) bool { return store.IsStorableText(text) && len(text) <= MaxCodeBytes }

@@ -50,9 +50,10 @@ func Subtotal(lines []Line) (minor int64) {
 	return minor
 }
 
-// Apply returns the discounts of the cart, by promotion id. The result does not depend on the order of the
-// offers, nor on that of the lines but for their indexes. The offers' promotions must be active, and for
-// the cart's catalog. The error is that of Spend.
+// Apply applies promotions of items first, each unit in at most one of them (competing.go), then the one
+// promotion of the whole cart that takes off the most of what is left. It returns the discounts by promotion
+// id. The result does not depend on the order of the offers, nor on that of the lines but for their indexes.
+// The offers' promotions must be active, and for the cart's catalog. The error is that of Spend.
 func (c *Cart) Apply(offers []Offer) ([]Discount, error) {
 	var items, whole []*application
 	for _, a := range c.applicable(offers) {

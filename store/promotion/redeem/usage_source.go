@@ -27,7 +27,7 @@ func (u *usageSource) Key() string { return u.ID }
 func (u *usageSource) Check(f *authoring.Validator) {
 	f.ID("id", &u.ID)
 	f.Refers("promotion_id", "promotion", &u.PromotionID)
-	f.Required("code", u.Code, code.MaxBytes)
+	f.Required("code", u.Code, code.MaxCodeBytes)
 	f.Text("user", u.User, authoring.MaxName)
 	f.Text("reference", u.Reference, authoring.MaxName)
 	f.Text("actor", u.Actor, authoring.MaxName)
