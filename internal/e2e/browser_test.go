@@ -398,7 +398,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	is("{ setti}")
 	with("y", chromedp.ModifierCtrl)
 	is("{ settings { }}")
-	typing(kb.ArrowUp, kb.End, "page")
+	typing(kb.ArrowUp, kb.End, "lo")
 	choices()
 	typing(kb.ArrowDown)
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".cm-tooltip-autocomplete li:nth-child(2)[aria-selected]")))
@@ -428,7 +428,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type ProductFacets"`)
 	b.picture(t, "playground-reference")
 	b.do(t, chromedp.Click(chromedp.CSS("#reference-page dt a")))
-	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type FacetValue"`)
+	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type PriceFacet"`)
 	seeReload(t, b, s)
 
 	// A link runs queries at once, but not mutations.

@@ -28,7 +28,7 @@ func TestTokenRateLimit(t *testing.T) {
 	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	require.NoError(t, err)
 	require.True(t, 1 <= after && after <= 20, "three per minute means one every 20 s, not after %d", after)
-	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"Rate limit for token requests exceeded by this client: at most 3 per minute. Retry in %d seconds."}]}`, after), body)
+	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"Rate limit for token requests exceeded by this client: at most 3 per minute. Retry in %d seconds.","code":"RATE_LIMITED"}]}`, after), body)
 
 	for range 3 {
 		status, _ = s.login(t, other, otherSecret, "X-Forwarded-For", "203.0.113.1")

@@ -28,9 +28,10 @@ async function rejected(call) {
 // isError checks an error as users read it; under /catalog its status is a string.
 function isError(error, status, detail) {
   assert.equal(error.errors.length, 1, JSON.stringify(error))
-  assert.deepEqual(Object.keys(error.errors[0]).sort(), ['detail', 'status', 'title'])
-  assert.equal(error.errors[0].status, status)
-  assert.match(error.errors[0].detail, detail)
+  const { source: _, ...members } = error.errors[0]
+  assert.deepEqual(Object.keys(members).sort(), ['code', 'detail', 'status', 'title'])
+  assert.equal(members.status, status)
+  assert.match(members.detail, detail)
 }
 
 // connector changes where the SDK goes, and nothing else of it.
@@ -280,13 +281,13 @@ exports.run = function run(sdk) {
     const { data: promotion } = await admin.Promotions.Create(fixed('twice'))
     await admin.Promotions.AddCodes(promotion.id, [{ code: code('ONCE') }])
     const twice = await rejected(admin.Promotions.AddCodes(promotion.id, [{ code: code('ONCE') }]))
-    assert.deepEqual(twice, { errors: [{ status: 422, title: 'Duplicate code', detail: 'Promotion code already in use' }] })
+    assert.deepEqual(twice, { errors: [{ status: 422, title: 'Duplicate code', detail: 'Promotion code already in use', code: 'DUPLICATE_CODE', source: { pointer: '/data/codes/0/code' } }] })
     const cased = await rejected(admin.Promotions.AddCodes(promotion.id, [{ code: code('once').toLowerCase() }]))
     assert.equal(cased.errors[0].title, 'Duplicate code', 'in a new shop case does not count')
 
     const { data: automatic } = await admin.Promotions.Create(fixed('automatic', { automatic: true }))
     const refused = await rejected(admin.Promotions.AddCodes(automatic.id, [{ code: code('NO') }]))
-    assert.deepEqual(refused, { errors: [{ status: 422, title: 'No codes allowed', detail: 'Cannot add codes to an automatic promotion' }] })
+    assert.deepEqual(refused, { errors: [{ status: 422, title: 'No codes allowed', detail: 'Cannot add codes to an automatic promotion', code: 'CODES_NOT_ALLOWED' }] })
     const { data: codes } = await admin.Promotions.Codes(automatic.id)
     assert.deepEqual(codes.map(item => item.code), [`auto_${automatic.id}`])
     await admin.Promotions.Delete(automatic.id)

@@ -127,5 +127,5 @@ test('the currencies and the location of stock', async () => {
   assert.deepEqual(locations.map(location => [location.id, location.type, location.attributes.name]), [['default', 'inventory_location', 'Default']])
   const admin = sdk.connect().ep
   sdk.isError(await sdk.rejected(admin.MultiLocationInventories.Locations.Create({ name: 'Berlin' })), 405, /POST/)
-  sdk.isError(await sdk.rejected(admin.MultiLocationInventories.Get('locations').then(answer => answer.data.type === 'stock' ? answer : Promise.reject({ errors: [{ status: 0, title: '', detail: 'no stock record' }] }))), 0, /no stock record/)
+  sdk.isError(await sdk.rejected(admin.MultiLocationInventories.Get('locations').then(answer => answer.data.type === 'stock' ? answer : Promise.reject({ errors: [{ status: 0, title: '', detail: 'no stock record', code: '' }] }))), 0, /no stock record/)
 })
