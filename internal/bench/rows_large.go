@@ -35,7 +35,9 @@ func (s *shop) searchTerms() (w searchTerms, err error) {
 		Data struct {
 			Products struct {
 				Nodes  []struct{ Name string }
-				Facets struct{ Tags []struct{ Value string } }
+				Facets struct {
+					Groups []struct{ Values []struct{ Value string } }
+				}
 			}
 		}
 	}
@@ -48,8 +50,10 @@ func (s *shop) searchTerms() (w searchTerms, err error) {
 			w.names = append(w.names, product.Name)
 		}
 	}
-	for _, tag := range answer.Data.Products.Facets.Tags {
-		w.tags = append(w.tags, tag.Value)
+	for _, group := range answer.Data.Products.Facets.Groups {
+		for _, tag := range group.Values {
+			w.tags = append(w.tags, tag.Value)
+		}
 	}
 	return w, nil
 }
