@@ -143,9 +143,6 @@ func TestAmountsHaveACurrency(t *testing.T) {
 	}
 }
 
-// ownIDs names fields with ids of other services, which have no global id, and the ids of a filter, which are those sent.
-var ownIDs = append([]string{"ProductFilterValues.ids", "IDFilterValues.in"}, withoutGlobalID...)
-
 // An id is global, and a uuid is the service's own: `id`, `promotionId`, `uuid`, `catalogUuid`, `productUuids`. The description
 // says so, where the id is of another object.
 func TestIDFieldsDescribeTheirForm(t *testing.T) {
@@ -156,7 +153,7 @@ func TestIDFieldsDescribeTheirForm(t *testing.T) {
 		}
 		for _, field := range definition.Fields {
 			coordinate := definition.Name + "." + field.Name
-			if isDeprecated(field.Directives) || slices.Contains(ownIDs, field.Name) || slices.Contains(ownIDs, coordinate) {
+			if isDeprecated(field.Directives) || slices.Contains(withoutGlobalID, field.Name) || slices.Contains(withoutGlobalID, coordinate) {
 				continue
 			}
 			name := strings.ToLower(strings.TrimSuffix(field.Name, "s"))
@@ -212,7 +209,7 @@ func TestDeprecationsHaveADate(t *testing.T) {
 
 // jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.
 var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.restDetails", "PromotionPreview.restDetails",
-	"ProductFilterValues.bounds", "ProductFilterValues.and", "AuthoredProduct.customInputs", "AuthoredProduct.extensions", "AuthoredProduct.shopperAttributes",
+	"AuthoredProduct.customInputs", "AuthoredProduct.extensions", "AuthoredProduct.shopperAttributes",
 	"AuthoredProductAttribute.value"}
 
 // A value whose members are known has a type.
