@@ -39,13 +39,12 @@ const (
 	maxWork       = 64 << 20 // bytes allocated, those of the response too
 	maxResponse   = 8 << 20  // bytes, --document-response-bytes
 	maxStatements = 60_000 / 8
-	maxCharged    = 60_000*limits.BytesPerUnit + lastCharge // bytes read and steps of loops that compute
+	maxCharged    = 60_000 * limits.BytesPerUnit // bytes read and steps of loops that compute
 
-	lastCharge   = 100 * 4 << 10 // the charge that is refused counts too: a page of 100 products
-	fixedWork    = 512 << 10     // bytes of any request: its view, and the tree of nodes
-	costlier     = 4             // how many times its cost an operation may turn out to be
-	perStatement = 8             // units of cost
-	perByte      = 3             // bytes allocated for each byte of a response, whose own bound is in bytes
+	fixedWork    = 512 << 10 // bytes of any request: its view, and the tree of nodes
+	costlier     = 4         // how many times its cost an operation may turn out to be
+	perStatement = 8         // units of cost
+	perByte      = 3         // bytes allocated for each byte of a response, whose own bound is in bytes
 
 	perDocumentByte = 128 // bytes allocated to compile a document, which has bounds of its own
 )
