@@ -56,8 +56,8 @@ func (r queryResolver) ActivePromotions(ctx context.Context, first int) ([]*cart
 	if err != nil {
 		return nil, err
 	}
-	if first < 1 || first > cart.MaxActivePromotions {
-		return nil, outOfBounds("first", first, 1, cart.MaxActivePromotions)
+	if err := store.CheckLimit("first", first); err != nil {
+		return nil, err
 	}
 	return r.store.Carts.ActivePromotions(ctx, v, first)
 }

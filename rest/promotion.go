@@ -134,12 +134,8 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	isRest := func(name string) bool {
-		_, found := store.MemberType(reflect.TypeFor[promotion.RestDetails](), name)
-		return found
-	}
 	nulls := opctx.Nulls(r.Context())
-	r = r.WithContext(opctx.WithNulls(r.Context(), slices.DeleteFunc(slices.Clone(nulls), isRest)))
+	r = r.WithContext(opctx.WithNulls(r.Context(), slices.DeleteFunc(slices.Clone(nulls), promotion.IsRestDetail)))
 	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: b.change(nulls)}
 	if string(input.RestDetails) == "{}" {
 		input.RestDetails = nil

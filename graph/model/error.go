@@ -1,7 +1,6 @@
 package model
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
@@ -61,7 +60,7 @@ func ArgumentPath(path []string) []string {
 	if len(path) == 0 {
 		return path
 	}
-	if _, inRest := store.MemberType(reflect.TypeFor[promotion.RestDetails](), path[0]); inRest {
+	if promotion.IsRestDetail(path[0]) {
 		return append([]string{"restDetails"}, path...)
 	}
 	spelled := slices.Clone(path)

@@ -10,8 +10,8 @@ import (
 	"portico/store/release"
 )
 
-// MaxFacetState is the largest number of bytes of a FacetState in a request.
-const MaxFacetState = 2048
+// maxFacetState is the largest number of bytes of a FacetState in a request.
+const maxFacetState = 2048
 
 // The keys of groups: those of options and attributes are followed by a name.
 const (
@@ -38,8 +38,8 @@ func ParseFacetState(text *string) (state FacetState, err error) {
 	if text == nil || *text == "" {
 		return state, nil
 	}
-	if len(*text) > MaxFacetState {
-		return state, store.Invalidf([]string{"facets"}, "must have at most %d bytes, got %d. Choose fewer values.", MaxFacetState, len(*text))
+	if len(*text) > maxFacetState {
+		return state, store.Invalidf([]string{"facets"}, "must have at most %d bytes, got %d. Choose fewer values.", maxFacetState, len(*text))
 	}
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(*text)
 	var groups [][]string

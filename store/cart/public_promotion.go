@@ -54,9 +54,6 @@ func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	return public
 }
 
-// MaxActivePromotions bounds the length of ActivePromotions.
-const MaxActivePromotions = 100
-
 // ActivePromotions returns the active automatic promotions of a view's catalog, at most first, those that end first, in one statement.
 // Those that give nothing in the view's currency are left out.
 func (s *Service) ActivePromotions(ctx context.Context, v *release.View, first int) ([]*PublicPromotion, error) {

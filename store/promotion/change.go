@@ -47,6 +47,12 @@ type RestDetails struct {
 	TargetCatalogs []string            `json:"target_catalogs,omitzero"`
 }
 
+// IsRestDetail reports whether a member is one of RestDetails.
+func IsRestDetail(name string) bool {
+	_, found := store.MemberType(reflect.TypeFor[RestDetails](), name)
+	return found
+}
+
 // expand returns the change with the members of Details or RestDetails, of an update with its nulls
 // applied. The error names members that are wrong whatever the promotion is.
 func (c PromotionChange) expand(update bool) (PromotionChange, error) {
