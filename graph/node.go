@@ -35,7 +35,11 @@ func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNo
 	if err != nil {
 		return nil, err
 	}
-	return readNodes(ctx, v, query)
+	slice, err := v.Nodes(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewConnection(slice, model.NewBatch[model.CatalogNode](slice.Items)), nil
 }
 
 func (r queryResolver) Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error) {
@@ -80,15 +84,6 @@ func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	return release.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
-// readNodes returns a page of nodes.
-func readNodes(ctx context.Context, v *release.View, query release.NodeQuery) (*model.CatalogNodeConnection, error) {
-	slice, err := v.Nodes(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	return model.NewConnection(slice, model.NewBatch[model.CatalogNode](slice.Items)), nil
-}
-
 func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -130,7 +125,7 @@ func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) 
 }
 
 func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj.BatchRow, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
@@ -156,29 +151,15 @@ func nodesIn(id string) release.NodeFilter {
 	return release.NodeFilter{Kind: segment.KindNode, HierarchyID: id}
 }
 
-// nodesOf lists the nodes below a node or hierarchy, loaded for all rows of its batch: the key of the edge has * in place of the
-// node, so that the first row loads all. The nodes are one batch too. A page after or before a cursor is loaded for this row only.
-func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, row model.BatchRow[T], filterOf func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
+// nodesOf lists the nodes below a node or hierarchy, as loadPage does: the key of the edge has * in place of the node, so that the
+// first row loads all. The nodes are one batch too.
+func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, row model.BatchRow[T], filterOf func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if q.page.After != nil || q.page.Before != nil {
-		query, err := q.query(filterOf(node.NodeID()))
-		if err != nil {
-			return nil, err
-		}
-		page, err := readNodes(ctx, v, query)
-		if err == nil {
-			err = opctx.SpendNodes(ctx, len(page.Nodes))
-		}
-		if err != nil {
-			return nil, err
-		}
-		return page, nil
-	}
 	edge := edgeKey("nodes", filterOf("*"), q.filter, q.order, q.page)
-	return model.LoadBy(ctx, row, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
+	return loadPage(ctx, row, edge, q.page, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
 		slices := make([]*store.Slice[*segment.CatalogNode], len(all))
 		below := make([][]*segment.CatalogNode, len(all))
 		rows := 0
@@ -205,21 +186,14 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
+	q := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
 	q.descendants, q.variants = includeDescendants, variants
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, q)
+	return productsOfSiblings(ctx, r.Resolver, obj.BatchRow, q)
 }
 
-// productsOfSiblings lists the products of a node, loaded for all rows of its batch. A page after or
-// before a cursor is loaded for this row only.
-func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, row model.BatchRow[T], q productQuery) (*model.ProductConnection, error) {
-	if q.page.After != nil || q.page.Before != nil {
-		return r.productsOf(ctx, node.NodeID(), q)
-	}
-	return model.LoadBy(ctx, row, q.edgeKey("products"), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
+// productsOfSiblings lists the products of a node, as loadPage does.
+func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *Resolver, row model.BatchRow[T], q productQuery) (*model.ProductConnection, error) {
+	return loadPage(ctx, row, q.edgeKey("products"), q.page, r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, T.NodeID)
 		pages, err := r.productsOfNodes(ctx, unique(ids), q)
 		return model.ValuesByKey(ids, pages), err
@@ -227,20 +201,17 @@ func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *
 }
 
 func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj.BatchRow, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj.BatchRow, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, facets *string, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
+	q := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
 	q.variants = variants
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, q)
+	return productsOfSiblings(ctx, r.Resolver, obj.BatchRow, q)
 }
 
 // Node returns an object by its global id or its stored id.

@@ -36,34 +36,53 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	q := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
+	q.unlisted, q.variants = includeChildren, variants
+	v, query, err := r.productQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
-	q.unlisted, q.variants = includeChildren, variants
-	return r.productsOf(ctx, "", q)
+	if q.unlisted == nil {
+		if query.Unlisted, err = v.NamesSKU(ctx, query.Filter); err != nil {
+			return nil, err
+		}
+	}
+	slice, err := v.Products(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return connectionsOf([]string{""}, map[string]*store.Slice[*release.Product]{"": slice}, q, facetsOf(v, query))[""], nil
 }
 
 // productQuery has the arguments of a list of products.
 type productQuery struct {
-	model.ProductConditions
-	order    *model.ListOrder
-	page     store.Page
-	unlisted *bool // include products without a node; nil if View.NamesSKU decides
+	model.ProductConditions // Chosen is read from facets by Resolver.productQuery
+	facets                  *string
+	order                   *model.ListOrder
+	page                    store.Page
+	unlisted                *bool // include products without a node; nil if View.NamesSKU decides
 
 	descendants bool // of a node: include the products of all nodes below it
 	variants    release.Variants
 }
 
-// productQueryOf returns the query of the arguments that all lists of products have.
-func productQueryOf(filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, page store.Page) (productQuery, error) {
-	chosen, err := model.ParseFacetState(facets)
-	return productQuery{ProductConditions: model.ProductConditions{Given: filter, Chosen: chosen}, order: orderBy, page: page}, err
+// productQueryOf returns the arguments that all lists of products have.
+func productQueryOf(filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, page store.Page) productQuery {
+	return productQuery{ProductConditions: model.ProductConditions{Given: filter}, facets: facets, order: orderBy, page: page}
+}
+
+// loadPage returns a page of an edge, loaded for all rows of the batch. A page after or before a cursor is loaded for this row
+// alone: a cursor belongs to one list.
+func loadPage[R, T, V any](ctx context.Context, row model.BatchRow[T], edge cachekey.Key, page store.Page, r R, load func(R, context.Context, []T) ([]V, error)) (V, error) {
+	if page.After != nil || page.Before != nil {
+		return model.LoadRow(ctx, row, r, load)
+	}
+	return model.LoadBy(ctx, row, edge, r, load)
 }
 
 // edgeKey names an edge with the query as its arguments.
 func (q productQuery) edgeKey(edge string) cachekey.Key {
-	return edgeKey(edge, q.Given, q.Chosen.String(), q.order, q.page, q.descendants, q.variants)
+	return edgeKey(edge, q.Given, q.facets, q.order, q.page, q.descendants, q.variants)
 }
 
 // edgeKey names an edge with its arguments.
@@ -78,8 +97,15 @@ func edgeKey(edge string, arguments ...any) cachekey.Key {
 	return cachekey.New(edge, string(text))
 }
 
-// query returns the store's query.
-func (q productQuery) query(ctx context.Context, nodeID string) (release.ProductQuery, error) {
+// productQuery returns the view of a request, and the store's query of a list.
+func (r *Resolver) productQuery(ctx context.Context, q *productQuery) (*release.View, release.ProductQuery, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, release.ProductQuery{}, err
+	}
+	if q.Chosen, err = model.ParseFacetState(q.facets); err != nil {
+		return nil, release.ProductQuery{}, err
+	}
 	filter, err := q.Filter()
 	if err == nil && filter.InStock != nil {
 		err = auth.Require(ctx, "ProductFilter.inStock")
@@ -88,7 +114,7 @@ func (q productQuery) query(ctx context.Context, nodeID string) (release.Product
 	if q.order == nil && len(filter.Searches) > 0 {
 		sort.By = store.SortRelevance
 	}
-	return release.ProductQuery{NodeID: nodeID, Descendants: q.descendants, Unlisted: q.unlisted != nil && *q.unlisted, Variants: q.variants,
+	return v, release.ProductQuery{Descendants: q.descendants, Unlisted: q.unlisted != nil && *q.unlisted, Variants: q.variants,
 		Filter: filter, Sort: sort, Page: q.page}, err
 }
 
@@ -99,36 +125,9 @@ func facetsOf(v *release.View, query release.ProductQuery) model.FacetSource {
 	}}
 }
 
-// productsOf lists the products of a node, or all products if nodeID is empty.
-func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery) (*model.ProductConnection, error) {
-	v, err := r.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	query, err := q.query(ctx, nodeID)
-	if err != nil {
-		return nil, err
-	}
-	if nodeID == "" && q.unlisted == nil {
-		if query.Unlisted, err = v.NamesSKU(ctx, query.Filter); err != nil {
-			return nil, err
-		}
-	}
-	slice, err := v.Products(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.ProductConditions, q.page, facetsOf(v, query))[nodeID], nil
-}
-
 // productsOfNodes lists the products of several nodes.
 func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q productQuery) (map[string]*model.ProductConnection, error) {
-	v, err := r.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	query, err := q.query(ctx, "")
+	v, query, err := r.productQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +138,9 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	return connectionsOf(nodeIDs, lists, q, facetsOf(v, query)), nil
 }
 
-// productsOfEdge lists the products of an edge, loaded for all rows of the product's batch. A page after
-// or before a cursor is loaded for this product only.
+// productsOfEdge lists the products of an edge.
 func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge release.Edge, q productQuery) (*model.ProductConnection, error) {
-	if q.page.After != nil || q.page.Before != nil {
-		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
-		return pages[obj.ID()], err
-	}
-	return model.LoadBy(ctx, obj.BatchRow, q.edgeKey(string(edge)), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
+	return loadPage(ctx, obj.BatchRow, q.edgeKey(string(edge)), q.page, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, (*model.Product).ProductID)
 		pages, err := r.edgePages(ctx, unique(ids), edge, q)
 		return model.ValuesByKey(ids, pages), err
@@ -155,11 +149,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 
 // edgePages lists the products of an edge of several products.
 func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
-	v, err := r.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	query, err := q.query(ctx, "")
+	v, query, err := r.productQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}

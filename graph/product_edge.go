@@ -58,19 +58,11 @@ func (r optionResolver) Product(ctx context.Context, obj *model.ComponentOption)
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return r.productsOfEdge(ctx, obj, release.EdgeChildren, q)
+	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset)))
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, facets *string, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	q, err := productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset))
-	if err != nil {
-		return nil, err
-	}
-	return r.productsOfEdge(ctx, obj, release.EdgeComponents, q)
+	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQueryOf(filter, facets, orderBy, pageOf(first, after, last, before, offset)))
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error) {

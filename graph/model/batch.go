@@ -11,6 +11,7 @@ import (
 	"github.com/graph-gophers/dataloader/v7"
 
 	"portico/internal/cachekey"
+	"portico/store"
 )
 
 // batch is the rows of one list, or of one edge of a list, in a response. The first row that follows an
@@ -93,7 +94,8 @@ func WithSerial(ctx context.Context) context.Context {
 type serialKey struct{}
 
 // Load returns the value of an edge without arguments of a row. It calls load, a method of r, once for all rows of the
-// batch; load returns a value for each row, in order. It does not run once ctx is done.
+// batch; load returns a value for each row, in order. It does not run once ctx is done or the operation has spent what it may
+// cost: an edge may have many aliases, each of which reads before it is charged.
 func Load[R, T, V any](ctx context.Context, row BatchRow[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) (V, error) {
 	return LoadBy(ctx, row, cachekey.New(edge), r, load)
 }
@@ -114,6 +116,24 @@ func LoadBy[R, T, V any](ctx context.Context, row BatchRow[T], edge cachekey.Key
 	return loaded.values[row.index], nil
 }
 
+// LoadRow returns the value of an edge of this row alone, for arguments that hold for one row, such as a cursor.
+func LoadRow[R, T, V any](ctx context.Context, row BatchRow[T], r R, load func(R, context.Context, []T) ([]V, error)) (V, error) {
+	values, err := loadRows(ctx, row.batch.rows[row.index:row.index+1], r, load)
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return values[0], nil
+}
+
+// loadRows calls load, unless ctx is done or the operation has spent what it may cost.
+func loadRows[R, T, V any](ctx context.Context, rows []T, r R, load func(R, context.Context, []T) ([]V, error)) ([]V, error) {
+	if err := store.ChargeSteps(ctx, 0); err != nil {
+		return nil, err
+	}
+	return load(r, ctx, rows)
+}
+
 // edgeValues are the values of an edge for all rows of a batch.
 type edgeValues[V any] struct {
 	values []V
@@ -125,19 +145,19 @@ func valuesOf[R, T, V any](ctx context.Context, b *batch[T], edge cachekey.Key, 
 		return known
 	}
 	e := &edgeValues[V]{}
-	e.values, e.err = load(r, ctx, b.rows)
+	e.values, e.err = loadRows(ctx, b.rows, r, load)
 	b.add(edge, e)
 	return e
 }
 
-// recoverLoad calls load and converts a panic to an error: a dataloader calls it on another goroutine.
+// recoverLoad is loadRows, and converts a panic to an error: a dataloader calls it on another goroutine.
 func recoverLoad[R, T, V any](ctx context.Context, rows []T, r R, load func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a batch: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return load(r, ctx, rows)
+	return loadRows(ctx, rows, r, load)
 }
 
 // loader returns the dataloader of an edge, with all rows already requested.

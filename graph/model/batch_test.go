@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/model"
+	"portico/internal/cachekey"
+	"portico/store"
 )
 
 // row is a row of a page.
@@ -72,6 +74,40 @@ func TestOneBatchServesAllSiblings(t *testing.T) {
 		}
 		require.EqualValues(t, 1, c.runs.Load(), "batches")
 		require.Equal(t, list, c.saw, "a batch gets every sibling, in order")
+	})
+}
+
+// spent is an allowance of which nothing is left.
+type spent struct{}
+
+func (spent) Charge(int) error { return &store.Error{Code: store.Unprocessable, Detail: "spent"} }
+
+func TestNothingIsLoadedOnceTheOperationIsSpent(t *testing.T) {
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		list, c := rows(3), &countedRows{}
+		early, err := model.Load(ctx, list[0].BatchRow, "loaded before", c, (*countedRows).batch)
+		require.NoError(t, err)
+		ctx = context.WithValue(ctx, store.AllowanceKey, spent{})
+		again, err := model.Load(ctx, list[0].BatchRow, "loaded before", c, (*countedRows).batch)
+		require.NoError(t, err, "what was loaded costs nothing more")
+		require.Equal(t, early, again)
+		for i := range 3 { // as aliases of an edge do
+			_, err = model.LoadBy(ctx, list[0].BatchRow, cachekey.New("edge", fmt.Sprint(i)), c, (*countedRows).batch)
+			require.ErrorContains(t, err, "spent")
+			_, err = model.LoadRow(ctx, list[0].BatchRow, c, (*countedRows).batch)
+			require.ErrorContains(t, err, "spent")
+		}
+		require.EqualValues(t, 1, c.runs.Load(), "batches")
+	})
+}
+
+func TestARowAloneIsLoadedForItself(t *testing.T) {
+	inBoth(t, func(t *testing.T, ctx context.Context) {
+		list, c := rows(3), &countedRows{}
+		answer, err := model.LoadRow(ctx, list[1].BatchRow, c, (*countedRows).batch)
+		require.NoError(t, err)
+		require.Equal(t, "answer to r001", answer)
+		require.Equal(t, list[1:2], c.saw)
 	})
 }
 
