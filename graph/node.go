@@ -85,21 +85,42 @@ func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 }
 
 func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error) {
+	return model.Load(ctx, obj.BatchRow, "hierarchy", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.CatalogNode) ([]*model.Hierarchy, error) {
+		return nodesAbove[model.Hierarchy](ctx, r, all, func(n *model.CatalogNode) string { return n.HierarchyID })
+	})
+}
+
+func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
+	return model.Load(ctx, obj.BatchRow, "parent", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.CatalogNode) ([]*model.CatalogNode, error) {
+		return nodesAbove[model.CatalogNode](ctx, r, all, func(n *model.CatalogNode) string {
+			if n.ParentID == n.HierarchyID {
+				return ""
+			}
+			return n.ParentID
+		})
+	})
+}
+
+// nodesAbove returns the node above each of some nodes, of which there is none for an empty id. Each is one row, however many nodes
+// are below it.
+func nodesAbove[T any, P interface {
+	model.Row[T, *segment.CatalogNode]
+	NodeID() string
+}](ctx context.Context, r *Resolver, all []*model.CatalogNode, idOf func(*model.CatalogNode) string) ([]*T, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	root, err := v.Node(ctx, obj.HierarchyID)
-	return singleRow[model.Hierarchy](root, err)
-}
-
-func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
-	v, err := r.View(ctx)
-	if err != nil || obj.ParentID == "" || obj.ParentID == obj.HierarchyID {
+	above := keysOf(all, idOf)
+	found, err := v.NodesByID(ctx, unique(above))
+	if err != nil {
 		return nil, err
 	}
-	parent, err := v.Node(ctx, obj.ParentID)
-	return singleRow[model.CatalogNode](parent, err)
+	rows := make(map[string]*T, len(found))
+	for _, row := range model.NewBatch[T, *segment.CatalogNode, P](valuesByID(unique(above), found)) {
+		rows[P(row).NodeID()] = row
+	}
+	return model.ValuesByKey(above, rows), nil
 }
 
 func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error) {
@@ -160,7 +181,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, r
 	}
 	edge := edgeKey("nodes", filterOf("*"), q.filter, q.order, q.page)
 	return loadPage(ctx, row, edge, q.page, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
-		slices := make([]*store.Slice[*segment.CatalogNode], len(all))
+		pages := make([]*store.Slice[*segment.CatalogNode], len(all))
 		below := make([][]*segment.CatalogNode, len(all))
 		rows := 0
 		for i, node := range all {
@@ -168,10 +189,10 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, r
 			if err != nil {
 				return nil, err
 			}
-			if slices[i], err = v.Nodes(ctx, query); err != nil {
+			if pages[i], err = v.Nodes(ctx, query); err != nil {
 				return nil, err
 			}
-			below[i] = slices[i].Items
+			below[i] = pages[i].Items
 			rows += len(below[i])
 		}
 		if err := opctx.SpendNodes(ctx, rows); err != nil {
@@ -179,7 +200,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, r
 		}
 		connections := make([]*model.CatalogNodeConnection, len(all))
 		for i, rows := range model.NewBatchOfLists[model.CatalogNode](below) {
-			connections[i] = model.NewConnection(slices[i], rows)
+			connections[i] = model.NewConnection(pages[i], rows)
 		}
 		return connections, nil
 	})

@@ -526,6 +526,23 @@ func TestAliasesReadTheFilterOnce(t *testing.T) {
 	})
 }
 
+// Nodes with one hierarchy or parent have one row of it, so that what is selected below it is computed once.
+func TestNodeAboveManyIsOneRow(t *testing.T) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
+		w := newWorker(graphtest.Open(t, e, largeShop()))
+		for _, above := range []string{"hierarchy", "parent"} {
+			ask := func(n int) work {
+				query := fmt.Sprintf(`{catalogNodes(first: %d, filter: {parentId: "top-0"}) {nodes {%s {products(first: 30) {nodes {shopperAttributes}}}}}}`, n, above)
+				w.ask(t, query, nil, graphtest.PublicClient(), true) // fills the caches
+				return w.ask(t, query, nil, graphtest.PublicClient(), false)
+			}
+			one, many := ask(1), ask(10)
+			require.Empty(t, many.failure)
+			require.Less(t, many.allocated, 2*one.allocated+perByte*many.response, "%s: one: %v; ten: %v", above, one, many)
+		}
+	})
+}
+
 // costIn returns the cost that the operation of a context has spent, and what it was charged for; 0 if it has not run.
 func costIn(ctx context.Context) (cost, charged int) {
 	op := opctx.From(ctx)
