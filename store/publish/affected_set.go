@@ -16,14 +16,14 @@ import (
 // that they affect. It reads each kind of data for many products at once, and only
 // once for each.
 type affectedSet struct {
-	plan     *publicationPlan
-	live     map[string]*liveProduct // nil for a product that is not live
-	children map[string][]string     // live ones, by parent
-	bundles  map[string][]string     // live bundles, by component
-	attached map[string][]attachment // to nodes of the catalog
-	places   map[string]int32        // ordinals of the parent, or -1
-	included map[string]bool         // in the release, as far as known
-	dirty    map[string]bool         // the parent may show them wrong
+	plan           *publicationPlan
+	live           map[string]*liveProduct // nil for a product that is not live
+	children       map[string][]string     // live ones, by parent
+	bundles        map[string][]string     // live bundles, by component
+	attached       map[string][]attachment // to nodes of the catalog
+	parentOrdinals map[string]int32        // ordinals of the parent, or -1
+	included       map[string]bool         // in the release, as far as known
+	dirty          map[string]bool         // the parent may show them wrong
 }
 
 // explore finds which products to build again, and which are in the release. From
@@ -32,7 +32,7 @@ type affectedSet struct {
 // come or go.
 func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	v := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
-		attached: map[string][]attachment{}, places: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
+		attached: map[string][]attachment{}, parentOrdinals: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
 	seeds := slices.Sorted(maps.Keys(p.delta.seeds))
 	before, err := v.asInParent(ctx, seeds)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 		for _, id := range wave {
 			seen[id] = true
 			is := v.isIncluded(id)
-			if !p.delta.seeds[id] && is == (v.places[id] >= 0) {
+			if !p.delta.seeds[id] && is == (v.parentOrdinals[id] >= 0) {
 				continue
 			}
 			following = append(following, next(id)...)
@@ -122,7 +122,7 @@ func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 	}
 	delete(v.dirty, "")
 	for wave := slices.Sorted(maps.Keys(v.dirty)); len(wave) > 0; { // parents and bundles name products by ordinal (segment.Families), which change
-		for _, read := range []func(context.Context, []string) error{v.read, v.readBundles, v.readPlaces} {
+		for _, read := range []func(context.Context, []string) error{v.read, v.readBundles, v.readOrdinals} {
 			if err := read(ctx, wave); err != nil {
 				return err
 			}
@@ -202,14 +202,14 @@ func (v *affectedSet) isIncluded(id string) bool {
 // holds reports whether a product of the set is in the release.
 func (v *affectedSet) holds(id string) bool {
 	is, known := v.included[id]
-	return v.live[id] != nil && (is || !known && v.places[id] >= 0)
+	return v.live[id] != nil && (is || !known && v.parentOrdinals[id] >= 0)
 }
 
 // affected returns the products that are dirty, came or went.
 func (v *affectedSet) affected() []string {
 	ids := maps.Clone(v.dirty)
 	for id, is := range v.included {
-		if is != (v.places[id] >= 0) {
+		if is != (v.parentOrdinals[id] >= 0) {
 			ids[id] = true
 		}
 	}
@@ -224,8 +224,8 @@ func (v *affectedSet) own() []string {
 // dead returns the ordinals of the parent that the delta does not have, and the ids of their products.
 func (v *affectedSet) dead() (list index.Ordinals, ids []string) {
 	for _, id := range v.affected() {
-		if v.places[id] >= 0 {
-			list, ids = append(list, uint32(v.places[id])), append(ids, id)
+		if v.parentOrdinals[id] >= 0 {
+			list, ids = append(list, uint32(v.parentOrdinals[id])), append(ids, id)
 		}
 	}
 	slices.Sort(list)
@@ -252,7 +252,7 @@ func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 			return err
 		}
 	}
-	return v.readPlaces(ctx, slices.Collect(maps.Keys(v.live)))
+	return v.readOrdinals(ctx, slices.Collect(maps.Keys(v.live)))
 }
 
 // recurated finds the nodes whose curated products may differ from the parent, and
@@ -286,7 +286,7 @@ func (v *affectedSet) fill(own []string) {
 	for _, id := range slices.Sorted(maps.Keys(v.live)) {
 		if live := v.live[id]; live != nil {
 			p.add(live)
-			d.places = append(d.places, v.places[id])
+			d.parentOrdinals = append(d.parentOrdinals, v.parentOrdinals[id])
 		}
 	}
 	p.relations()
@@ -302,7 +302,7 @@ func (v *affectedSet) fill(own []string) {
 	p.sortAttachments()
 	p.ordinals = make([]int32, p.ids.Len())
 	for handle := range p.ordinals {
-		if p.ordinals[handle] = d.places[handle]; !v.holds(p.ids.At(uint32(handle))) {
+		if p.ordinals[handle] = d.parentOrdinals[handle]; !v.holds(p.ids.At(uint32(handle))) {
 			p.ordinals[handle] = -1
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // around reads what decides whether products are in the release, and what they
 // refer to.
 func (v *affectedSet) around(ctx context.Context, ids []string) error {
-	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments, v.readChildren, v.readBundles, v.readPlaces} {
+	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments, v.readChildren, v.readBundles, v.readOrdinals} {
 		if err := read(ctx, ids); err != nil {
 			return err
 		}
@@ -90,17 +90,17 @@ func (v *affectedSet) readAttachments(ctx context.Context, ids []string) error {
 	})
 }
 
-func (v *affectedSet) readPlaces(ctx context.Context, ids []string) error {
+func (v *affectedSet) readOrdinals(ctx context.Context, ids []string) error {
 	var fresh []string
 	for _, id := range ids {
-		if _, is := v.places[id]; !is && id != "" {
-			v.places[id], fresh = -1, append(fresh, id)
+		if _, is := v.parentOrdinals[id]; !is && id != "" {
+			v.parentOrdinals[id], fresh = -1, append(fresh, id)
 		}
 	}
 	return store.Chunked(fresh, 512, func(ids []string) error {
-		found, err := v.plan.delta.view.PlacesByID(ctx, ids, nil)
-		for id, place := range found {
-			v.places[id] = int32(place)
+		found, err := v.plan.delta.view.OrdinalsByID(ctx, ids, nil)
+		for id, ordinal := range found {
+			v.parentOrdinals[id] = int32(ordinal)
 		}
 		return err
 	})

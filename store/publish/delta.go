@@ -124,11 +124,11 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 	}
 	for attribute, values := range map[string][]string{"sku": d.changes["price"], missingFile: d.changes["file"]} {
 		if err := store.Chunked(values, 512, func(values []string) error {
-			places, err := d.view.Indexed(ctx, attribute, values...)
+			ordinals, err := d.view.Indexed(ctx, attribute, values...)
 			if err != nil {
 				return err
 			}
-			return p.addSeeds(ctx, places)
+			return p.addSeeds(ctx, ordinals)
 		}); err != nil {
 			return err
 		}
@@ -167,9 +167,9 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 }
 
 // addSeeds adds the products at some ordinals of the parent.
-func (p *publicationPlan) addSeeds(ctx context.Context, places index.Ordinals) error {
-	return store.Chunked(places, 512, func(places []uint32) error {
-		ids, err := p.delta.view.ProductIDs(ctx, places)
+func (p *publicationPlan) addSeeds(ctx context.Context, ordinals index.Ordinals) error {
+	return store.Chunked(ordinals, 512, func(ordinals []uint32) error {
+		ids, err := p.delta.view.ProductIDs(ctx, ordinals)
 		for _, id := range ids {
 			p.delta.seeds[id] = true
 		}

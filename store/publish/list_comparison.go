@@ -21,7 +21,7 @@ func (w *releaseWriter) compareLists(ctx context.Context) (*compare.Lists, error
 	}
 	for handle, was := range w.before {
 		if was.Published != 0 {
-			handles[was.Place] = uint32(handle)
+			handles[was.Ordinal] = uint32(handle)
 		}
 	}
 	c.Was = func(ordinal uint32) uint32 { return handles[ordinal] }
@@ -40,8 +40,8 @@ func (w *releaseWriter) compareListsOfDelta(ctx context.Context, c *compare.List
 				return ordinal
 			}
 			handle := p.order[int(ordinal)-p.first]
-			if place := d.places[handle]; place >= 0 {
-				return uint32(place)
+			if ordinal := d.parentOrdinals[handle]; ordinal >= 0 {
+				return uint32(ordinal)
 			}
 			return math.MaxUint32 - handle
 		}

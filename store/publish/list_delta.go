@@ -94,8 +94,8 @@ func (l *listWriter) changedLists(ctx context.Context, before *segment.Tree) (ma
 			}
 		}
 	}
-	if err := store.Chunked(d.dead, 512, func(places []uint32) error {
-		products, err := d.view.ProductsAt(ctx, places)
+	if err := store.Chunked(d.dead, 512, func(ordinals []uint32) error {
+		products, err := d.view.ProductsAt(ctx, ordinals)
 		for _, product := range products {
 			for _, id := range product.NodeIDs() { // also those of its parent, in whose lists it may not be
 				for _, name := range listsWith(before, id) {

@@ -48,7 +48,7 @@ func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, belo
 	}
 	below, err = compare.VersionsIn(ctx, d.view, others)
 	maps.DeleteFunc(below, func(_ string, v compare.ProductVersion) bool {
-		_, dead := slices.BinarySearch(d.dead, v.Place)
+		_, dead := slices.BinarySearch(d.dead, v.Ordinal)
 		return dead
 	})
 	return own, below, err

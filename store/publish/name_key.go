@@ -87,7 +87,7 @@ func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
 	p, d := w.plan, w.plan.delta
 	var added []string
 	for _, handle := range slices.Sorted(slices.Values(p.order)) {
-		if at := d.places[handle]; at < 0 {
+		if at := d.parentOrdinals[handle]; at < 0 {
 			added = append(added, p.ids.At(handle))
 		}
 	}
@@ -122,7 +122,7 @@ func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
 		}
 	}
 	for _, handle := range slices.Sorted(slices.Values(p.order)) {
-		if at := d.places[handle]; at >= 0 {
+		if at := d.parentOrdinals[handle]; at >= 0 {
 			w.idKeys[handle] = known.At(uint32(at))
 		} else {
 			w.idKeys[handle], keys = keys[0], keys[1:]
@@ -142,7 +142,7 @@ func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
 	known := all[store.SortName]
 	var renamed []uint32 // positions in order
 	for i, handle := range p.order {
-		at := d.places[handle]
+		at := d.parentOrdinals[handle]
 		if at >= 0 {
 			w.nameKeys[handle] = known.At(uint32(at))
 		}

@@ -73,9 +73,9 @@ func (s *Service) pendingResources(ctx context.Context, changes []*authoring.Pen
 	if err != nil {
 		return nil, err
 	}
-	shown := map[string]segment.Place{}
+	shown := map[string]segment.Ordinal{}
 	if served != nil {
-		if shown, err = s.releases.ViewOf(served).PlacesByID(ctx, ids, nil); err != nil {
+		if shown, err = s.releases.ViewOf(served).OrdinalsByID(ctx, ids, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -45,16 +45,16 @@ func scanLive(rows *sql.Rows) (*liveProduct, error) {
 // A delta reads only the products that changed and those that they affect
 // (affected_set.go), and writes only what changes in lists (list_delta.go).
 type delta struct {
-	parent  *segment.Release
-	view    *release.View       // of the parent
-	above   []segment.Layer     // of the served release, and not of the parent
-	changes map[string][]string // ids written since the parent, by table
-	seeds   map[string]bool     // ids of products that changed themselves
-	names   map[string]string   // of the seeds in the parent, by id
-	dead    index.Ordinals      // ordinals of the parent
-	gone    []string            // the ids of those
-	places  []int32             // handles to ordinals of the parent, or -1
-	curated map[string]bool     // nodes whose curated products may differ from the parent
+	parent         *segment.Release
+	view           *release.View       // of the parent
+	above          []segment.Layer     // of the served release, and not of the parent
+	changes        map[string][]string // ids written since the parent, by table
+	seeds          map[string]bool     // ids of products that changed themselves
+	names          map[string]string   // of the seeds in the parent, by id
+	dead           index.Ordinals      // ordinals of the parent
+	gone           []string            // the ids of those
+	parentOrdinals []int32             // handles to ordinals of the parent, or -1
+	curated        map[string]bool     // nodes whose curated products may differ from the parent
 }
 
 // A release is whole again when more than 1/deltaShare of its products, and more than deltaLeast, differ from the

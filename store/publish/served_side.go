@@ -120,7 +120,7 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 			if _, isDead := slices.BinarySearch(dead, p.ordinal); isDead {
 				continue
 			}
-			was := compare.ProductVersion{Published: served.Release.HolderIdentity(int(p.ordinal)).Published, Place: p.ordinal}
+			was := compare.ProductVersion{Published: served.Release.HolderIdentity(int(p.ordinal)).Published, Ordinal: p.ordinal}
 			if hashes != nil {
 				was.Version, was.Published = hashes.At(p.ordinal), cmp.Or(published.At(p.ordinal), was.Published)
 			}

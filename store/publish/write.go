@@ -33,7 +33,7 @@ func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgr
 // reads only releases, which never change, so the snapshot of the plan may have ended.
 func (w *releaseWriter) writeDerived(ctx context.Context) error {
 	w.plan.in = w.service.db.Reader
-	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.families, w.ids,
+	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writeOrdinals, w.nodes, w.dead, w.families, w.ids,
 		w.compare, w.lists, w.sortKeys, w.indexes, w.flushWhole, w.findChanges, w.flush)
 }
 
@@ -234,9 +234,9 @@ func (w *releaseWriter) namesEnd(ctx context.Context) error {
 	return w.put(ctx, "release_chunk", row)
 }
 
-// writePlaces writes the ordinal of each product, in the order of the ids. Written with
+// writeOrdinals writes the ordinal of each product, in the order of the ids. Written with
 // the products, in another order, each row would touch another page.
-func (w *releaseWriter) writePlaces(ctx context.Context) error {
+func (w *releaseWriter) writeOrdinals(ctx context.Context) error {
 	for handle, ordinal := range w.plan.ordinals {
 		if int(ordinal) < w.plan.first {
 			continue

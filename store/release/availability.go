@@ -122,17 +122,17 @@ func (v *View) OwnUnitsOf(ctx context.Context, products []*Product) ([]int32, er
 
 // withStock keeps the products of which their stock allows to buy a unit now (segment.Families.Units), or the others. It
 // keeps the order.
-func (v *View) withStock(ctx context.Context, families *segment.Families, places index.Ordinals, want bool) (index.Ordinals, error) {
+func (v *View) withStock(ctx context.Context, families *segment.Families, ordinals index.Ordinals, want bool) (index.Ordinals, error) {
 	ids, err := v.AllIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	kept := make(index.Ordinals, 0, len(places))
+	kept := make(index.Ordinals, 0, len(ordinals))
 	asked := make([]string, 0, checkedAtOnce)
-	for chunk := range slices.Chunk(places, checkedAtOnce) {
+	for chunk := range slices.Chunk(ordinals, checkedAtOnce) {
 		asked = asked[:0]
-		for _, place := range chunk {
-			families.Units(place, func(of uint32) int32 {
+		for _, ordinal := range chunk {
+			families.Units(ordinal, func(of uint32) int32 {
 				asked = append(asked, ids.At(of))
 				return 0
 			})
@@ -144,9 +144,9 @@ func (v *View) withStock(ctx context.Context, families *segment.Families, places
 		if err != nil {
 			return nil, err
 		}
-		for _, place := range chunk {
-			if store.InStock(families.Units(place, next(&units))) == want {
-				kept = append(kept, place)
+		for _, ordinal := range chunk {
+			if store.InStock(families.Units(ordinal, next(&units))) == want {
+				kept = append(kept, ordinal)
 			}
 		}
 	}

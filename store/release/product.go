@@ -60,30 +60,30 @@ type ProductKey struct{ ID, SKU, Slug, Path string }
 // there is none. Of several with one SKU or slug it returns the last updated. A path is that of a node, as for
 // NodeAtPath, a slash and the slug of a product that the node lists.
 func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
-	var places index.Ordinals
+	var ordinals index.Ordinals
 	var err error
 	switch {
 	case key.ID != "":
-		var byID map[string]segment.Place
-		byID, err = v.PlacesByID(ctx, []string{key.ID}, nil)
-		places = segment.Ordered(byID)
+		var byID map[string]segment.Ordinal
+		byID, err = v.OrdinalsByID(ctx, []string{key.ID}, nil)
+		ordinals = segment.Ordered(byID)
 	case key.SKU != "":
-		places, err = v.Indexed(ctx, "sku", key.SKU)
+		ordinals, err = v.Indexed(ctx, "sku", key.SKU)
 	case key.Path != "":
 		return v.productAtPath(ctx, key.Path)
 	default:
-		places, err = v.Indexed(ctx, "slug", key.Slug)
+		ordinals, err = v.Indexed(ctx, "slug", key.Slug)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(places) == 0 {
+	if len(ordinals) == 0 {
 		return nil, errNoProduct()
 	}
-	if places, err = v.ByUpdate(ctx, places); err != nil {
+	if ordinals, err = v.ByUpdate(ctx, ordinals); err != nil {
 		return nil, err
 	}
-	found, err := v.ProductsAt(ctx, places[:1])
+	found, err := v.ProductsAt(ctx, ordinals[:1])
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +103,14 @@ func (v *View) productAtPath(ctx context.Context, path string) (*Product, error)
 	if err != nil {
 		return nil, err
 	}
-	places, err := v.Indexed(ctx, "slug", path[at+1:])
-	if err != nil || len(places) == 0 {
+	ordinals, err := v.Indexed(ctx, "slug", path[at+1:])
+	if err != nil || len(ordinals) == 0 {
 		return nil, cmp.Or(err, error(errNoProduct()))
 	}
-	if places, err = v.ByUpdate(ctx, places); err != nil {
+	if ordinals, err = v.ByUpdate(ctx, ordinals); err != nil {
 		return nil, err
 	}
-	found, err := v.ProductsAt(ctx, places[:min(maxAlike, len(places))])
+	found, err := v.ProductsAt(ctx, ordinals[:min(maxAlike, len(ordinals))])
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +127,13 @@ func errNoProduct() *store.Error {
 }
 
 // ProductsByID returns several products of the catalog. It leaves out unknown
-// ids. The places of the components of by, products of the view, are often known with them.
+// ids. The ordinals of the components of by, products of the view, are often known with them.
 func (v *View) ProductsByID(ctx context.Context, ids []string, by ...*Product) (map[string]*Product, error) {
-	places, err := v.PlacesByID(ctx, ids, componentPlaces(by))
+	ordinals, err := v.OrdinalsByID(ctx, ids, componentOrdinals(by))
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.ProductsAt(ctx, segment.Ordered(places))
+	found, err := v.ProductsAt(ctx, segment.Ordered(ordinals))
 	if err != nil {
 		return nil, err
 	}
@@ -166,41 +166,41 @@ func (v *View) Named(ctx context.Context, products []*Product) ([]*Product, erro
 	return full, err
 }
 
-// componentPlaces returns the stored places of the components of products, by id.
-func componentPlaces(products []*Product) map[string]segment.Place {
-	var places map[string]segment.Place
+// componentOrdinals returns the stored ordinals of the components of products, by id.
+func componentOrdinals(products []*Product) map[string]segment.Ordinal {
+	var ordinals map[string]segment.Ordinal
 	for _, p := range products {
-		if len(p.placed) == 0 {
+		if len(p.ordinald) == 0 {
 			continue
 		}
 		ids := p.ComponentProductIDs()
-		if len(ids) != len(p.placed) {
+		if len(ids) != len(p.ordinald) {
 			continue
 		}
-		if places == nil {
-			places = make(map[string]segment.Place, 2*len(ids))
+		if ordinals == nil {
+			ordinals = make(map[string]segment.Ordinal, 2*len(ids))
 		}
 		for i, id := range ids {
-			places[id] = segment.Place(p.placed[i])
+			ordinals[id] = segment.Ordinal(p.ordinald[i])
 		}
 	}
-	return places
+	return ordinals
 }
 
 // ProductsAt returns the products at some ordinals of the release, in one
 // statement for each 512 of them, or two if their slots are not cached. It caches
 // them by the release that holds them, so that those of a base stay cached when a
 // delta is published.
-func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduct, error) {
-	found := make([]*storedProduct, len(places))
+func (v *View) ProductsAt(ctx context.Context, ordinals []uint32) ([]*storedProduct, error) {
+	found := make([]*storedProduct, len(ordinals))
 	key := db.CacheKey{Kind: cachedProduct, Name: v.name}
 	var missing []uint32
 	now := store.Micros(v.now)
-	for i, place := range places {
-		key.Release, key.Number = v.Release.HolderIdentity(int(place)), int(place)
+	for i, ordinal := range ordinals {
+		key.Release, key.Number = v.Release.HolderIdentity(int(ordinal)), int(ordinal)
 		kept, ok := db.Cached[*storedProduct](v.Cache, key)
 		if !ok || !kept.quote.Holds(now) {
-			missing = append(missing, place)
+			missing = append(missing, ordinal)
 			continue
 		}
 		found[i] = kept
@@ -211,17 +211,17 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 		return found, nil
 	}
 	read := make(map[uint32]*storedProduct, len(missing))
-	if err := store.Chunked(store.Unique(missing), 512, func(places []uint32) error {
-		return v.readProducts(ctx, places, read)
+	if err := store.Chunked(store.Unique(missing), 512, func(ordinals []uint32) error {
+		return v.readProducts(ctx, ordinals, read)
 	}); err != nil {
 		return nil, err
 	}
-	for i, place := range places {
+	for i, ordinal := range ordinals {
 		if found[i] != nil {
 			continue
 		}
-		product := read[place]
-		found[i], key.Release, key.Number = product, v.Release.HolderIdentity(int(place)), int(place)
+		product := read[ordinal]
+		found[i], key.Release, key.Number = product, v.Release.HolderIdentity(int(ordinal)), int(ordinal)
 		v.Reads.Add(segment.ProductKey(product.id))
 		v.valid.narrow(product.quote.From, product.quote.Until)
 		v.Cache.Set(key, product)
@@ -230,14 +230,14 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 }
 
 // readProducts reads products.
-func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint32]*storedProduct) error {
-	stored, err := v.ProductsStored(ctx, places)
+func (v *View) readProducts(ctx context.Context, ordinals []uint32, into map[uint32]*storedProduct) error {
+	stored, err := v.ProductsStored(ctx, ordinals)
 	if err != nil {
 		return err
 	}
 	defer stored.Release()
 	formatter := v.formatter()
-	for i, place := range places {
+	for i, ordinal := range ordinals {
 		p := &stored.Products[i]
 		if p.ID == "" {
 			return segment.ErrGone
@@ -247,7 +247,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 			return err
 		}
 		quote := price.QuoteAt(offer, store.Micros(v.now), formatter)
-		if into[place], err = newStoredProduct(v, p, place, quote); err != nil {
+		if into[ordinal], err = newStoredProduct(v, p, ordinal, quote); err != nil {
 			return err
 		}
 	}

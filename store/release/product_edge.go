@@ -33,11 +33,11 @@ func (v *View) orderOfEdge(ctx context.Context, query ProductQuery) (*resultOrde
 	if err != nil {
 		return nil, err
 	}
-	places, err := v.PlacesByID(ctx, query.Edge.ids(product), componentPlaces([]*Product{product}))
+	ordinals, err := v.OrdinalsByID(ctx, query.Edge.ids(product), componentOrdinals([]*Product{product}))
 	if err != nil {
 		return nil, err
 	}
-	named := segment.Ordered(places)
+	named := segment.Ordered(ordinals)
 	o := &resultOrder{View: v, filter: query.Filter}
 	o.setMembers(cachekey.New(string(query.Edge), product.ID()), named, nil)
 	return o, nil
@@ -90,7 +90,7 @@ func (v *View) ordersOfEdge(ctx context.Context, ids []string, query ProductQuer
 		referred = append(referred, query.Edge.ids(product)...)
 	}
 	slices.Sort(referred)
-	if _, err := v.PlacesByID(ctx, referred, componentPlaces(slices.Collect(maps.Values(products)))); err != nil {
+	if _, err := v.OrdinalsByID(ctx, referred, componentOrdinals(slices.Collect(maps.Values(products)))); err != nil {
 		return nil, err
 	}
 	sort, epoch, err := v.sorting(ctx, query.Sort, query.Filter, store.Page{})

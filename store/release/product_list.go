@@ -97,13 +97,13 @@ func (v *View) CuratedByNode(ctx context.Context, nodeIDs []string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	var places []uint32
+	var ordinals []uint32
 	for _, name := range names {
 		if head := heads[name]; head != nil {
-			places = append(places, head.Curated...)
+			ordinals = append(ordinals, head.Curated...)
 		}
 	}
-	shown, err := v.show(ctx, places, places)
+	shown, err := v.show(ctx, ordinals, ordinals)
 	if err != nil {
 		return nil, err
 	}
@@ -308,14 +308,14 @@ func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by
 }
 
 // show returns products and marks the curated ones.
-func (v *View) show(ctx context.Context, places []uint32, curated []uint32) ([]*Product, error) {
-	found, err := v.ProductsAt(ctx, places)
+func (v *View) show(ctx context.Context, ordinals []uint32, curated []uint32) ([]*Product, error) {
+	found, err := v.ProductsAt(ctx, ordinals)
 	if err != nil {
 		return nil, err
 	}
 	shown, list := make([]Product, len(found)), make([]*Product, len(found))
 	for i, product := range found {
-		shown[i] = Product{product, v.Release, slices.Contains(curated, places[i])}
+		shown[i] = Product{product, v.Release, slices.Contains(curated, ordinals[i])}
 		list[i] = &shown[i]
 	}
 	return list, nil

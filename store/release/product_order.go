@@ -50,7 +50,7 @@ func (o *resultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (i
 		return o.ByUpdate(ctx, found)
 	}
 	curated := intersectOrdered(o.list.Head.Curated, found)
-	rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
+	rest := slices.DeleteFunc(found, func(ordinal uint32) bool { return slices.Contains(curated, ordinal) })
 	rest, err := o.ByUpdate(ctx, rest)
 	return append(curated, rest...), err
 }
@@ -203,9 +203,9 @@ func (o *resultOrder) byKey(ctx context.Context, found index.Ordinals) error {
 // in the order of the short list.
 func intersectOrdered(list []uint32, sorted index.Ordinals) index.Ordinals {
 	both := index.Ordinals{}
-	for _, place := range list {
-		if _, found := slices.BinarySearch(sorted, place); found {
-			both = append(both, place)
+	for _, ordinal := range list {
+		if _, found := slices.BinarySearch(sorted, ordinal); found {
+			both = append(both, ordinal)
 		}
 	}
 	return both

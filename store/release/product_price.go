@@ -78,19 +78,19 @@ func (v *View) PricesOf(ctx context.Context, products []*Product) ([]*ProductPri
 
 // offersOf returns what products cost, by id. It leaves out unknown ids.
 func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*price.Offer, error) {
-	places := make(map[string]segment.Place, len(ids))
+	ordinals := make(map[string]segment.Ordinal, len(ids))
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		some, err := v.PlacesByID(ctx, ids, nil)
-		maps.Copy(places, some)
+		some, err := v.OrdinalsByID(ctx, ids, nil)
+		maps.Copy(ordinals, some)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	offers := make(map[string]*price.Offer, len(places))
-	return offers, store.Chunked(slices.Sorted(maps.Keys(places)), 512, func(ids []string) error {
+	offers := make(map[string]*price.Offer, len(ordinals))
+	return offers, store.Chunked(slices.Sorted(maps.Keys(ordinals)), 512, func(ids []string) error {
 		at := make([]uint32, len(ids))
 		for i, id := range ids {
-			at[i] = uint32(places[id])
+			at[i] = uint32(ordinals[id])
 		}
 		found, err := v.OffersAt(ctx, at, v.Currency)
 		for i, offer := range found {

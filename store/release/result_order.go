@@ -103,9 +103,9 @@ func (o *resultOrder) bounded(ctx context.Context) (total int, read readPosition
 		if !o.sort.Descending {
 			return o.list.Stored(ctx, o.sort.By, low+start, low+end)
 		}
-		places, err := o.list.Stored(ctx, o.sort.By, high-end, high-start)
-		slices.Reverse(places)
-		return places, err
+		ordinals, err := o.list.Stored(ctx, o.sort.By, high-end, high-start)
+		slices.Reverse(ordinals)
+		return ordinals, err
 	}, nil
 }
 
@@ -379,7 +379,7 @@ func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.O
 		if err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found, func(place uint32) bool { return !i.holds(keys.At(place)) })
+		found = slices.DeleteFunc(found, func(ordinal uint32) bool { return !i.holds(keys.At(ordinal)) })
 	}
 	return found, nil
 }
@@ -421,20 +421,20 @@ func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error
 }
 
 // parentOf returns a function that appends the parent of a product, or the product if it has none.
-func parentOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
-	return func(dst []uint32, place uint32) []uint32 {
-		if parent, isChild := f.Parent(place); isChild {
-			place = parent
+func parentOf(f *segment.Families) func(dst []uint32, ordinal uint32) []uint32 {
+	return func(dst []uint32, ordinal uint32) []uint32 {
+		if parent, isChild := f.Parent(ordinal); isChild {
+			ordinal = parent
 		}
-		return append(dst, place)
+		return append(dst, ordinal)
 	}
 }
 
-// replaceAll replaces each of some places by those that replace appends.
-func replaceAll(places []uint32, replace func(dst []uint32, place uint32) []uint32) []uint32 {
-	replaced := make([]uint32, 0, len(places))
-	for _, place := range places {
-		replaced = replace(replaced, place)
+// replaceAll replaces each of some ordinals by those that replace appends.
+func replaceAll(ordinals []uint32, replace func(dst []uint32, ordinal uint32) []uint32) []uint32 {
+	reordinald := make([]uint32, 0, len(ordinals))
+	for _, ordinal := range ordinals {
+		reordinald = replace(reordinald, ordinal)
 	}
-	return replaced
+	return reordinald
 }

@@ -20,7 +20,7 @@ type storedProduct struct {
 	Ordinal  uint32
 	catalog  string   // its id
 	since    int64    // published_at, in microseconds
-	placed   []uint32 // StoredProduct.Components
+	ordinald []uint32 // StoredProduct.Components
 	language string   // of the texts
 	quote    *price.Quote
 
@@ -54,7 +54,7 @@ func (p *storedProduct) Size() int {
 		small     = 640  // id, quote, and slices of texts and references
 	)
 	return int(unsafe.Sizeof(*p)+unsafe.Sizeof(*p.document)) + small + len(p.body) + max(0, len(p.body)-usualBody) +
-		len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.placed)
+		len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.ordinald)
 }
 
 // newStoredProduct joins a document with the members that depend on the
@@ -64,7 +64,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	if !ok {
 		return nil, fmt.Errorf("the document of product %s is damaged", stored.ID)
 	}
-	p := &storedProduct{id: strings.Clone(stored.ID), Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language, quote: quote}
+	p := &storedProduct{id: strings.Clone(stored.ID), Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, ordinald: stored.Components, language: stored.Language, quote: quote}
 	own := append(make([]byte, 0, 1024), '}') // as before a member; the buffer stays on the stack
 	own = store.AppendMember(own, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
 	dated := len(own)

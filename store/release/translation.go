@@ -34,26 +34,26 @@ func (t translations) Size() int {
 // the base text first, then by tag. It leaves out unknown ids. It takes three
 // statements at most for each 512 products.
 func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][]*ProductTranslation, error) {
-	places, err := v.PlacesByID(ctx, ids, nil)
-	if err != nil || len(places) == 0 {
+	ordinals, err := v.OrdinalsByID(ctx, ids, nil)
+	if err != nil || len(ordinals) == 0 {
 		return nil, err
 	}
-	key, found := db.CacheKey{Kind: cachedTranslated}, make(map[uint32]translations, len(places))
+	key, found := db.CacheKey{Kind: cachedTranslated}, make(map[uint32]translations, len(ordinals))
 	var missing []uint32
-	for _, place := range segment.Ordered(places) {
-		key.Release, key.Number = v.Release.HolderIdentity(int(place)), int(place)
+	for _, ordinal := range segment.Ordered(ordinals) {
+		key.Release, key.Number = v.Release.HolderIdentity(int(ordinal)), int(ordinal)
 		if cached, ok := db.Cached[translations](v.Cache, key); ok {
-			found[place] = cached
+			found[ordinal] = cached
 		} else {
-			missing = append(missing, place)
+			missing = append(missing, ordinal)
 		}
 	}
-	if err := store.Chunked(missing, 512, func(places []uint32) error {
-		documents, err := v.Translations(ctx, places)
+	if err := store.Chunked(missing, 512, func(ordinals []uint32) error {
+		documents, err := v.Translations(ctx, ordinals)
 		if err != nil {
 			return err
 		}
-		for i, place := range places {
+		for i, ordinal := range ordinals {
 			if len(documents[i]) == 0 {
 				return segment.ErrGone
 			}
@@ -63,16 +63,16 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 					return err
 				}
 			}
-			key.Release, key.Number, found[place] = v.Release.HolderIdentity(int(place)), int(place), texts
+			key.Release, key.Number, found[ordinal] = v.Release.HolderIdentity(int(ordinal)), int(ordinal), texts
 			v.Cache.Set(key, texts)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	byID := make(map[string][]*ProductTranslation, len(places))
-	for id, place := range places {
-		byID[id] = found[uint32(place)]
+	byID := make(map[string][]*ProductTranslation, len(ordinals))
+	for id, ordinal := range ordinals {
+		byID[id] = found[uint32(ordinal)]
 	}
 	return byID, nil
 }

@@ -60,11 +60,11 @@ func (o *resultOrder) exchange(ctx context.Context, variants Variants) error {
 	return nil
 }
 
-func childrenOf(f *segment.Families) func(dst []uint32, place uint32) []uint32 {
-	return func(dst []uint32, place uint32) []uint32 {
-		if children, isParent := f.Children(place); isParent {
+func childrenOf(f *segment.Families) func(dst []uint32, ordinal uint32) []uint32 {
+	return func(dst []uint32, ordinal uint32) []uint32 {
+		if children, isParent := f.Children(ordinal); isParent {
 			return append(dst, children...)
 		}
-		return append(dst, place)
+		return append(dst, ordinal)
 	}
 }

@@ -34,7 +34,7 @@ type Side interface {
 // product's ordinal. The time is 0 for a product that the served release does not show.
 type ProductVersion struct {
 	Version, Published int64
-	Place              uint32
+	Ordinal            uint32
 }
 
 // FoundBy is what a product is found by.

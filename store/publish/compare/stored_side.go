@@ -53,18 +53,18 @@ func (s *StoredSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) 
 		if err != nil {
 			return err
 		}
-		var places []uint32
+		var ordinals []uint32
 		for _, name := range names {
 			if head := heads[name]; head != nil {
-				places = append(places, head.Curated...)
+				ordinals = append(ordinals, head.Curated...)
 			}
 		}
-		places = store.Unique(places)
-		ids := make(map[uint32]string, len(places))
-		if err := store.Chunked(places, 512, func(places []uint32) error {
-			some, err := s.View.ProductIDs(ctx, places)
+		ordinals = store.Unique(ordinals)
+		ids := make(map[uint32]string, len(ordinals))
+		if err := store.Chunked(ordinals, 512, func(ordinals []uint32) error {
+			some, err := s.View.ProductIDs(ctx, ordinals)
 			for i, id := range some {
-				ids[places[i]] = id
+				ids[ordinals[i]] = id
 			}
 			return err
 		}); err != nil {
@@ -72,8 +72,8 @@ func (s *StoredSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) 
 		}
 		for i, node := range nodes {
 			if head := heads[names[i]]; head != nil {
-				for _, place := range head.Curated {
-					found[node.ID] = append(found[node.ID], ids[place])
+				for _, ordinal := range head.Curated {
+					found[node.ID] = append(found[node.ID], ids[ordinal])
 				}
 			}
 		}
@@ -82,25 +82,25 @@ func (s *StoredSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) 
 }
 
 func (s *StoredSide) Shown(ctx context.Context, ids []string) (map[string]*ShownProduct, error) {
-	found, err := s.View.PlacesByID(ctx, ids, nil)
+	found, err := s.View.OrdinalsByID(ctx, ids, nil)
 	if err != nil {
 		return nil, err
 	}
-	places := segment.Ordered(found)
-	texts := make([]ProductTexts, len(places))
+	ordinals := segment.Ordered(found)
+	texts := make([]ProductTexts, len(ordinals))
 	for _, language := range slices.Concat([]string{""}, s.View.Release.Locales) {
 		reader := s.View.Reader
 		if language != "" {
 			reader = segment.NewReader(s.db, s.View.Release, []string{language})
 			reader.Primary = true
 		}
-		if err := readTexts(ctx, &reader, language, places, texts); err != nil {
+		if err := readTexts(ctx, &reader, language, ordinals, texts); err != nil {
 			return nil, err
 		}
 	}
 	products := make(map[string]*ShownProduct, len(found))
-	for id, place := range found {
-		at, _ := slices.BinarySearch(places, uint32(place))
+	for id, ordinal := range found {
+		at, _ := slices.BinarySearch(ordinals, uint32(ordinal))
 		if products[id], err = texts[at].Show(id); err != nil {
 			return nil, err
 		}
@@ -109,8 +109,8 @@ func (s *StoredSide) Shown(ctx context.Context, ids []string) (map[string]*Shown
 }
 
 // readTexts adds what a release stores of the products at some ordinals in one language.
-func readTexts(ctx context.Context, r *segment.Reader, language string, places []uint32, texts []ProductTexts) error {
-	stored, err := r.ProductsStored(ctx, places)
+func readTexts(ctx context.Context, r *segment.Reader, language string, ordinals []uint32, texts []ProductTexts) error {
+	stored, err := r.ProductsStored(ctx, ordinals)
 	if err != nil {
 		return err
 	}
@@ -135,23 +135,23 @@ func (s *StoredSide) Files(ctx context.Context, ids []string) (map[string]string
 
 // VersionsIn returns the versions of several products of a release. It leaves out unknown ids.
 func VersionsIn(ctx context.Context, v *release.View, ids []string) (map[string]ProductVersion, error) {
-	found, err := v.PlacesByID(ctx, ids, nil)
+	found, err := v.OrdinalsByID(ctx, ids, nil)
 	if err != nil {
 		return nil, err
 	}
-	places := segment.Ordered(found)
-	hashes, err := v.KeysAt(ctx, segment.SortVersion, places)
+	ordinals := segment.Ordered(found)
+	hashes, err := v.KeysAt(ctx, segment.SortVersion, ordinals)
 	if err != nil {
 		return nil, err
 	}
-	published, err := v.KeysAt(ctx, segment.SortPublished, places)
+	published, err := v.KeysAt(ctx, segment.SortPublished, ordinals)
 	if err != nil {
 		return nil, err
 	}
 	byID := make(map[string]ProductVersion, len(found))
-	for id, place := range found {
-		at, _ := slices.BinarySearch(places, uint32(place))
-		byID[id] = ProductVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published), uint32(place)}
+	for id, ordinal := range found {
+		at, _ := slices.BinarySearch(ordinals, uint32(ordinal))
+		byID[id] = ProductVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(ordinal)).Published), uint32(ordinal)}
 	}
 	return byID, nil
 }

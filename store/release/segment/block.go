@@ -188,7 +188,7 @@ func appendSection(dst, text []byte) []byte {
 type StoredProduct struct {
 	ID          string   // empty if the release does not have the product
 	PublishedAt int64    // of this version of the product, in microseconds
-	Components  []uint32 // the places that its components had when it was written; nil if they are not known
+	Components  []uint32 // the ordinals that its components had when it was written; nil if they are not known
 	Attributes  string   // JSON of its own attributes by key; empty for none
 	Offers      string   // for price.OfferIn
 	Crumbs      string   // breadcrumbs, as members of meta
@@ -229,11 +229,11 @@ func (s *StoredProducts) Release() {
 
 // ProductsStored reads the products at some ordinals, each in the best language that it has, and charges
 // the context's Allowance for the documents. Call Release after use.
-func (r *Reader) ProductsStored(ctx context.Context, places []uint32) (*StoredProducts, error) {
-	found := &StoredProducts{Products: make([]StoredProduct, len(places))}
-	return found, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
+func (r *Reader) ProductsStored(ctx context.Context, ordinals []uint32) (*StoredProducts, error) {
+	found := &StoredProducts{Products: make([]StoredProduct, len(ordinals))}
+	return found, r.readBlocks(ctx, ordinals, found, func(n int, block *productBlock, position int) error {
 		p := &found.Products[n]
-		if err := r.readCommon(p, places[n], block, position); err != nil {
+		if err := r.readCommon(p, ordinals[n], block, position); err != nil {
 			return err
 		}
 		var err error
@@ -251,7 +251,7 @@ func (r *Reader) ProductsStored(ctx context.Context, places []uint32) (*StoredPr
 func documentWork(document string) int { return len(document) * 5 / 4 }
 
 // readCommon reads what does not depend on the language.
-func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock, position int) (err error) {
+func (r *Reader) readCommon(p *StoredProduct, ordinal uint32, block *productBlock, position int) (err error) {
 	texts, err := block.texts(0)
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock,
 			return err
 		}
 	} else {
-		p.PublishedAt = r.Release.HolderIdentity(int(place)).Published
+		p.PublishedAt = r.Release.HolderIdentity(int(ordinal)).Published
 	}
 	if line, found := strings.CutPrefix(offers, componentsLine); found {
 		line, offers, _ = strings.Cut(line, "\n")
@@ -292,12 +292,12 @@ func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock,
 }
 
 // ProductIDs returns the ids of the products at some ordinals.
-func (r *Reader) ProductIDs(ctx context.Context, places []uint32) ([]string, error) {
-	ids, found := make([]string, len(places)), &StoredProducts{}
+func (r *Reader) ProductIDs(ctx context.Context, ordinals []uint32) ([]string, error) {
+	ids, found := make([]string, len(ordinals)), &StoredProducts{}
 	defer found.Release()
-	return ids, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
+	return ids, r.readBlocks(ctx, ordinals, found, func(n int, block *productBlock, position int) error {
 		var p StoredProduct
-		err := r.readCommon(&p, places[n], block, position)
+		err := r.readCommon(&p, ordinals[n], block, position)
 		ids[n] = strings.Clone(p.ID)
 		return err
 	})
@@ -311,10 +311,10 @@ type Translation struct {
 
 // Translations reads the documents of the products at some ordinals in all their languages, the base
 // one first, then by tag, and charges the context's Allowance for them.
-func (r *Reader) Translations(ctx context.Context, places []uint32) ([][]Translation, error) {
-	found, texts := make([][]Translation, len(places)), &StoredProducts{}
+func (r *Reader) Translations(ctx context.Context, ordinals []uint32) ([][]Translation, error) {
+	found, texts := make([][]Translation, len(ordinals)), &StoredProducts{}
 	defer texts.Release()
-	return found, r.readBlocks(ctx, places, texts, func(n int, block *productBlock, position int) error {
+	return found, r.readBlocks(ctx, ordinals, texts, func(n int, block *productBlock, position int) error {
 		found[n] = nil // the statement may run again
 		for at, section := range block.sections[1:] {
 			document, err := block.document(1+at, position)
@@ -337,23 +337,23 @@ func (r *Reader) Translations(ctx context.Context, places []uint32) ([][]Transla
 	})
 }
 
-// readBlocks calls read for each product of some ordinals that has a block, with its index in places and
+// readBlocks calls read for each product of some ordinals that has a block, with its index in ordinals and
 // its position in the block, block by block. The block's texts belong to found.
-func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredProducts, read func(n int, block *productBlock, position int) error) error {
-	if len(places) == 0 {
+func (r *Reader) readBlocks(ctx context.Context, ordinals []uint32, found *StoredProducts, read func(n int, block *productBlock, position int) error) error {
+	if len(ordinals) == 0 {
 		return nil
 	}
-	slots, err := valuesAt(ctx, r, SortSlot, places, index.UnpackOrdinals)
+	slots, err := valuesAt(ctx, r, SortSlot, ordinals, index.UnpackOrdinals)
 	if err != nil {
 		return err
 	}
 	type member struct {
 		block int64
-		n     int // in places
+		n     int // in ordinals
 	}
-	members, ids := make([]member, len(places)), make([]int64, 0, len(places))
+	members, ids := make([]member, len(ordinals)), make([]int64, 0, len(ordinals))
 	for n, slot := range slots {
-		members[n] = member{RowID(r.Release.holder(int(places[n])), int(slot/BlockProducts)), n}
+		members[n] = member{RowID(r.Release.holder(int(ordinals[n])), int(slot/BlockProducts)), n}
 		ids = append(ids, members[n].block)
 	}
 	slices.Sort(ids)

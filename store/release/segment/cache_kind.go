@@ -10,7 +10,7 @@ const (
 	cachedSimilar    = 'M' // similarWords, by word and languages; 1 for one that may continue
 	cachedIndex      = 'i' // PackedHashes, by attribute and chunk
 	cachedRank       = 'k' // idRank, by operator and id
-	cachedPlace      = 'o' // Place, by product id
+	cachedOrdinal    = 'o' // Ordinal, by product id
 	cachedFile       = 'f' // *catalog.File, by id
 	cachedPrices     = '$' // *Prices by -1, *PriceOrder by epoch; by currency
 	cachedWords      = 'w' // *wordChunk by chunk, wordDirectory by -1

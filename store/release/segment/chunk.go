@@ -123,13 +123,13 @@ func chunksOfAll[T db.Sized](ctx context.Context, r *Reader, name string, sorts 
 func valuesAt[V uint32 | int64, L interface {
 	~[]V
 	db.Sized
-}](ctx context.Context, r *Reader, sort store.SortBy, places []uint32, unpack func([]byte) L) ([]V, error) {
+}](ctx context.Context, r *Reader, sort store.SortBy, ordinals []uint32, unpack func([]byte) L) ([]V, error) {
 	chunks, missing := map[int]L{}, []int(nil)
 	key := func(number int) db.CacheKey {
 		return r.chunkKey(KeptList{r.Release.holder(number * ChunkSize), ListKeys, sort}, number)
 	}
-	for _, place := range places {
-		number := int(place) / ChunkSize
+	for _, ordinal := range ordinals {
+		number := int(ordinal) / ChunkSize
 		if _, known := chunks[number]; known {
 			continue
 		}
@@ -155,13 +155,13 @@ func valuesAt[V uint32 | int64, L interface {
 	}); err != nil {
 		return nil, err
 	}
-	values := make([]V, len(places))
-	for i, place := range places {
-		chunk := chunks[int(place)/ChunkSize]
-		if int(place)%ChunkSize >= len(chunk) {
+	values := make([]V, len(ordinals))
+	for i, ordinal := range ordinals {
+		chunk := chunks[int(ordinal)/ChunkSize]
+		if int(ordinal)%ChunkSize >= len(chunk) {
 			return nil, ErrGone
 		}
-		values[i] = chunk[int(place)%ChunkSize]
+		values[i] = chunk[int(ordinal)%ChunkSize]
 	}
 	return values, nil
 }

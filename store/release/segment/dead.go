@@ -64,12 +64,12 @@ func subtract(sorted, removed index.Ordinals) index.Ordinals {
 		return sorted
 	}
 	left := make(index.Ordinals, 0, len(sorted))
-	for _, place := range sorted {
-		for len(removed) > 0 && removed[0] < place {
+	for _, ordinal := range sorted {
+		for len(removed) > 0 && removed[0] < ordinal {
 			removed = removed[1:]
 		}
-		if len(removed) == 0 || removed[0] != place {
-			left = append(left, place)
+		if len(removed) == 0 || removed[0] != ordinal {
+			left = append(left, ordinal)
 		}
 	}
 	return left

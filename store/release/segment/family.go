@@ -75,8 +75,8 @@ func (f *Families) Size() int {
 }
 
 // Children returns the ordinals of a parent's live children.
-func (f *Families) Children(place uint32) (children []uint32, isParent bool) {
-	return f.children.get(place)
+func (f *Families) Children(ordinal uint32) (children []uint32, isParent bool) {
+	return f.children.get(ordinal)
 }
 
 // Parent returns the ordinal of a child's parent.
@@ -103,9 +103,9 @@ const (
 // exceeds a limit, as a bundle in itself does, cannot be bought.
 //
 // available returns the units of one product's own record. It is called in the same order each time, whatever it returns.
-func (f *Families) Units(place uint32, available func(place uint32) int32) int32 {
+func (f *Families) Units(ordinal uint32, available func(ordinal uint32) int32) int32 {
 	w := unitsWalk{f, available, maxRecords}
-	if units := w.units(place, 0); units != unlimited {
+	if units := w.units(ordinal, 0); units != unlimited {
 		return units
 	}
 	return store.NoStockRecord
@@ -114,18 +114,18 @@ func (f *Families) Units(place uint32, available func(place uint32) int32) int32
 // unitsWalk is Units while it is computed.
 type unitsWalk struct {
 	*Families
-	available func(place uint32) int32
+	available func(ordinal uint32) int32
 	left      int // records to read at most
 }
 
 // unlimited stands for the units of a product without a stock record.
 const unlimited = math.MaxInt32
 
-func (w *unitsWalk) units(place uint32, depth int) int32 {
+func (w *unitsWalk) units(ordinal uint32, depth int) int32 {
 	if depth > maxNested || w.left == 0 {
 		return 0
 	}
-	if children, isParent := w.Children(place); isParent {
+	if children, isParent := w.Children(ordinal); isParent {
 		most := int32(0)
 		for _, child := range children {
 			most = max(most, w.units(child, depth+1))
@@ -133,8 +133,8 @@ func (w *unitsWalk) units(place uint32, depth int) int32 {
 		return most
 	}
 	w.left--
-	own, left := w.available(place), int32(unlimited)
-	required, _ := w.required.get(place)
+	own, left := w.available(ordinal), int32(unlimited)
+	required, _ := w.required.get(ordinal)
 	for len(required) > 0 {
 		least, end := int(required[0]), 2+2*required[1]
 		sets := make([]int32, 0, 8)
@@ -284,12 +284,12 @@ func (f *Families) connect() {
 }
 
 // OffersAt reads what the products at some ordinals cost in a currency, in their order.
-func (r *Reader) OffersAt(ctx context.Context, places []uint32, currency string) ([]*price.Offer, error) {
-	offers, found := make([]*price.Offer, len(places)), &StoredProducts{}
+func (r *Reader) OffersAt(ctx context.Context, ordinals []uint32, currency string) ([]*price.Offer, error) {
+	offers, found := make([]*price.Offer, len(ordinals)), &StoredProducts{}
 	defer found.Release()
-	return offers, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
+	return offers, r.readBlocks(ctx, ordinals, found, func(n int, block *productBlock, position int) error {
 		var p StoredProduct
-		err := r.readCommon(&p, places[n], block, position)
+		err := r.readCommon(&p, ordinals[n], block, position)
 		if err == nil {
 			offers[n], err = price.OfferIn(p.Offers, currency)
 		}

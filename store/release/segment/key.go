@@ -21,9 +21,9 @@ type Keys []index.Keys
 
 // At returns the sort key of a product; 0 for the ordinals between the layers,
 // which no product has.
-func (k Keys) At(place uint32) int64 {
-	if part := k[place/ChunkSize]; int(place%ChunkSize) < len(part) {
-		return part[place%ChunkSize]
+func (k Keys) At(ordinal uint32) int64 {
+	if part := k[ordinal/ChunkSize]; int(ordinal%ChunkSize) < len(part) {
+		return part[ordinal%ChunkSize]
 	}
 	return 0
 }
@@ -47,8 +47,8 @@ func (r *Reader) ListSortKeys(ctx context.Context) (map[store.SortBy]Keys, error
 }
 
 // KeysAt returns the sort keys of the products at some ordinals.
-func (r *Reader) KeysAt(ctx context.Context, by store.SortBy, places []uint32) ([]int64, error) {
-	return valuesAt(ctx, r, by, places, index.UnpackKeys)
+func (r *Reader) KeysAt(ctx context.Context, by store.SortBy, ordinals []uint32) ([]int64, error) {
+	return valuesAt(ctx, r, by, ordinals, index.UnpackKeys)
 }
 
 // KeyAt returns the sort key of one product.

@@ -127,9 +127,9 @@ func (r *Reader) List(ctx context.Context, name string) (List, error) {
 // list's own order: curated products, then the others.
 func (l List) InOrder(ctx context.Context, start, end int) ([]uint32, error) {
 	curated := len(l.Head.Curated)
-	places := slices.Clone(l.Head.Curated[min(start, curated):min(end, curated)])
+	ordinals := slices.Clone(l.Head.Curated[min(start, curated):min(end, curated)])
 	rest, err := l.Stored(ctx, store.SortDefault, max(0, start-curated), max(0, end-curated))
-	return append(places, rest...), err
+	return append(ordinals, rest...), err
 }
 
 // Stored reads the products from position start until just before end in one
@@ -142,7 +142,7 @@ func (l List) Stored(ctx context.Context, by store.SortBy, start, end int) ([]ui
 }
 
 // appendStored appends what Stored returns.
-func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy, start, end int) ([]uint32, error) {
+func (l List) appendStored(ctx context.Context, ordinals []uint32, by store.SortBy, start, end int) ([]uint32, error) {
 	pieces := l.Head.slice(by, start, end)
 	var parts []index.Ordinals
 	chunks, stored := l.chunks(by, pieces)
@@ -152,9 +152,9 @@ func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy
 			return nil, err
 		}
 	}
-	wanted := len(places) + end - start
+	wanted := len(ordinals) + end - start
 	for _, p := range pieces {
-		places = append(places, p.own...)
+		ordinals = append(ordinals, p.own...)
 		for at, until := p.start, p.start+p.stored(); at < until; {
 			part := parts[at/ChunkSize-chunks.First]
 			from := at % ChunkSize
@@ -162,13 +162,13 @@ func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy
 				return nil, ErrGone
 			}
 			some := part[from:min(len(part), from+until-at)]
-			places, at = append(places, some...), at+len(some)
+			ordinals, at = append(ordinals, some...), at+len(some)
 		}
 	}
-	if len(places) < wanted {
+	if len(ordinals) < wanted {
 		return nil, ErrGone
 	}
-	return places, nil
+	return ordinals, nil
 }
 
 // Chunks returns the chunks that Stored reads for some positions. found is false if it reads none.
@@ -273,8 +273,8 @@ func (r *Reader) MembersOf(ctx context.Context, names []string) (index.OrdinalSe
 		if err != nil {
 			return nil, err
 		}
-		for _, place := range members {
-			set.Add(place)
+		for _, ordinal := range members {
+			set.Add(ordinal)
 		}
 	}
 	return set, nil

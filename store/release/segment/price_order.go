@@ -65,13 +65,13 @@ func (r *Reader) PriceOrder(ctx context.Context, currency string, epoch int) (*P
 func (o *PriceOrder) Sort(found index.Ordinals, descending bool) index.Ordinals {
 	if len(found) > len(o.ranks)/16 { // fill a table by rank, which is faster for many
 		taken := make([]uint32, len(o.ranks)) // by rank: the ordinal plus one
-		for _, place := range found {
-			taken[o.ranks[place]] = place + 1
+		for _, ordinal := range found {
+			taken[o.ranks[ordinal]] = ordinal + 1
 		}
 		found = found[:0]
-		for _, place := range taken {
-			if place > 0 {
-				found = append(found, place-1)
+		for _, ordinal := range taken {
+			if ordinal > 0 {
+				found = append(found, ordinal-1)
 			}
 		}
 	} else {

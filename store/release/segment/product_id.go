@@ -47,9 +47,9 @@ func unpackTextChunk(body []byte) (c TextChunk) {
 type Texts []TextChunk
 
 // At returns the text of a product, which shares the memory of the chunk.
-func (t Texts) At(place uint32) string {
-	c := &t[place/ChunkSize]
-	start, at := uint32(0), place%ChunkSize
+func (t Texts) At(ordinal uint32) string {
+	c := &t[ordinal/ChunkSize]
+	start, at := uint32(0), ordinal%ChunkSize
 	if at > 0 {
 		start = c.ends[at-1]
 	}
@@ -74,11 +74,11 @@ func (r *Reader) allTexts(ctx context.Context, list string) (Texts, error) {
 
 // IDsAt returns the ids of the products at some ordinals, in their order. It reads the chunks from the first to the last of
 // them in each layer.
-func (r *Reader) IDsAt(ctx context.Context, places []uint32) ([]string, error) {
+func (r *Reader) IDsAt(ctx context.Context, ordinals []uint32) ([]string, error) {
 	var ranges []ChunkRange
 	of := map[int64]int{} // indexes of ranges, by layer
-	for _, place := range places {
-		layer, number := r.Release.holder(int(place)), int(place)/ChunkSize
+	for _, ordinal := range ordinals {
+		layer, number := r.Release.holder(int(ordinal)), int(ordinal)/ChunkSize
 		at, known := of[layer]
 		if !known {
 			at, of[layer] = len(ranges), len(ranges)
@@ -90,14 +90,14 @@ func (r *Reader) IDsAt(ctx context.Context, places []uint32) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(places))
-	for i, place := range places {
-		list := ranges[of[r.Release.holder(int(place))]]
-		chunk := found[list.KeptList][int(place)/ChunkSize-list.First]
-		if int(place%ChunkSize) >= len(chunk.ends) {
+	ids := make([]string, len(ordinals))
+	for i, ordinal := range ordinals {
+		list := ranges[of[r.Release.holder(int(ordinal))]]
+		chunk := found[list.KeptList][int(ordinal)/ChunkSize-list.First]
+		if int(ordinal%ChunkSize) >= len(chunk.ends) {
 			return nil, ErrGone
 		}
-		ids[i] = Texts{chunk}.At(place % ChunkSize)
+		ids[i] = Texts{chunk}.At(ordinal % ChunkSize)
 	}
 	r.Reads.AddNames(productKind, ids)
 	return ids, nil

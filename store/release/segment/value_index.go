@@ -78,8 +78,8 @@ func (r *Reader) Indexed(ctx context.Context, attribute string, values ...string
 // include dead products.
 func (r *Reader) Matching(ctx context.Context, term store.Term) (index.Posting, error) {
 	if term.Attribute == "id" {
-		places, err := r.PlacesByID(ctx, term.Values, nil)
-		return index.Posting{Ordinals: Ordered(places)}, err
+		ordinals, err := r.OrdinalsByID(ctx, term.Values, nil)
+		return index.Posting{Ordinals: Ordered(ordinals)}, err
 	}
 	return r.posting(ctx, term.Attribute, store.Unique(term.Values))
 }
@@ -121,8 +121,8 @@ func (r *Reader) has(ctx context.Context, attribute string, values []string) (ma
 		for _, value := range values {
 			hash := index.Hash(value)
 			for _, number := range numbers {
-				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.List(r.Release.Ordinals)
-				found[value] = found[value] || len(places) > 0 && len(subtract(places, dead)) > 0
+				ordinals := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.List(r.Release.Ordinals)
+				found[value] = found[value] || len(ordinals) > 0 && len(subtract(ordinals, dead)) > 0
 			}
 		}
 	}
