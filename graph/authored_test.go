@@ -37,7 +37,7 @@ func TestCatalogMutations(t *testing.T) {
 			{"field":["input","hierarchyIds","1"],"code":"INVALID","message":"hierarchyIds.1 must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, got \"a b\"."},
 			{"field":["input","currency"],"code":"INVALID","message":"currency must be a three-letter currency code such as USD, got \"euro\"."}]}}`},
 		{name: "unknown ids", query: `mutation { catalogUpdate(input: {id: "new", pricebooks: [{id: "standard", priority: 1}, {id: "none", priority: 2}]}) {` + theCatalog + ` }`,
-			data: `{"catalogUpdate":{"catalog":null,"userErrors":[{"field":["input","pricebooks","1","id"],"code":"UNPROCESSABLE","message":"pricebooks.1.id is not the id of a pricebook: \"none\"."}]}}`},
+			data: `{"catalogUpdate":{"catalog":null,"userErrors":[{"field":["input","pricebooks","1","id"],"code":"UNKNOWN_REFERENCE","message":"pricebooks.1.id is not the id of a pricebook: \"none\"."}]}}`},
 		{name: "not while rules use it", query: `mutation { catalogDelete(input: {id: "outlet"}) { deletedId` + mended + ` }`,
 			data: `{"catalogDelete":{"deletedId":null,"userErrors":[{"field":["input","id"],"code":"UNPROCESSABLE","message":"id is used by the rules club; delete them or change their catalog first."}]}}`},
 		{name: "removed", query: `mutation { catalogDelete(input: {id: "new"}) { deletedId` + mended + ` }`, data: `{"catalogDelete":{"deletedId":` + global("Catalog", "new") + `,"userErrors":[]}}`},

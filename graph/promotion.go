@@ -141,34 +141,39 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := r.skuWarnings(ctx, created, input.RestDetails == nil)
+	warnings, err := r.promotionWarnings(ctx, created, input.RestDetails == nil)
 	return &generated.PromotionCreatePayload{Promotion: promotionRow(created), Warnings: warnings, UserErrors: userErrs}, err
 }
 
-// skuWarnings returns a warning for each list of SKUs in a promotion that has some that no product has,
-// by its path in details or in restDetails. The promotion may be nil.
-func (r *Resolver) skuWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
+// promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, by its path in
+// the input. The promotion may be nil.
+func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
 	warnings := []*model.Warning{}
 	if p == nil {
 		return warnings, nil
 	}
+	warn := func(path []string, format string, ids []string, known func(string) bool) {
+		if unknown := slices.DeleteFunc(store.Unique(ids), known); len(unknown) > 0 {
+			warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.UnknownReferencef(path, format, store.ListSome(unknown))}})
+		}
+	}
 	lists := p.SKULists()
-	known, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(keysOf(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
+	skus, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(keysOf(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
 	if err != nil {
 		return nil, err
 	}
 	for _, list := range lists {
-		unknown := slices.DeleteFunc(store.Unique(list.SKUs), func(sku string) bool { return known[sku] })
-		if len(unknown) == 0 {
-			continue
-		}
 		path := list.Path
 		if inDetails {
 			path = rule.DetailsPath(p.Type, path[1:])
 		}
-		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.Invalidf(path, "names SKUs that no product has: %s; import the products, or correct the SKUs",
-			store.ListSome(unknown))}})
+		warn(path, "names SKUs that no product has: %s; import the products, or correct the SKUs", list.SKUs, func(sku string) bool { return skus[sku] })
 	}
+	catalogs, err := r.store.Catalogs.ByID(ctx, p.TargetCatalogs)
+	if err != nil {
+		return nil, err
+	}
+	warn([]string{"target_catalog_ids"}, "names catalogs that do not exist: %s; create them, or correct the ids", p.TargetCatalogs, func(id string) bool { return catalogs[id] != nil })
 	return warnings, nil
 }
 
@@ -190,7 +195,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 		payload.Promotion = promotionRow(update.Promotion)
 	}
 	if err == nil {
-		payload.Warnings, err = r.skuWarnings(ctx, update.Promotion, input.RestDetails == nil)
+		payload.Warnings, err = r.promotionWarnings(ctx, update.Promotion, input.RestDetails == nil)
 	}
 	return payload, err
 }

@@ -61,8 +61,9 @@ type Reason string
 
 // The reasons, all UNPROCESSABLE.
 const (
-	DuplicateCode   Reason = "DUPLICATE_CODE"    // a promotion that has not ended has the code
-	CodesNotAllowed Reason = "CODES_NOT_ALLOWED" // the promotion has no codes
+	DuplicateCode    Reason = "DUPLICATE_CODE"    // a promotion that has not ended has the code
+	CodesNotAllowed  Reason = "CODES_NOT_ALLOWED" // the promotion has no codes
+	UnknownReference Reason = "UNKNOWN_REFERENCE" // the member names another resource, which does not exist
 )
 
 // Error returns the member and the detail as one sentence.
@@ -191,6 +192,14 @@ func Invalidf(path []string, format string, args ...any) *Error {
 // Unprocessablef returns UNPROCESSABLE for the member at path.
 func Unprocessablef(path []string, format string, args ...any) *Error {
 	return &Error{Code: Unprocessable, Path: path, Detail: fmt.Sprintf(format, args...)}
+}
+
+// UnknownReferencef returns UNPROCESSABLE for the member at path, which names another resource that does not exist. What an
+// operation itself is about is NOT_FOUND.
+func UnknownReferencef(path []string, format string, args ...any) *Error {
+	e := Unprocessablef(path, format, args...)
+	e.Reason = UnknownReference
+	return e
 }
 
 // NotFoundf returns NOT_FOUND for the member at path, which may be nil.

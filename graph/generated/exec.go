@@ -1669,6 +1669,8 @@ enum UserErrorCode {
   CONFLICT
   "Well formed, but breaks a rule: out of range, or too little stock."
   UNPROCESSABLE
+  "The member names another object that does not exist, and that must: a hierarchy, a price book. Write that first. Its ErrorCode is UNPROCESSABLE."
+  UNKNOWN_REFERENCE
   "A promotion that has not ended has this code already. Use another code. Its ErrorCode is UNPROCESSABLE."
   DUPLICATE_CODE
   "The promotion accepts no codes: it is automatic, or has ended. Its ErrorCode is UNPROCESSABLE."
@@ -1685,7 +1687,10 @@ type UserError {
   message: String!
 }
 
-"A likely mistake in input that was accepted."
+"""
+A likely mistake in input that was accepted, such as the id of a product that does not exist: products, files and SKUs may
+be written after what names them.
+"""
 type Warning {
   "Path of the member, for example ` + "`" + `[\"input\", \"productId\"]` + "`" + `."
   field: [String!]!
@@ -67974,16 +67979,18 @@ var (
 		"NOT_FOUND":         model.FaultNotFound,
 		"CONFLICT":          model.FaultConflict,
 		"UNPROCESSABLE":     model.FaultUnprocessable,
+		"UNKNOWN_REFERENCE": model.FaultUnknownReference,
 		"DUPLICATE_CODE":    model.FaultDuplicateCode,
 		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
 	}
 	marshalNUserErrorCode2porticoᚋgraphᚋmodelᚐUserErrorCode = map[model.UserErrorCode]string{
-		model.FaultInvalid:         "INVALID",
-		model.FaultNotFound:        "NOT_FOUND",
-		model.FaultConflict:        "CONFLICT",
-		model.FaultUnprocessable:   "UNPROCESSABLE",
-		model.FaultDuplicateCode:   "DUPLICATE_CODE",
-		model.FaultCodesNotAllowed: "CODES_NOT_ALLOWED",
+		model.FaultInvalid:          "INVALID",
+		model.FaultNotFound:         "NOT_FOUND",
+		model.FaultConflict:         "CONFLICT",
+		model.FaultUnprocessable:    "UNPROCESSABLE",
+		model.FaultUnknownReference: "UNKNOWN_REFERENCE",
+		model.FaultDuplicateCode:    "DUPLICATE_CODE",
+		model.FaultCodesNotAllowed:  "CODES_NOT_ALLOWED",
 	}
 )
 

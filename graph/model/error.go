@@ -19,12 +19,13 @@ type UserErrorCode string
 
 // The codes of the store that an input can mend, and reasons that are more specific.
 const (
-	FaultInvalid         = UserErrorCode(store.Invalid)
-	FaultNotFound        = UserErrorCode(store.NotFound)
-	FaultConflict        = UserErrorCode(store.Conflict)
-	FaultUnprocessable   = UserErrorCode(store.Unprocessable)
-	FaultDuplicateCode   = UserErrorCode(store.DuplicateCode)
-	FaultCodesNotAllowed = UserErrorCode(store.CodesNotAllowed)
+	FaultInvalid          = UserErrorCode(store.Invalid)
+	FaultNotFound         = UserErrorCode(store.NotFound)
+	FaultConflict         = UserErrorCode(store.Conflict)
+	FaultUnprocessable    = UserErrorCode(store.Unprocessable)
+	FaultUnknownReference = UserErrorCode(store.UnknownReference)
+	FaultDuplicateCode    = UserErrorCode(store.DuplicateCode)
+	FaultCodesNotAllowed  = UserErrorCode(store.CodesNotAllowed)
 )
 
 // IsCorrectable reports whether errors of a code are UserErrors: those that another input can mend.

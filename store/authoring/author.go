@@ -139,7 +139,7 @@ func (w *Writer) check(ctx context.Context, src Source) error {
 				return err
 			}
 			if !known[ref.ID] {
-				e := store.Unprocessablef(strings.Split(ref.Member, "."), "is not the id of a %s: %q", ref.Kind, ref.ID)
+				e := store.UnknownReferencef(strings.Split(ref.Member, "."), "is not the id of a %s: %q", ref.Kind, ref.ID)
 				f.Errors = append(f.Errors, e)
 			}
 		}

@@ -22,7 +22,7 @@ func (s *Service) AttachProducts(ctx context.Context, actor store.Actor, id stri
 		if err != nil {
 			return err
 		}
-		if err := store.BatchError(productErrors(productIDs, func(id string) bool { return known[id] }, "is not a product: %q")); err != nil {
+		if err := store.BatchError(productErrors(productIDs, func(id string) bool { return known[id] }, store.UnknownReferencef, "is not a product: %q")); err != nil {
 			return err
 		}
 		attached, err := attachedAmong(ctx, w, id, productIDs)
@@ -58,7 +58,7 @@ func (s *Service) CurateProducts(ctx context.Context, actor store.Actor, id stri
 		if err != nil {
 			return err
 		}
-		loose := productErrors(productIDs, func(id string) bool { return attached[id] }, "is not attached to the node: %q; attach it first")
+		loose := productErrors(productIDs, func(id string) bool { return attached[id] }, store.Unprocessablef, "is not attached to the node: %q; attach it first")
 		return store.BatchError(append(loose, repeatedErrors(productIDs)...))
 	})
 }
@@ -120,7 +120,7 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	unknown := productErrors(productIDs, func(id string) bool { return known[id] || attached[id] }, "is not a product: %q")
+	unknown := productErrors(productIDs, func(id string) bool { return known[id] || attached[id] }, store.UnknownReferencef, "is not a product: %q")
 	if err := store.BatchError(append(unknown, repeatedErrors(productIDs)...)); err != nil {
 		return nil, nil, nil, err
 	}
@@ -163,10 +163,10 @@ func replaceProducts(ctx context.Context, w *authoring.Writer, source *NodeSourc
 }
 
 // productErrors reports the ids for which good is false.
-func productErrors(ids []string, good func(id string) bool, format string) (faults store.Errors) {
+func productErrors(ids []string, good func(id string) bool, newError func([]string, string, ...any) *store.Error, format string) (faults store.Errors) {
 	for i, id := range ids {
 		if !good(id) {
-			faults = append(faults, store.Unprocessablef([]string{"product_ids", strconv.Itoa(i)}, format, store.Abbreviate(id)))
+			faults = append(faults, newError([]string{"product_ids", strconv.Itoa(i)}, format, store.Abbreviate(id)))
 		}
 	}
 	return faults
@@ -179,7 +179,7 @@ func repeatedErrors(ids []string) store.Errors {
 		twice := seen[id]
 		seen[id] = true
 		return !twice
-	}, "is repeated: %q")
+	}, store.Unprocessablef, "is repeated: %q")
 }
 
 // attachedAmong returns which products are attached to a node.

@@ -42,7 +42,7 @@ func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, w
 		}
 		switch types[key] {
 		case "":
-			wrong[i].Err = store.Invalidf(append(fault.Err.Path, "key"), "is not declared; declare it with attributesUpsert")
+			wrong[i].Err = store.UnknownReferencef(append(fault.Err.Path, "key"), "is not declared: %q; declare it with attributesUpsert", key)
 		case catalog.AttributeDate:
 			var text string
 			if value := product.Attributes.CustomAttributes[key]; json.Unmarshal(value, &text) == nil {

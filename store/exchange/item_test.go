@@ -175,7 +175,7 @@ func TestItemErrors(t *testing.T) {
 			{"twice", []*item{good, {SKU: new("SKU-MUG")}}, "items.1 is about the same resource as an item before it"},
 			{"a new SKU twice", []*item{{SKU: new("N"), Name: new("N"), Status: &live}, {SKU: new("N")}}, "items.1 is about the same resource"},
 			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1.locale must be a BCP 47 tag"},
-			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0.key is not declared; declare it with attributesUpsert"},
+			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0.key is not declared: \"watt\"; declare it with attributesUpsert"},
 			{"a wrong value", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "load", Value: json.RawMessage(`"a"`)}}}}, "items.1.attributes.0.value must be a number, as its declaration says, got a text"},
 			{"no day", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "since", Value: json.RawMessage(`"2026-02-30"`)}}}}, `items.1.attributes.0.value must be a day such as "2026-05-01", got "2026-02-30"`},
 			{"a number for a day", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "since", Value: json.RawMessage(`2026`)}}}}, "items.1.attributes.0.value must be a date, as its declaration says, got a number"},

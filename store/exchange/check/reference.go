@@ -45,9 +45,8 @@ func (r *referenceChecker) Add(d Line) {
 	for _, ref := range d.References {
 		target := authoring.Reference{Kind: ref.Kind, ID: ref.ID}
 		if len(r.wanted[target]) < MaxImportErrors {
-			f := &authoring.Validator{}
-			f.Add(ref.Member, "refers to the %s %q, which is neither in %s nor in the store", ref.Kind, ref.ID, r.lines)
-			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.Number, Type: d.Kind, Err: f.Errors[0], Missing: true})
+			err := store.UnknownReferencef(strings.Split(ref.Member, "."), "refers to the %s %q, which is neither in %s nor in the store", ref.Kind, ref.ID, r.lines)
+			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.Number, Type: d.Kind, Err: err, Missing: true})
 		}
 	}
 	if node, ok := d.Source.(*catalog.NodeSource); ok {
