@@ -2,7 +2,6 @@ package graph_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,10 +83,8 @@ func TestTypedMembers(t *testing.T) {
 // The variants by options have the options of the children, and the money of a price is its display price.
 func TestTypedPricesAndVariants(t *testing.T) {
 	t.Parallel()
-	lines, err := os.ReadFile("../internal/demo/shop.ndjson")
-	require.NoError(t, err)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openPages(t, e, string(lines))
+		s := openDemo(t, e)
 		var data struct {
 			Product struct {
 				Children []struct {

@@ -95,12 +95,18 @@ func openPages(t *testing.T, e storetest.Backend, lines string) *graphtest.Servi
 	return graphtest.Open(t, e, lines, june, func(c *shop.Config) { c.NoCache = true })
 }
 
-func TestPageQueriesOnTheDemo(t *testing.T) {
-	t.Parallel()
+// openDemo opens the demo's shop as openPages does.
+func openDemo(t *testing.T, e storetest.Backend) *graphtest.Service {
+	t.Helper()
 	lines, err := os.ReadFile("../internal/demo/shop.ndjson")
 	require.NoError(t, err)
+	return openPages(t, e, string(lines))
+}
+
+func TestPageQueriesOnTheDemo(t *testing.T) {
+	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openPages(t, e, string(lines))
+		s := openDemo(t, e)
 		_, err := s.Store.Redemptions.Redeem(t.Context(), "test", redeem.CodeUse{Code: "EARLYBIRD", Units: 1, Reference: "order-0"})
 		require.NoError(t, err)
 		for _, q := range pageQueries(t) {
@@ -122,10 +128,8 @@ var exampleHolders = map[string]string{
 // TestExamplesOfTheSchema runs the example of each field on the demo. Those of arguments and of values show only their form.
 func TestExamplesOfTheSchema(t *testing.T) {
 	t.Parallel()
-	lines, err := os.ReadFile("../internal/demo/shop.ndjson")
-	require.NoError(t, err)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openPages(t, e, string(lines))
+		s := openDemo(t, e)
 		_, err := s.Store.Redemptions.Redeem(t.Context(), "test", redeem.CodeUse{Code: "EARLYBIRD", Units: 1, Reference: "order-1001"})
 		require.NoError(t, err)
 		write := func(description string) {

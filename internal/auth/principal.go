@@ -146,29 +146,6 @@ func Require(ctx context.Context, coordinate string) error {
 	return nil
 }
 
-// shopperFields are what a storefront uses in place of the fields that need another scope.
-var shopperFields = map[string]string{
-	"Query.promotionCodeCheck":   "cartPreview(codes:)",
-	"Query.promotionCode":        "cartPreview(codes:)",
-	"Query.promotions":           "activePromotions and cartPreview",
-	"Query.authoredProduct":      "product",
-	"Query.authoredProducts":     "products",
-	"Query.authoredCatalogNode":  "catalogNode",
-	"Query.authoredCatalogNodes": "catalogNodes",
-	"Query.authoredHierarchy":    "hierarchy",
-	"Query.authoredHierarchies":  "hierarchies",
-	"Query.authoredFile":         "file",
-	"Query.authoredFiles":        "files",
-	"Query.authoredPrice":        "Product.price",
-	"Query.authoredPrices":       "Product.price",
-	"Query.authoredAttribute":    "attributes",
-	"Query.authoredAttributes":   "attributes",
-	"Query.authoredRedirect":     "redirect",
-	"Query.authoredRedirects":    "redirect",
-	"Query.catalog":              "catalogResolution",
-	"Query.catalogs":             "catalogResolution",
-}
-
 // anonymousScope is all that requests without a token may do.
 const anonymousScope = "catalog:read"
 

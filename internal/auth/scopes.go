@@ -280,3 +280,26 @@ func isRootField(coordinate string) bool {
 	of, _, _ := strings.Cut(coordinate, ".")
 	return (of == "Query" || of == "Mutation" || of == "Subscription") && !strings.Contains(coordinate, "(")
 }
+
+// shopperFields are what a storefront uses in place of the fields that need another scope.
+var shopperFields = map[string]string{
+	"Query.promotionCodeCheck":   "cartPreview(codes:)",
+	"Query.promotionCode":        "cartPreview(codes:)",
+	"Query.promotions":           "activePromotions and cartPreview",
+	"Query.authoredProduct":      "product",
+	"Query.authoredProducts":     "products",
+	"Query.authoredCatalogNode":  "catalogNode",
+	"Query.authoredCatalogNodes": "catalogNodes",
+	"Query.authoredHierarchy":    "hierarchy",
+	"Query.authoredHierarchies":  "hierarchies",
+	"Query.authoredFile":         "file",
+	"Query.authoredFiles":        "files",
+	"Query.authoredPrice":        "Product.price",
+	"Query.authoredPrices":       "Product.price",
+	"Query.authoredAttribute":    "attributes",
+	"Query.authoredAttributes":   "attributes",
+	"Query.authoredRedirect":     "redirect",
+	"Query.authoredRedirects":    "redirect",
+	"Query.catalog":              "catalogResolution",
+	"Query.catalogs":             "catalogResolution",
+}
