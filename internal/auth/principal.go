@@ -167,6 +167,9 @@ var shopperFields = map[string]string{
 	"Query.authoredRedirects":    "redirect",
 	"Query.catalog":              "catalogResolution",
 	"Query.catalogs":             "catalogResolution",
+
+	"Query.authoredPriceModifier":  "Product.modifiers",
+	"Query.authoredPriceModifiers": "Product.modifiers",
 }
 
 // anonymousScope is all that requests without a token may do.
