@@ -46,7 +46,8 @@ const moreLines = `
 {"type":"stock","id":"tea","available":8,"allocated":2,"total":10}
 {"type":"stock","id":"pot","available":0,"allocated":0,"total":0}
 {"type":"promotion","id":"ten-off","name":"Ten off","description":"Ten dollars off.","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2030-01-01T00:00:00Z","min_cart_value":[{"currency":"USD","amount":5000}],"max_applications_per_cart":1,"schema":{"currencies":[{"currency":"USD","amount":1000}]}}
-{"type":"promotion_code","id":"code-1","promotion_id":"ten-off","code":"TEN","max_uses":5,"consume_unit":"per_item","user":["u1","u2"]}`
+{"type":"promotion_code","id":"code-1","promotion_id":"ten-off","code":"TEN","max_uses":5,"consume_unit":"per_item","user":["u1","u2"]}
+{"type":"gateway","slug":"manual","name":"Invoice","enabled":true,"test":true}`
 
 // A shop can be made by mutations alone: it exports what an import of the same lines exports, and shows the same pages. What no
 // mutation writes is not in the lines: when a resource was changed last, ledgers of stock, usages of codes and API clients.
@@ -64,7 +65,7 @@ func TestShopMadeByMutations(t *testing.T) {
 				clock := withClock(storetest.NewClock(noon))
 				imported := openShop(t, e, encodedLines(t, lines), clock)
 
-				config := shop.Config{URL: e.OtherURL(t), Synchronous: "OFF"}
+				config := shop.Config{URL: e.OtherURL(t), Synchronous: "OFF", Sealer: storetest.NewSealer(t, 'k')}
 				clock(&config)
 				empty, err := shop.Open(t.Context(), config)
 				require.NoError(t, err)
@@ -137,6 +138,8 @@ func exportedLines(t *testing.T, s *shop.Store) map[string]any {
 				id = linked(line, "pricebook") + " " + attributes["sku"].(string)
 				delete(line, "id")
 			}
+		case "gateway":
+			id = line["slug"].(string)
 		case "promotion_code":
 			id = line["code"].(string)
 			delete(line, "id")
@@ -272,6 +275,9 @@ func (m shopMaker) write() {
 	}
 	m.writeStock()
 	m.writePromotions()
+	for _, line := range m.lines["gateway"] {
+		m.send("gatewayUpdate", "", upper(picked(line, "slug", "name", "enabled", "test"), "slug"))
+	}
 }
 
 // writePrices writes prices, then their sales.
