@@ -1,6 +1,8 @@
 package exchange_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -447,7 +449,7 @@ func TestUpsertAndDeleteModifiers(t *testing.T) {
 	})
 }
 
-// An attribute of which a product has a value stays, also if the product was written while the others were read.
+// An attribute of which a product has a value stays, also if the product gets it while products are read.
 func TestDeleteAttributes(t *testing.T) {
 	t.Parallel()
 	remove := func(keys ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
@@ -466,5 +468,16 @@ func TestDeleteAttributes(t *testing.T) {
 		})
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``)))
 		runItemSteps(t, s, []itemStep{{"its values are gone", remove("brand"), "brand deleted"}})
+		for i := range 20 {
+			key := fmt.Sprint("key", i)
+			storetest.Import(t, s, `{"type":"attribute","id":"`+key+`","attributes":{"label":"Key","attribute_type":"text"}}`)
+			used := make(chan error)
+			go func() {
+				_, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"), Attributes: []*exchange.ProductAttributeInput{{Key: key, Value: json.RawMessage(`"A"`)}}}}, nil, false)
+				used <- err
+			}()
+			_, err := remove(key)(s, false)
+			require.NotEqual(t, err == nil, <-used == nil, "one of both is refused: %v", err)
+		}
 	})
 }
