@@ -74,6 +74,16 @@ func (r queryResolver) AuthoredPrices(ctx context.Context, filter *catalog.Price
 	return model.NewConnection(slice, model.NewBatch[model.AuthoredPrice](slice.Items)), nil
 }
 
+func (r queryResolver) AuthoredPriceModifier(ctx context.Context, id string) (*catalog.AuthoredPriceModifier, error) {
+	return authoredByID(ctx, "authoredPriceModifier", id, r.store.Catalogs.Modifiers.ByIDs)
+}
+
+func (r queryResolver) AuthoredPriceModifiers(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredPriceModifierConnection, error) {
+	return authoredPage(ctx, "Query.authoredPriceModifiers", func() (*store.Slice[*catalog.AuthoredPriceModifier], error) {
+		return r.store.Catalogs.Modifiers.List(ctx, pageOf(first, after, last, before, offset))
+	})
+}
+
 // Prices reads the prices of all rows at once.
 func (r authoredProductResolver) Prices(ctx context.Context, obj *model.AuthoredProduct) ([]*model.AuthoredPrice, error) {
 	return model.Load(ctx, obj.BatchRow, "prices", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredProduct) ([][]*model.AuthoredPrice, error) {

@@ -19,6 +19,22 @@ func (r mutationResolver) ProductsDelete(ctx context.Context, input generated.De
 	return writeItems(ctx, "Mutation.productsDelete", store.TypeAuthoredProduct, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
 }
 
+func (r mutationResolver) PriceBooksUpsert(ctx context.Context, input generated.PriceBooksUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.priceBooksUpsert", store.TypePricebook, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPricebooks)
+}
+
+func (r mutationResolver) PriceBooksDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.priceBooksDelete", store.TypePricebook, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeletePricebooks)
+}
+
+func (r mutationResolver) PriceModifiersUpsert(ctx context.Context, input generated.PriceModifiersUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.priceModifiersUpsert", store.TypeAuthoredModifier, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertModifiers)
+}
+
+func (r mutationResolver) PriceModifiersDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.priceModifiersDelete", store.TypeAuthoredModifier, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteModifiers)
+}
+
 func (r mutationResolver) PricesUpsert(ctx context.Context, input generated.PricesUpsertInput) (*model.AuthoringPayload, error) {
 	return upsertItems(ctx, "Mutation.pricesUpsert", store.TypeAuthoredPrice, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPrices)
 }
@@ -41,6 +57,10 @@ func (r mutationResolver) FilesDelete(ctx context.Context, input generated.Delet
 
 func (r mutationResolver) AttributesUpsert(ctx context.Context, input generated.AttributesUpsertInput) (*model.AuthoringPayload, error) {
 	return upsertItems(ctx, "Mutation.attributesUpsert", store.TypeAuthoredAttribute, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.DeclareAttributes)
+}
+
+func (r mutationResolver) AttributesDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.attributesDelete", store.TypeAuthoredAttribute, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteAttributes)
 }
 
 func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*model.AuthoringPayload, error) {

@@ -180,6 +180,8 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return quoted("standard", "vip")
 	case "Query.authoredPrice.id":
 		return quoted("standard-anvil", "vip-anvil")
+	case "Query.authoredPriceModifier.id":
+		return quoted("bulk-1")
 	case "Query.authoredAttribute.id":
 		return quoted("brand", "uses")
 	case "Query.authoredRedirect.id":
@@ -285,7 +287,7 @@ func globalIDs() (ids []string) {
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
 		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredCatalogNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
-		{store.TypePricebook, "standard", "vip"}, {store.TypeAuthoredPrice, "standard-anvil", "vip-anvil"}, {store.TypeAuthoredFile, "photo-1", "photo-2"}, {store.TypeAuthoredAttribute, "brand", "uses"}, {store.TypeAuthoredRedirect, "help", "old-tools"},
+		{store.TypePricebook, "standard", "vip"}, {store.TypeAuthoredPrice, "standard-anvil", "vip-anvil"}, {store.TypeAuthoredModifier, "bulk-1"}, {store.TypeAuthoredFile, "photo-1", "photo-2"}, {store.TypeAuthoredAttribute, "brand", "uses"}, {store.TypeAuthoredRedirect, "help", "old-tools"},
 	} {
 		for _, id := range of[1:] {
 			ids = append(ids, store.GlobalID(of[0], id))

@@ -195,7 +195,7 @@ var authoredLists = map[string]string{
 	store.TypeCatalog: "Query.catalogs", store.TypeCatalogRule: "Query.catalogRules",
 	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredCatalogNode: "Query.authoredCatalogNodes",
 	store.TypeAuthoredProduct: "Query.authoredProducts", store.TypePricebook: "Query.pricebooks",
-	store.TypeAuthoredPrice: "Query.authoredPrices", store.TypeAuthoredFile: "Query.authoredFiles",
+	store.TypeAuthoredPrice: "Query.authoredPrices", store.TypeAuthoredModifier: "Query.authoredPriceModifiers", store.TypeAuthoredFile: "Query.authoredFiles",
 	store.TypeAuthoredAttribute: "Query.authoredAttributes", store.TypeAuthoredRedirect: "Query.authoredRedirects",
 	store.TypeSynonym: "Query.synonyms",
 }
@@ -216,6 +216,8 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 		byID, err := r.store.Catalogs.Prices.ByIDs(ctx, ids)
 		addNodes(model.NewBatch[model.AuthoredPrice](valuesByID(ids, byID)), into)
 		return err
+	case store.TypeAuthoredModifier:
+		return addByID(ctx, ids, r.store.Catalogs.Modifiers.ByIDs, into)
 	case store.TypePricebook:
 		return addByID(ctx, ids, r.store.Catalogs.Pricebooks.ByIDs, into)
 	case store.TypeAuthoredFile:

@@ -39,6 +39,7 @@ func reaches() map[string]reach {
 		store.TypeAuthoredHierarchy:   {"Query.authoredHierarchy", `authoredHierarchy(id: $id) { id }`, "attic", []string{"box"}},
 		store.TypePricebook:           {"Query.pricebook", `pricebook(id: $id) { id }`, "vip", []string{"none"}},
 		store.TypeAuthoredPrice:       {"Query.authoredPrice", `authoredPrice(id: $id) { id }`, "standard-secret", []string{"none"}},
+		store.TypeAuthoredModifier:    {"Query.authoredPriceModifier", `authoredPriceModifier(id: $id) { id }`, "bulk-1", []string{"none", "bulk"}},
 		store.TypeAuthoredFile:        {"Query.authoredFile", `authoredFile(id: $id) { id }`, "photo-draft", []string{"none"}},
 		store.TypeAuthoredAttribute:   {"Query.authoredAttribute", `authoredAttribute(id: $id) { id }`, "brand", []string{"none"}},
 		store.TypeAuthoredRedirect:    {"Query.authoredRedirect", `authoredRedirect(id: $id) { id }`, "help", []string{"none"}},

@@ -124,6 +124,7 @@ const (
 	TypeAuthoredProduct     = "AuthoredProduct"
 	TypePricebook           = "Pricebook"
 	TypeAuthoredPrice       = "AuthoredPrice"
+	TypeAuthoredModifier    = "AuthoredPriceModifier"
 	TypeAuthoredFile        = "AuthoredFile"
 	TypeAuthoredAttribute   = "AuthoredAttribute"
 	TypeAuthoredRedirect    = "AuthoredRedirect"
@@ -149,7 +150,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	switch kind {
 	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
 		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredCatalogNode, TypeAuthoredProduct,
-		TypePricebook, TypeAuthoredPrice, TypeAuthoredFile, TypeAuthoredAttribute, TypeAuthoredRedirect, TypeSynonym, TypePromotion, TypePromotionCode:
+		TypePricebook, TypeAuthoredPrice, TypeAuthoredModifier, TypeAuthoredFile, TypeAuthoredAttribute, TypeAuthoredRedirect, TypeSynonym, TypePromotion, TypePromotionCode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

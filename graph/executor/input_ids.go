@@ -30,6 +30,8 @@ var (
 	promotionKind = idKind{"a promotion", []string{store.TypePromotion}}
 	pricebookKind = idKind{"a price book", []string{store.TypePricebook}}
 	priceKind     = idKind{"a price", []string{store.TypeAuthoredPrice}}
+	modifierKind  = idKind{"a price modifier", []string{store.TypeAuthoredModifier}}
+	attributeKind = idKind{"an attribute", []string{store.TypeAuthoredAttribute}}
 	synonymKind   = idKind{"a synonym", []string{store.TypeSynonym}}
 	redirectKind  = idKind{"a redirect", []string{store.TypeAuthoredRedirect}}
 	jobKind       = idKind{"a job", []string{store.TypeJob}}
@@ -61,7 +63,10 @@ var idsOfInputs = []struct {
 	{"Catalog", catalogKind, []string{"id"}},
 	{"Hierarch", hierarchyKind, []string{"id", "ids"}},
 	{"Promotion", promotionKind, []string{"id"}},
+	{"PriceBook", pricebookKind, []string{"id", "ids"}},
+	{"PriceModifier", modifierKind, []string{"id", "ids"}},
 	{"Price", priceKind, []string{"id"}},
+	{"AttributesDelete", attributeKind, []string{"ids"}},
 	{"File", fileKind, []string{"id", "ids"}},
 	{"Synonym", synonymKind, []string{"id"}},
 	{"Redirect", redirectKind, []string{"id"}},

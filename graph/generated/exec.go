@@ -173,12 +173,17 @@ type MutationResolver interface {
 	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodeCuratePayload, error)
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*model.AuthoringPayload, error)
 	ProductsDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	PriceBooksUpsert(ctx context.Context, input PriceBooksUpsertInput) (*model.AuthoringPayload, error)
+	PriceBooksDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	PriceModifiersUpsert(ctx context.Context, input PriceModifiersUpsertInput) (*model.AuthoringPayload, error)
+	PriceModifiersDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*model.AuthoringPayload, error)
 	PricesDelete(ctx context.Context, input PricesDeleteInput) (*model.AuthoringPayload, error)
 	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*model.AuthoringPayload, error)
 	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*model.AuthoringPayload, error)
 	FilesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	AttributesUpsert(ctx context.Context, input AttributesUpsertInput) (*model.AuthoringPayload, error)
+	AttributesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	SynonymsUpsert(ctx context.Context, input SynonymsUpsertInput) (*model.AuthoringPayload, error)
 	RedirectsUpsert(ctx context.Context, input RedirectsUpsertInput) (*model.AuthoringPayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
@@ -292,6 +297,8 @@ type QueryResolver interface {
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
 	AuthoredPrice(ctx context.Context, id string) (*model.AuthoredPrice, error)
 	AuthoredPrices(ctx context.Context, filter *catalog.PriceFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredPrice], error)
+	AuthoredPriceModifier(ctx context.Context, id string) (*catalog.AuthoredPriceModifier, error)
+	AuthoredPriceModifiers(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredPriceModifier], error)
 	AuthoredFile(ctx context.Context, id string) (*catalog.AuthoredFile, error)
 	AuthoredFiles(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredFile], error)
 	AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error)
@@ -409,9 +416,13 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMoneyInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
+		ec.unmarshalInputPriceBookItemInput,
+		ec.unmarshalInputPriceBooksUpsertInput,
 		ec.unmarshalInputPriceBounds,
 		ec.unmarshalInputPriceItemInput,
 		ec.unmarshalInputPriceKeyInput,
+		ec.unmarshalInputPriceModifierItemInput,
+		ec.unmarshalInputPriceModifiersUpsertInput,
 		ec.unmarshalInputPriceTierInput,
 		ec.unmarshalInputPricesDeleteInput,
 		ec.unmarshalInputPricesUpsertInput,
@@ -1124,6 +1135,23 @@ type Query {
     offset: Int
   ): AuthoredPriceConnection
 
+  "A price modifier as authored. Null if there is none. Shoppers read ` + "`" + `Product.modifiers` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  authoredPriceModifier("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredPriceModifier
+
+  "All price modifiers as authored, by id. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  authoredPriceModifiers(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredPriceModifierConnection
+
   "A file as authored, used by a catalog or not. Null if there is none. Shoppers read ` + "`" + `file` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredFile("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredFile
 
@@ -1405,6 +1433,24 @@ type Mutation {
   productsDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
+  Creates price books, and changes members of existing ones: up to 1000, all or none. ` + "`" + `pricesUpsert` + "`" + ` sets their
+  prices, and catalogs use them by ` + "`" + `catalogUpdate` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
+  priceBooksUpsert("The input." input: PriceBooksUpsertInput!): AuthoringPayload
+
+  "Deletes up to 1000 price books, all or none, that have no prices and that no catalog uses. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  priceBooksDelete("The input." input: DeletionInput!): DeletionPayload
+
+  """
+  Creates price modifiers, and changes members of existing ones: up to 1000, all or none. Products name them in
+  ` + "`" + `priceModifiers` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
+  priceModifiersUpsert("The input." input: PriceModifiersUpsertInput!): AuthoringPayload
+
+  "Deletes up to 1000 price modifiers, all or none. Warns of the products that use them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  priceModifiersDelete("The input." input: DeletionInput!): DeletionPayload
+
+  """
   Sets prices of SKUs in price books: up to 1000, all or none. Currencies that an item does not name
   stay, and so do sales. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
@@ -1430,6 +1476,12 @@ type Mutation {
   sets their values. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   attributesUpsert("The input." input: AttributesUpsertInput!): AuthoringPayload
+
+  """
+  Deletes the declarations of up to 1000 attributes, all or none, of which no product has a value. ` + "`" + `ids` + "`" + ` are
+  their keys or global ids. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
+  attributesDelete("The input." input: DeletionInput!): DeletionPayload
 
   "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   synonymsUpsert("The input." input: SynonymsUpsertInput!): AuthoringPayload
@@ -4804,7 +4856,7 @@ type SynonymEdge {
 
 # Authored prices, files, attributes and redirects
 
-"A price book: a set of prices, which catalogs use by priority. Price books are written by import."
+"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `priceBooksUpsert` + "`" + ` and by import."
 type Pricebook implements Node {
   "Global id."
   id: ID!
@@ -4912,6 +4964,43 @@ type AuthoredPriceEdge {
   cursor: String!
   "The authored price."
   node: AuthoredPrice!
+}
+
+"""
+A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
+` + "`" + `priceModifiersUpsert` + "`" + ` and by import.
+"""
+type AuthoredPriceModifier implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Name, by which products have it in ` + "`" + `priceModifiers` + "`" + `: ` + "`" + `size-xl` + "`" + `. If several have it, the one created first counts."
+  name: String!
+  "How it changes the price."
+  modifierType: PriceModifierType!
+  "By how much, by currency."
+  amounts: [AuthoredAmount!]!
+}
+
+"A page of authored price modifiers."
+type AuthoredPriceModifierConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredPriceModifierEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredPriceModifier!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored price modifier in a list."
+type AuthoredPriceModifierEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored price modifier."
+  node: AuthoredPriceModifier!
 }
 
 "A file as authored. Files are written by ` + "`" + `filesUpsert` + "`" + ` and by import."
@@ -5098,7 +5187,7 @@ type AuthoringPayload {
 
 "Resources to delete."
 input DeletionInput {
-  "1 to 1000 resources, nodes with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
+  "1 to 1000 resources, nodes with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s, or the keys of attributes."
   ids: [ID!]!
   "True deletes nothing, and returns what would be deleted."
   dryRun: Boolean! = false
@@ -5283,6 +5372,53 @@ input RelatedProductsInput {
   kind: String!
   "At most 50 products, in order. Global ids or ` + "`" + `uuid` + "`" + `s."
   productIds: [ID!]!
+}
+
+"Price books to create or change."
+input PriceBooksUpsertInput {
+  "1 to 1000 price books, each once."
+  items: [PriceBookItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A price book, or what changes of it. An absent member keeps its value, null clears it. A new price book needs ` + "`" + `name` + "`" + `."
+input PriceBookItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: a new price book."
+  id: ID
+  "Display name. At most 1024 bytes."
+  name: String
+  "Description. At most 65536 bytes."
+  description: String
+}
+
+"Price modifiers to create or change."
+input PriceModifiersUpsertInput {
+  "1 to 1000 price modifiers, each once."
+  items: [PriceModifierItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+A price modifier, or what changes of it. An absent member keeps its value, null clears it. A new price modifier needs
+` + "`" + `name` + "`" + ` and ` + "`" + `modifierType` + "`" + `.
+"""
+input PriceModifierItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: the price modifier of this name, or a new one."
+  id: ID
+  "Name, by which products have it in ` + "`" + `priceModifiers` + "`" + `: ` + "`" + `size-xl` + "`" + `. At most 1024 bytes."
+  name: String
+  "How it changes the price."
+  modifierType: PriceModifierType
+  "By how much, one for each currency. Currencies that are not in the list stay. Without an amount, it has no effect in a currency."
+  amounts: [PriceAmountInput!]
+  "Currencies to remove: ` + "`" + `EUR` + "`" + `."
+  removeCurrencies: [String!]
 }
 
 "Prices to set."
@@ -6735,6 +6871,46 @@ func (ec *executionContext) childFields_AuthoredPriceEdge(ctx context.Context, f
 		return ec.fieldContext_AuthoredPriceEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredPriceEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredPriceModifier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredPriceModifier_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredPriceModifier_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredPriceModifier_name(ctx, field)
+	case "modifierType":
+		return ec.fieldContext_AuthoredPriceModifier_modifierType(ctx, field)
+	case "amounts":
+		return ec.fieldContext_AuthoredPriceModifier_amounts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredPriceModifier", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredPriceModifierConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredPriceModifierConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredPriceModifierConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredPriceModifierConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredPriceModifierConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredPriceModifierConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredPriceModifierEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredPriceModifierEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredPriceModifierEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredPriceModifierEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9575,6 +9751,20 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_attributesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_attributesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -9875,6 +10065,62 @@ func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, r
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (JobCancelInput, error) {
 			return ec.unmarshalNJobCancelInput2porticoᚋgraphᚋgeneratedᚐJobCancelInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_priceBooksDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_priceBooksUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PriceBooksUpsertInput, error) {
+			return ec.unmarshalNPriceBooksUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceBooksUpsertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_priceModifiersDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_priceModifiersUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PriceModifiersUpsertInput, error) {
+			return ec.unmarshalNPriceModifiersUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceModifiersUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -10820,6 +11066,66 @@ func (ec *executionContext) field_Query_authoredHierarchy_args(ctx context.Conte
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredPriceModifier_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredPriceModifiers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
 	return args, nil
 }
 
@@ -15625,6 +15931,304 @@ func (ec *executionContext) fieldContext_AuthoredPriceEdge_node(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceModifier_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredPriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifier_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifier_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceModifier", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceModifier_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredPriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifier_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifier_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceModifier", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredPriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifier_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifier_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceModifier", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceModifier_modifierType(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredPriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifier_modifierType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ModifierType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.PriceModifierType) graphql.Marshaler {
+			return ec.marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifier_modifierType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceModifier", field, false, false, errors.New("field of type PriceModifierType does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceModifier_amounts(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredPriceModifier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifier_amounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amounts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredAmount) graphql.Marshaler {
+			return ec.marshalNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifier_amounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceModifier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAmount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceModifierConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredPriceModifier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifierConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+			return ec.marshalNAuthoredPriceModifierEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifierConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceModifierConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceModifierEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceModifierConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredPriceModifier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifierConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredPriceModifier) graphql.Marshaler {
+			return ec.marshalNAuthoredPriceModifier2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifierᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifierConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceModifierConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceModifier(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceModifierConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredPriceModifier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifierConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifierConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceModifierConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredPriceModifierConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredPriceModifier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifierConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifierConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceModifierConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceModifierEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredPriceModifier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifierEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifierEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredPriceModifierEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredPriceModifierEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredPriceModifier]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredPriceModifierEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredPriceModifier) graphql.Marshaler {
+			return ec.marshalNAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredPriceModifierEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredPriceModifierEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceModifier(ctx, field)
 		},
 	}
 	return fc, nil
@@ -27077,6 +27681,182 @@ func (ec *executionContext) fieldContext_Mutation_productsDelete(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_priceBooksUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_priceBooksUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PriceBooksUpsert(ctx, fc.Args["input"].(PriceBooksUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_priceBooksUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoringPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_priceBooksUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_priceBooksDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_priceBooksDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PriceBooksDelete(ctx, fc.Args["input"].(DeletionInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_priceBooksDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeletionPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_priceBooksDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_priceModifiersUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_priceModifiersUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PriceModifiersUpsert(ctx, fc.Args["input"].(PriceModifiersUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_priceModifiersUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoringPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_priceModifiersUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_priceModifiersDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_priceModifiersDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PriceModifiersDelete(ctx, fc.Args["input"].(DeletionInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_priceModifiersDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeletionPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_priceModifiersDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_pricesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27335,6 +28115,50 @@ func (ec *executionContext) fieldContext_Mutation_attributesUpsert(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_attributesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_attributesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_attributesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AttributesDelete(ctx, fc.Args["input"].(DeletionInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
+			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_attributesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeletionPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_attributesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -36401,6 +37225,94 @@ func (ec *executionContext) fieldContext_Query_authoredPrices(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_authoredPriceModifier(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredPriceModifier(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredPriceModifier(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredPriceModifier) graphql.Marshaler {
+			return ec.marshalOAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredPriceModifier(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceModifier(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredPriceModifier_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredPriceModifiers(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredPriceModifiers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredPriceModifiers(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+			return ec.marshalOAuthoredPriceModifierConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredPriceModifiers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredPriceModifierConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredPriceModifiers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_authoredFile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -43811,6 +44723,98 @@ func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPriceBookItemInput(ctx context.Context, obj any) (exchange.PriceBookItemInput, error) {
+	var it exchange.PriceBookItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPriceBooksUpsertInput(ctx context.Context, obj any) (PriceBooksUpsertInput, error) {
+	var it PriceBooksUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNPriceBookItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPriceBounds(ctx context.Context, obj any) (model.PriceBounds, error) {
 	var it model.PriceBounds
 	if obj == nil {
@@ -43945,6 +44949,112 @@ func (ec *executionContext) unmarshalInputPriceKeyInput(ctx context.Context, obj
 				return it, err
 			}
 			it.SKU = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPriceModifierItemInput(ctx context.Context, obj any) (exchange.PriceModifierItemInput, error) {
+	var it exchange.PriceModifierItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "modifierType", "amounts", "removeCurrencies"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "modifierType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("modifierType"))
+			data, err := ec.unmarshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ModifierType = data
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalOPriceAmountInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		case "removeCurrencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removeCurrencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemoveCurrencies = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPriceModifiersUpsertInput(ctx context.Context, obj any) (PriceModifiersUpsertInput, error) {
+	var it PriceModifiersUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNPriceModifierItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceModifierItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -47299,6 +48409,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredProduct(ctx, sel, obj)
+	case *catalog.AuthoredPriceModifier:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredPriceModifier(ctx, sel, obj)
 	case model.AuthoredPrice:
 		return ec._AuthoredPrice(ctx, sel, &obj)
 	case *model.AuthoredPrice:
@@ -49090,6 +50205,193 @@ func (ec *executionContext) _AuthoredPriceEdge(ctx context.Context, sel ast.Sele
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredPriceEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredPriceModifierImplementors = []string{"AuthoredPriceModifier", "Node"}
+
+func (ec *executionContext) _AuthoredPriceModifier(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredPriceModifier) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredPriceModifierImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredPriceModifier")
+		case "id":
+			out.Values[i] = ec._AuthoredPriceModifier_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredPriceModifier_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredPriceModifier_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "modifierType":
+			out.Values[i] = ec._AuthoredPriceModifier_modifierType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amounts":
+			out.Values[i] = ec._AuthoredPriceModifier_amounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredPriceModifierConnectionImplementors = []string{"AuthoredPriceModifierConnection"}
+
+func (ec *executionContext) _AuthoredPriceModifierConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredPriceModifierConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredPriceModifierConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredPriceModifierConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredPriceModifierConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredPriceModifierConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredPriceModifierConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredPriceModifierEdgeImplementors = []string{"AuthoredPriceModifierEdge"}
+
+func (ec *executionContext) _AuthoredPriceModifierEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredPriceModifierEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredPriceModifierEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredPriceModifierEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredPriceModifierEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -55865,6 +57167,34 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "priceBooksUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_priceBooksUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "priceBooksDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_priceBooksDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "priceModifiersUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_priceModifiersUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "priceModifiersDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_priceModifiersDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "pricesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_pricesUpsert(ctx, field)
@@ -55903,6 +57233,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "attributesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_attributesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attributesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_attributesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -61198,6 +62535,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredPriceModifier":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredPriceModifier(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredPriceModifiers":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredPriceModifiers(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "authoredFile":
 			field := field
 
@@ -64325,6 +65706,52 @@ func (ec *executionContext) marshalNAuthoredPriceEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
+func (ec *executionContext) marshalNAuthoredPriceModifier2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredPriceModifier) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredPriceModifier) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredPriceModifier(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredPriceModifierEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+	return ec._AuthoredPriceModifierEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredPriceModifierEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredPriceModifierEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -66366,6 +67793,30 @@ func (ec *executionContext) unmarshalNPriceAmountInput2ᚖporticoᚋstoreᚋexch
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPriceBookItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInputᚄ(ctx context.Context, v any) ([]*exchange.PriceBookItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PriceBookItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPriceBookItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPriceBookItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInput(ctx context.Context, v any) (*exchange.PriceBookItemInput, error) {
+	res, err := ec.unmarshalInputPriceBookItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPriceBooksUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceBooksUpsertInput(ctx context.Context, v any) (PriceBooksUpsertInput, error) {
+	res, err := ec.unmarshalInputPriceBooksUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNPriceItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceItemInputᚄ(ctx context.Context, v any) ([]*exchange.PriceItemInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -66430,6 +67881,25 @@ func (ec *executionContext) marshalNPriceModifier2ᚖporticoᚋstoreᚋrelease�
 	return ec._PriceModifier(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNPriceModifierItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceModifierItemInputᚄ(ctx context.Context, v any) ([]*exchange.PriceModifierItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PriceModifierItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPriceModifierItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceModifierItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPriceModifierItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceModifierItemInput(ctx context.Context, v any) (*exchange.PriceModifierItemInput, error) {
+	res, err := ec.unmarshalInputPriceModifierItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, v any) (catalog.PriceModifierType, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType[tmp]
@@ -66459,6 +67929,11 @@ var (
 		catalog.PriceEquals:    "PRICE_EQUALS",
 	}
 )
+
+func (ec *executionContext) unmarshalNPriceModifiersUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceModifiersUpsertInput(ctx context.Context, v any) (PriceModifiersUpsertInput, error) {
+	res, err := ec.unmarshalInputPriceModifiersUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚋreleaseᚋpriceᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v price.PriceTier) graphql.Marshaler {
 	return ec._PriceTier(ctx, sel, &v)
@@ -68539,6 +70014,20 @@ func (ec *executionContext) unmarshalOAuthoredPriceFilter2ᚖporticoᚋstoreᚋc
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredPriceModifier) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredPriceModifier(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredPriceModifierConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.AuthoredPriceModifier]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredPriceModifierConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -69529,6 +71018,38 @@ func (ec *executionContext) marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPric
 	}
 	return ec._PriceFacet(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, v any) (*catalog.PriceModifierType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, sel ast.SelectionSet, v *catalog.PriceModifierType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType[*v])
+	return res
+}
+
+var (
+	unmarshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType = map[string]catalog.PriceModifierType{
+		"PRICE_INCREMENT": catalog.PriceIncrement,
+		"PRICE_DECREMENT": catalog.PriceDecrement,
+		"PRICE_EQUALS":    catalog.PriceEquals,
+	}
+	marshalOPriceModifierType2ᚖporticoᚋstoreᚋcatalogᚐPriceModifierType = map[catalog.PriceModifierType]string{
+		catalog.PriceIncrement: "PRICE_INCREMENT",
+		catalog.PriceDecrement: "PRICE_DECREMENT",
+		catalog.PriceEquals:    "PRICE_EQUALS",
+	}
+)
 
 func (ec *executionContext) unmarshalOPriceTierInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceTierInputᚄ(ctx context.Context, v any) ([]*exchange.PriceTierInput, error) {
 	if v == nil {

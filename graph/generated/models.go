@@ -326,7 +326,7 @@ type CatalogUpdatePayload struct {
 
 // Resources to delete.
 type DeletionInput struct {
-	// 1 to 1000 resources, nodes with at most 10000 products together. Global ids or `uuid`s.
+	// 1 to 1000 resources, nodes with at most 10000 products together. Global ids or `uuid`s, or the keys of attributes.
 	Ids []string `json:"ids"`
 	// True deletes nothing, and returns what would be deleted.
 	DryRun bool `json:"dryRun"`
@@ -382,6 +382,26 @@ type JobCancelPayload struct {
 	Job *model.Job `json:"job,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Price books to create or change.
+type PriceBooksUpsertInput struct {
+	// 1 to 1000 price books, each once.
+	Items []*exchange.PriceBookItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Price modifiers to create or change.
+type PriceModifiersUpsertInput struct {
+	// 1 to 1000 price modifiers, each once.
+	Items []*exchange.PriceModifierItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // Prices to delete.

@@ -1096,6 +1096,121 @@ func (x *planRun) fieldAuthoredPriceEdge(ctx context.Context, f *plan.Field, obj
 	return x.String("AuthoredPriceEdge")
 }
 
+var planAuthoredPriceModifier = &plan.Object{
+	Name:      "AuthoredPriceModifier",
+	Satisfies: []string{"AuthoredPriceModifier", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":           {Number: 1, NonNull: true},
+		"uuid":         {Number: 2, NonNull: true},
+		"name":         {Number: 3, NonNull: true},
+		"modifierType": {Number: 4, NonNull: true},
+		"amounts":      {Number: 5, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredPriceModifier(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredPriceModifier) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredPriceModifier(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredPriceModifier(ctx context.Context, f *plan.Field, obj *catalog.AuthoredPriceModifier) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 4: // modifierType
+		return x.writeNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx, f, obj.ModifierType)
+	case 5: // amounts
+		return x.writeNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, f, obj.Amounts)
+	}
+	return x.String("AuthoredPriceModifier")
+}
+
+var planAuthoredPriceModifierConnection = &plan.Object{
+	Name:      "AuthoredPriceModifierConnection",
+	Satisfies: []string{"AuthoredPriceModifierConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredPriceModifierConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.AuthoredPriceModifier]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredPriceModifierConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredPriceModifierConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.AuthoredPriceModifier]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredPriceModifierEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredPriceModifier2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifierᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredPriceModifierConnection")
+}
+
+var planAuthoredPriceModifierEdge = &plan.Object{
+	Name:      "AuthoredPriceModifierEdge",
+	Satisfies: []string{"AuthoredPriceModifierEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredPriceModifierEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.AuthoredPriceModifier]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredPriceModifierEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredPriceModifierEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.AuthoredPriceModifier]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredPriceModifierEdge")
+}
+
 var planAuthoredProduct = &plan.Object{
 	Name:      "AuthoredProduct",
 	Satisfies: []string{"AuthoredProduct", "Node"},
@@ -5878,74 +5993,76 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":               {Number: 1, Resolver: true},
-		"products":              {Number: 2, Resolver: true},
-		"productConfigured":     {Number: 3, Resolver: true},
-		"cartPreview":           {Number: 4, Resolver: true},
-		"hierarchy":             {Number: 5, Resolver: true},
-		"hierarchies":           {Number: 6, Resolver: true},
-		"catalogNode":           {Number: 7, Resolver: true},
-		"catalogNodes":          {Number: 8, Resolver: true},
-		"sitemap":               {Number: 9, Resolver: true},
-		"file":                  {Number: 10, Resolver: true},
-		"files":                 {Number: 11, Resolver: true},
-		"searchSuggestions":     {Number: 12, Resolver: true},
-		"redirect":              {Number: 13, Resolver: true},
-		"currencies":            {Number: 14, Resolver: true},
-		"locales":               {Number: 15, Resolver: true},
-		"channels":              {Number: 16, Resolver: true},
-		"attributes":            {Number: 17, Resolver: true},
-		"catalogResolution":     {Number: 18, Resolver: true},
-		"stock":                 {Number: 19, Resolver: true},
-		"stocks":                {Number: 20, Resolver: true},
-		"stocksById":            {Number: 21, Resolver: true},
-		"stockLocations":        {Number: 22, Resolver: true},
-		"stockTransactions":     {Number: 23, Resolver: true},
-		"stockTransaction":      {Number: 24, Resolver: true},
-		"activePromotions":      {Number: 25, Resolver: true},
-		"promotion":             {Number: 26, Resolver: true},
-		"promotions":            {Number: 27, Resolver: true},
-		"promotionCode":         {Number: 28, Resolver: true},
-		"promotionCodeCheck":    {Number: 29, Resolver: true},
-		"promotionCodeUsages":   {Number: 30, Resolver: true},
-		"auditEvents":           {Number: 31, Resolver: true},
-		"changes":               {Number: 32, Resolver: true},
-		"catalog":               {Number: 33, Resolver: true},
-		"catalogs":              {Number: 34, Resolver: true},
-		"catalogRule":           {Number: 35, Resolver: true},
-		"catalogRules":          {Number: 36, Resolver: true},
-		"authoredHierarchy":     {Number: 37, Resolver: true},
-		"authoredHierarchies":   {Number: 38, Resolver: true},
-		"authoredCatalogNode":   {Number: 39, Resolver: true},
-		"authoredCatalogNodes":  {Number: 40, Resolver: true},
-		"authoredProduct":       {Number: 41, Resolver: true},
-		"pricebook":             {Number: 42, Resolver: true},
-		"pricebooks":            {Number: 43, Resolver: true},
-		"authoredPrice":         {Number: 44, Resolver: true},
-		"authoredPrices":        {Number: 45, Resolver: true},
-		"authoredFile":          {Number: 46, Resolver: true},
-		"authoredFiles":         {Number: 47, Resolver: true},
-		"authoredAttribute":     {Number: 48, Resolver: true},
-		"authoredAttributes":    {Number: 49, Resolver: true},
-		"authoredRedirect":      {Number: 50, Resolver: true},
-		"authoredRedirects":     {Number: 51, Resolver: true},
-		"synonym":               {Number: 52, Resolver: true},
-		"synonyms":              {Number: 53, Resolver: true},
-		"authoredProducts":      {Number: 54, Resolver: true},
-		"catalogPendingChanges": {Number: 55, Resolver: true},
-		"catalogReleases":       {Number: 56, Resolver: true},
-		"catalogRelease":        {Number: 57, Resolver: true},
-		"catalogReleaseDiff":    {Number: 58, Resolver: true},
-		"scheduledPublications": {Number: 59, Resolver: true},
-		"job":                   {Number: 60, Resolver: true},
-		"jobs":                  {Number: 61, Resolver: true},
-		"settings":              {Number: 62, Resolver: true},
-		"gateway":               {Number: 63, Resolver: true},
-		"gateways":              {Number: 64, Resolver: true},
-		"node":                  {Number: 65, Resolver: true},
-		"nodes":                 {Number: 66, Resolver: true},
-		"__type":                {Number: 67, Introspection: true},
-		"__schema":              {Number: 68, Introspection: true},
+		"product":                {Number: 1, Resolver: true},
+		"products":               {Number: 2, Resolver: true},
+		"productConfigured":      {Number: 3, Resolver: true},
+		"cartPreview":            {Number: 4, Resolver: true},
+		"hierarchy":              {Number: 5, Resolver: true},
+		"hierarchies":            {Number: 6, Resolver: true},
+		"catalogNode":            {Number: 7, Resolver: true},
+		"catalogNodes":           {Number: 8, Resolver: true},
+		"sitemap":                {Number: 9, Resolver: true},
+		"file":                   {Number: 10, Resolver: true},
+		"files":                  {Number: 11, Resolver: true},
+		"searchSuggestions":      {Number: 12, Resolver: true},
+		"redirect":               {Number: 13, Resolver: true},
+		"currencies":             {Number: 14, Resolver: true},
+		"locales":                {Number: 15, Resolver: true},
+		"channels":               {Number: 16, Resolver: true},
+		"attributes":             {Number: 17, Resolver: true},
+		"catalogResolution":      {Number: 18, Resolver: true},
+		"stock":                  {Number: 19, Resolver: true},
+		"stocks":                 {Number: 20, Resolver: true},
+		"stocksById":             {Number: 21, Resolver: true},
+		"stockLocations":         {Number: 22, Resolver: true},
+		"stockTransactions":      {Number: 23, Resolver: true},
+		"stockTransaction":       {Number: 24, Resolver: true},
+		"activePromotions":       {Number: 25, Resolver: true},
+		"promotion":              {Number: 26, Resolver: true},
+		"promotions":             {Number: 27, Resolver: true},
+		"promotionCode":          {Number: 28, Resolver: true},
+		"promotionCodeCheck":     {Number: 29, Resolver: true},
+		"promotionCodeUsages":    {Number: 30, Resolver: true},
+		"auditEvents":            {Number: 31, Resolver: true},
+		"changes":                {Number: 32, Resolver: true},
+		"catalog":                {Number: 33, Resolver: true},
+		"catalogs":               {Number: 34, Resolver: true},
+		"catalogRule":            {Number: 35, Resolver: true},
+		"catalogRules":           {Number: 36, Resolver: true},
+		"authoredHierarchy":      {Number: 37, Resolver: true},
+		"authoredHierarchies":    {Number: 38, Resolver: true},
+		"authoredCatalogNode":    {Number: 39, Resolver: true},
+		"authoredCatalogNodes":   {Number: 40, Resolver: true},
+		"authoredProduct":        {Number: 41, Resolver: true},
+		"pricebook":              {Number: 42, Resolver: true},
+		"pricebooks":             {Number: 43, Resolver: true},
+		"authoredPrice":          {Number: 44, Resolver: true},
+		"authoredPrices":         {Number: 45, Resolver: true},
+		"authoredPriceModifier":  {Number: 46, Resolver: true},
+		"authoredPriceModifiers": {Number: 47, Resolver: true},
+		"authoredFile":           {Number: 48, Resolver: true},
+		"authoredFiles":          {Number: 49, Resolver: true},
+		"authoredAttribute":      {Number: 50, Resolver: true},
+		"authoredAttributes":     {Number: 51, Resolver: true},
+		"authoredRedirect":       {Number: 52, Resolver: true},
+		"authoredRedirects":      {Number: 53, Resolver: true},
+		"synonym":                {Number: 54, Resolver: true},
+		"synonyms":               {Number: 55, Resolver: true},
+		"authoredProducts":       {Number: 56, Resolver: true},
+		"catalogPendingChanges":  {Number: 57, Resolver: true},
+		"catalogReleases":        {Number: 58, Resolver: true},
+		"catalogRelease":         {Number: 59, Resolver: true},
+		"catalogReleaseDiff":     {Number: 60, Resolver: true},
+		"scheduledPublications":  {Number: 61, Resolver: true},
+		"job":                    {Number: 62, Resolver: true},
+		"jobs":                   {Number: 63, Resolver: true},
+		"settings":               {Number: 64, Resolver: true},
+		"gateway":                {Number: 65, Resolver: true},
+		"gateways":               {Number: 66, Resolver: true},
+		"node":                   {Number: 67, Resolver: true},
+		"nodes":                  {Number: 68, Resolver: true},
+		"__type":                 {Number: 69, Introspection: true},
+		"__schema":               {Number: 70, Introspection: true},
 	},
 }
 
@@ -6456,7 +6573,31 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 46: // authoredFile
+	case 46: // authoredPriceModifier
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPriceModifier_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredPriceModifier, error) {
+			return x.resolvers.Query().AuthoredPriceModifier(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx, f, v)
+	case 47: // authoredPriceModifiers
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredPriceModifiers_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredPriceModifier], error) {
+			return x.resolvers.Query().AuthoredPriceModifiers(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredPriceModifierConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 48: // authoredFile
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFile_args)
 		if !ok {
 			return false
@@ -6468,7 +6609,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx, f, v)
-	case 47: // authoredFiles
+	case 49: // authoredFiles
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredFiles_args)
 		if !ok {
 			return false
@@ -6480,7 +6621,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 48: // authoredAttribute
+	case 50: // authoredAttribute
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttribute_args)
 		if !ok {
 			return false
@@ -6492,7 +6633,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttribute2ᚖporticoᚋstoreᚋcatalogᚐAuthoredAttribute(ctx, f, v)
-	case 49: // authoredAttributes
+	case 51: // authoredAttributes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredAttributes_args)
 		if !ok {
 			return false
@@ -6504,7 +6645,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredAttributeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 50: // authoredRedirect
+	case 52: // authoredRedirect
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirect_args)
 		if !ok {
 			return false
@@ -6516,7 +6657,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirect2ᚖporticoᚋstoreᚋcatalogᚐAuthoredRedirect(ctx, f, v)
-	case 51: // authoredRedirects
+	case 53: // authoredRedirects
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredRedirects_args)
 		if !ok {
 			return false
@@ -6528,7 +6669,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredRedirectConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 52: // synonym
+	case 54: // synonym
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
 		if !ok {
 			return false
@@ -6538,7 +6679,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
-	case 53: // synonyms
+	case 55: // synonyms
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
 		if !ok {
 			return false
@@ -6550,7 +6691,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 54: // authoredProducts
+	case 56: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -6562,7 +6703,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 55: // catalogPendingChanges
+	case 57: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -6574,7 +6715,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 56: // catalogReleases
+	case 58: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -6586,7 +6727,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 57: // catalogRelease
+	case 59: // catalogRelease
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
 		if !ok {
 			return false
@@ -6598,7 +6739,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
-	case 58: // catalogReleaseDiff
+	case 60: // catalogReleaseDiff
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
 		if !ok {
 			return false
@@ -6610,13 +6751,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
-	case 59: // scheduledPublications
+	case 61: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 60: // job
+	case 62: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -6626,7 +6767,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 61: // jobs
+	case 63: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -6636,13 +6777,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 62: // settings
+	case 64: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 63: // gateway
+	case 65: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -6654,13 +6795,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 64: // gateways
+	case 66: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 65: // node
+	case 67: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -6670,7 +6811,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 66: // nodes
+	case 68: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -6680,9 +6821,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 67: // __type
+	case 69: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 68: // __schema
+	case 70: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -7658,6 +7799,11 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), obj)
+	case *catalog.AuthoredPriceModifier:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredPriceModifier(ctx, f.Of(planAuthoredPriceModifier), obj)
 	case model.AuthoredPrice:
 		return x.writeAuthoredPrice(ctx, f.Of(planAuthoredPrice), &obj)
 	case *model.AuthoredPrice:
@@ -7985,6 +8131,43 @@ func (x *planRun) writeNAuthoredPriceEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(c
 	for i := range v {
 		x.Element(i)
 		if !x.writeNAuthoredPriceEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredPriceModifier2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifierᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredPriceModifier) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx context.Context, f *plan.Field, v *catalog.AuthoredPriceModifier) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredPriceModifier(ctx, f.Of(planAuthoredPriceModifier), v)
+}
+
+func (x *planRun) writeNAuthoredPriceModifierEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.AuthoredPriceModifier]) bool {
+	return x.writeAuthoredPriceModifierEdge(ctx, f.Of(planAuthoredPriceModifierEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredPriceModifierEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.AuthoredPriceModifier]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredPriceModifierEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -9670,6 +9853,20 @@ func (x *planRun) writeOAuthoredPriceConnection2ᚖporticoᚋgraphᚋmodelᚐCon
 		return false
 	}
 	return x.writeAuthoredPriceConnection(ctx, f.Of(planAuthoredPriceConnection), v)
+}
+
+func (x *planRun) writeOAuthoredPriceModifier2ᚖporticoᚋstoreᚋcatalogᚐAuthoredPriceModifier(ctx context.Context, f *plan.Field, v *catalog.AuthoredPriceModifier) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredPriceModifier(ctx, f.Of(planAuthoredPriceModifier), v)
+}
+
+func (x *planRun) writeOAuthoredPriceModifierConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.AuthoredPriceModifier]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredPriceModifierConnection(ctx, f.Of(planAuthoredPriceModifierConnection), v)
 }
 
 func (x *planRun) writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {

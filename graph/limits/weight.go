@@ -50,6 +50,12 @@ var fieldWeights = map[string]float64{
 	"Query.pricebooks":            16,
 	"Query.authoredPrice":         12,
 	"Query.authoredPrices":        16,
+
+	"Query.authoredPriceModifier":  12,
+	"Query.authoredPriceModifiers": 16,
+
+	"AuthoredPriceModifierConnection.totalCount": 12,
+
 	"Query.authoredFile":          12,
 	"Query.authoredFiles":         16,
 	"Query.authoredAttribute":     12,

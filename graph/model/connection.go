@@ -119,6 +119,9 @@ type (
 	AuthoredProductConnection     = Connection[*AuthoredProduct]
 	AuthoredProductEdge           = Edge[*AuthoredProduct]
 
+	AuthoredPriceModifierConnection = Connection[*catalog.AuthoredPriceModifier]
+	AuthoredPriceModifierEdge       = Edge[*catalog.AuthoredPriceModifier]
+
 	FileConnection = Connection[*catalog.File]
 	FileEdge       = Edge[*catalog.File]
 

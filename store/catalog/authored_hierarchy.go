@@ -65,12 +65,13 @@ var HierarchyList = db.Listing[*AuthoredHierarchy]{
 	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
 }
 
-// CatalogsIncluding returns each hierarchy that a catalog includes with that catalog, in the order of the catalogs.
-func CatalogsIncluding(ctx context.Context, in db.Session) (uses []db.Pair[string, string], err error) {
+// CatalogsUsing returns each resource of a type that a catalog uses with that catalog, in the order of the catalogs. ids returns
+// those of a catalog.
+func CatalogsUsing(ctx context.Context, in db.Session, ids func(*Catalog) []string) (uses []db.Pair[string, string], err error) {
 	catalogs, err := db.Collect(ctx, in, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
 	for _, c := range catalogs {
-		for _, hierarchy := range store.Unique(c.HierarchyIDs) {
-			uses = append(uses, db.Pair[string, string]{Key: hierarchy, Value: c.ID})
+		for _, id := range store.Unique(ids(c)) {
+			uses = append(uses, db.Pair[string, string]{Key: id, Value: c.ID})
 		}
 	}
 	return uses, err

@@ -67,6 +67,23 @@ func authoredPriceOf(s *PriceSource, size sourceSize) *AuthoredPrice {
 	return p
 }
 
+// AuthoredPriceModifier is a price modifier as authored. Products name it by its name.
+type AuthoredPriceModifier struct {
+	ID, Name     string
+	ModifierType PriceModifierType
+	Amounts      []AuthoredAmount // by currency
+	sourceSize
+}
+
+// GlobalID returns the global id of the authored price modifier.
+func (m *AuthoredPriceModifier) GlobalID() string {
+	return store.GlobalID(store.TypeAuthoredModifier, m.ID)
+}
+
+func authoredModifierOf(s *ModifierSource, size sourceSize) *AuthoredPriceModifier {
+	return &AuthoredPriceModifier{s.ID, s.Attributes.Name, s.Attributes.ModifierType, authoredAmounts(s.Attributes.Currencies), size}
+}
+
 func authoredAmounts(currencies map[string]AmountPrice) (amounts []AuthoredAmount) {
 	for _, code := range slices.Sorted(maps.Keys(currencies)) {
 		price := currencies[code]

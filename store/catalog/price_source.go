@@ -155,6 +155,9 @@ func (m *ModifierSource) Check(f *authoring.Validator) {
 	f.ID("id", &m.ID)
 	f.Required("attributes.name", m.Attributes.Name, authoring.MaxName)
 	f.OneOf("attributes.modifier_type", string(m.Attributes.ModifierType), string(PriceIncrement), string(PriceDecrement), string(PriceEquals))
+	if m.Attributes.Currencies == nil {
+		m.Attributes.Currencies = map[string]AmountPrice{}
+	}
 	checkAmounts(f, "attributes.currencies", m.Attributes.Currencies)
 }
 

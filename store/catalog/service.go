@@ -12,6 +12,7 @@ type Service struct {
 
 	Pricebooks         AuthoredReader[*Pricebook]
 	Prices             AuthoredReader[*AuthoredPrice]
+	Modifiers          AuthoredReader[*AuthoredPriceModifier]
 	AuthoredFiles      AuthoredReader[*AuthoredFile]
 	AuthoredAttributes AuthoredReader[*AuthoredAttribute]
 	AuthoredRedirects  AuthoredReader[*AuthoredRedirect]
@@ -24,6 +25,7 @@ func NewService(d *db.DB) *Service {
 		db:                 d,
 		Pricebooks:         newAuthoredReader(d, "pricebook", pricebookOf, func(p *Pricebook) string { return p.ID }),
 		Prices:             newAuthoredReader(d, "price", authoredPriceOf, func(p *AuthoredPrice) string { return p.ID }),
+		Modifiers:          newAuthoredReader(d, "price_modifier", authoredModifierOf, func(m *AuthoredPriceModifier) string { return m.ID }),
 		AuthoredFiles:      newAuthoredReader(d, "file", authoredFileOf, func(f *AuthoredFile) string { return f.ID }),
 		AuthoredAttributes: newAuthoredReader(d, "attribute", authoredAttributeOf, func(a *AuthoredAttribute) string { return a.Key }),
 		AuthoredRedirects:  newAuthoredReader(d, "redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID }),

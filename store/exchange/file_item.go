@@ -30,15 +30,7 @@ func (s *Service) UpsertFiles(ctx context.Context, actor store.Actor, items []*F
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.FileKind, count: len(items),
 		identify: func(context.Context, db.Session) ([]string, store.Errors, error) {
-			ids := make([]string, len(items))
-			for i, item := range items {
-				if item.ID == nil {
-					ids[i] = store.NewID()
-				} else {
-					ids[i] = store.LocalID(*item.ID)
-				}
-			}
-			return ids, nil, nil
+			return ownOrNewIDs(len(items), func(i int) *string { return items[i].ID }), nil, nil
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
 			p := newItemPatch(i, cleared, before)

@@ -3,6 +3,7 @@ package exchange
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -126,23 +127,60 @@ func (s *Service) DeleteProducts(ctx context.Context, actor store.Actor, ids []s
 // DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
 // show them, for which it reads all products.
 func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
-	found := useCounts{}
-	wanted := store.SetOf(ids)
-	if err := s.db.Snapshot(ctx, func(in db.Session) error { // not in the transaction, which others wait for
-		return eachStored(ctx, in, catalog.ProductKind, nil, func(d check.Line, _ []byte) {
-			for _, id := range store.Unique(d.Source.(*catalog.ProductSource).FileIDs()) {
-				if wanted[id] {
-					found.add(id, "product", d.Source.Key())
+	scan := productScan{wanted: store.SetOf(ids), uses: (*catalog.ProductSource).FileIDs}
+	if err := s.scanProducts(ctx, &scan); err != nil {
+		return nil, err
+	}
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: scan.warn}, ids, dryRun)
+}
+
+// DeleteModifiers deletes price modifiers by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
+// use their names, unless another price modifier has the name. It reads all products.
+func (s *Service) DeleteModifiers(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	scan := productScan{wanted: store.SetOf(ids)}
+	if err := s.db.Snapshot(ctx, func(in db.Session) error {
+		deleted, kept := map[string][]string{}, map[string]bool{} // names
+		if err := eachStored(ctx, in, catalog.ModifierKind, nil, func(d check.Line, _ []byte) {
+			modifier := d.Source.(*catalog.ModifierSource)
+			if name := modifier.Attributes.Name; scan.wanted[modifier.ID] {
+				deleted[name] = append(deleted[name], modifier.ID)
+			} else {
+				kept[name] = true
+			}
+		}); err != nil {
+			return err
+		}
+		scan.uses = func(p *catalog.ProductSource) (used []string) {
+			for _, name := range store.Unique(p.Attributes.PriceModifiers) {
+				if !kept[name] {
+					used = append(used, deleted[name]...)
 				}
 			}
-		})
+			return used
+		}
+		return scan.all(ctx, in)
 	}); err != nil {
 		return nil, err
 	}
-	usesOf := func(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
-		return nil, found.at(positions, "is still used by %s"), nil
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.ModifierKind, table: "price_modifier", noun: "the id of a price modifier", check: scan.warn}, ids, dryRun)
+}
+
+// DeleteAttributes deletes declarations of attributes by key, all or none. Unknown keys are NOT_FOUND, and attributes of which
+// products have values are UNPROCESSABLE. It reads all products.
+func (s *Service) DeleteAttributes(ctx context.Context, actor store.Actor, keys []string, dryRun bool) (*ItemsWritten, error) {
+	scan := productScan{wanted: store.SetOf(keys), uses: func(p *catalog.ProductSource) []string {
+		return slices.Sorted(maps.Keys(p.Attributes.CustomAttributes))
+	}}
+	if err := s.scanProducts(ctx, &scan); err != nil {
+		return nil, err
 	}
-	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: usesOf}, ids, dryRun)
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.AttributeKind, table: "attribute", noun: "the key of an attribute", check: scan.refuse}, keys, dryRun)
+}
+
+// DeletePricebooks deletes price books by id, all or none. Unknown ids are NOT_FOUND, and price books that have prices or
+// that catalogs use are UNPROCESSABLE.
+func (s *Service) DeletePricebooks(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.PricebookKind, table: "pricebook", noun: "the id of a price book", check: pricebookUses}, ids, dryRun)
 }
 
 // DeleteNodes deletes nodes by id, all or none. Their products stay. Unknown ids are NOT_FOUND, and nodes that
@@ -229,6 +267,65 @@ func (c useCounts) at(positions map[string]int, format string) (list store.Error
 	return list
 }
 
+// productScan counts the products that use some resources. It reads all products, in a snapshot: the transaction that
+// deletes keeps others waiting.
+type productScan struct {
+	wanted   map[string]bool
+	uses     func(*catalog.ProductSource) []string // the distinct resources that a product uses
+	found    useCounts
+	revision int64 // of the snapshot
+}
+
+// scanProducts counts the products that use resources.
+func (s *Service) scanProducts(ctx context.Context, scan *productScan) error {
+	return s.db.Snapshot(ctx, func(in db.Session) error { return scan.all(ctx, in) })
+}
+
+func (p *productScan) all(ctx context.Context, in db.Session) (err error) {
+	p.revision, _, err = db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'revision'`)
+	if err != nil {
+		return err
+	}
+	return p.read(ctx, in, nil)
+}
+
+// read counts those of some products; nil for all.
+func (p *productScan) read(ctx context.Context, in db.Session, only []string) error {
+	p.found = useCounts{}
+	return eachStored(ctx, in, catalog.ProductKind, only, func(d check.Line, _ []byte) {
+		for _, id := range p.uses(d.Source.(*catalog.ProductSource)) {
+			if p.wanted[id] {
+				p.found.add(id, "product", d.Source.Key())
+			}
+		}
+	})
+}
+
+// warn is the check of resources that products may name although they do not exist.
+func (p *productScan) warn(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	return nil, p.found.at(positions, "is still used by %s"), nil
+}
+
+// refuse is the check of resources that must exist. If none was in use, it reads the products that were written since.
+func (p *productScan) refuse(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	if len(p.found) == 0 {
+		written, complete, err := authoring.ChangedSince(ctx, in, p.revision)
+		if err != nil {
+			return nil, nil, err
+		}
+		only := written["product"]
+		if !complete {
+			only = nil
+		}
+		if !complete || len(only) > 0 {
+			if err := p.read(ctx, in, only); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return p.found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, nil
+}
+
 // productUse is a query of the resources of a kind that refer to the products of $in: product and resource.
 type productUse struct{ kind, sql string }
 
@@ -294,18 +391,38 @@ func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (fau
 
 // hierarchyUses returns hierarchies that have nodes, or that catalogs include.
 func hierarchyUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	return usesOfCatalogs(ctx, in, positions, func(c *catalog.Catalog) []string { return c.HierarchyIDs },
+		"node", `SELECT hierarchy_id, MIN(id), COUNT(*) FROM node WHERE hierarchy_id IN ($in) GROUP BY hierarchy_id`)
+}
+
+// pricebookUses returns price books that have prices, or that catalogs use.
+func pricebookUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	return usesOfCatalogs(ctx, in, positions, func(c *catalog.Catalog) (ids []string) {
+		for _, rank := range c.Pricebooks {
+			ids = append(ids, rank.ID)
+		}
+		return ids
+	}, "product-price", `SELECT pricebook_id, MIN(id), COUNT(*) FROM price WHERE pricebook_id IN ($in) GROUP BY pricebook_id`)
+}
+
+// usesOfCatalogs returns resources that catalogs use, or to which resources of a kind belong. The query selects for those of $in
+// the first and the number of these.
+func usesOfCatalogs(ctx context.Context, in db.Session, positions map[string]int, ofCatalog func(*catalog.Catalog) []string, kind, query string) (faults, warnings store.Errors, err error) {
 	found := useCounts{}
-	including, err := catalog.CatalogsIncluding(ctx, in)
+	using, err := catalog.CatalogsUsing(ctx, in, ofCatalog)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, use := range including {
+	for _, use := range using {
 		found.add(use.Key, "catalog", use.Value)
 	}
-	nodes, err := db.CollectIn(ctx, in, db.ScanPair[string, string], slices.Sorted(maps.Keys(positions)),
-		`SELECT hierarchy_id, id FROM node WHERE hierarchy_id IN ($in) ORDER BY id`)
-	for _, node := range nodes {
-		found.add(node.Key, "node", node.Value)
-	}
+	_, err = db.CollectIn(ctx, in, func(rows *sql.Rows) (id string, err error) {
+		var first string
+		var count int
+		err = rows.Scan(&id, &first, &count)
+		found.add(id, kind, first)
+		found[id].count += count - 1
+		return id, err
+	}, slices.Sorted(maps.Keys(positions)), query)
 	return found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, err
 }

@@ -1,6 +1,8 @@
 package exchange_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -364,5 +366,118 @@ func TestDeleteFilesAndPrices(t *testing.T) {
 			{"all prices of a SKU", prices(&key{PricebookID: new("book"), SKU: new("SKU-CUP")}), "p-SKU-CUP deleted\nsecond deleted"},
 		})
 		require.NotContains(t, storetest.Export(t, s), `"type":"product-price"`)
+	})
+}
+
+func TestUpsertAndDeletePricebooks(t *testing.T) {
+	t.Parallel()
+	type (
+		item = exchange.PriceBookItemInput
+		did  = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
+	)
+	upsert := func(nulls store.Nulls, items ...*item) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.Exchange.UpsertPricebooks(t.Context(), storetest.Actor, items, nulls, dry)
+		}
+	}
+	remove := func(ids ...string) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.Exchange.DeletePricebooks(t.Context(), storetest.Actor, ids, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`,
+			priceOf("SKU-MUG", "USD"), priceOf("SKU-CUP", "USD"), `{"type":"pricebook","id":"used","attributes":{"name":"Used"}}`,
+			`{"type":"catalog","id":"main","attributes":{"name":"Main","pricebook_ids":[{"id":"used"},{"id":"book"}]}}`))
+		runItemSteps(t, s, []itemStep{
+			{"new ones", upsert(nil, &item{ID: new("trade"), Name: new("Trade"), Description: new("For resellers")}, &item{ID: new("book"), Name: new("Shop")}), `trade created` + "\n" + `book updated name:"Book"->"Shop"`},
+			{"again", upsert(nil, &item{ID: new("trade"), Name: new("Trade")}), "trade unchanged"},
+			{"null clears", upsert(store.Nulls{"items.0.description"}, &item{ID: new("trade")}), `trade updated description:"For resellers"->`},
+			{"no name", upsert(nil, &item{ID: new("x")}, &item{}), "items.0.name is required"},
+			{"unknown ones", remove("trade", "none"), `ids.1 is not the id of a price book: "none"`},
+			{"one with prices and a catalog", remove("trade", "book"), `ids.1 cannot be deleted: it is used by the catalog "main" and 2 more; change or delete that first`},
+			{"one of a catalog", remove("used"), `ids.0 cannot be deleted: it is used by the catalog "main"; change or delete that first`},
+			{"an unused one", remove("trade"), "trade deleted"},
+		})
+		storetest.Import(t, s, `{"type":"catalog","id":"main","attributes":{"name":"Main"}}`)
+		runItemSteps(t, s, []itemStep{{"one with prices", remove("book"), `ids.0 cannot be deleted: it is used by the product-price "p-SKU-CUP" and 1 more`}, {"the other", remove("used"), "used deleted"}})
+	})
+}
+
+func TestUpsertAndDeleteModifiers(t *testing.T) {
+	t.Parallel()
+	type (
+		item = exchange.PriceModifierItemInput
+		did  = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
+	)
+	upsert := func(nulls store.Nulls, items ...*item) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.Exchange.UpsertModifiers(t.Context(), storetest.Actor, items, nulls, dry)
+		}
+	}
+	remove := func(ids ...string) did {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.Exchange.DeleteModifiers(t.Context(), storetest.Actor, ids, dry)
+		}
+	}
+	usd := func(amount string) []*exchange.PriceAmountInput {
+		return []*exchange.PriceAmountInput{{Currency: "USD", Amount: amount}}
+	}
+	more, half := catalog.PriceIncrement, catalog.PriceModifierType("price_half")
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", `,"price_modifiers":["large","large"]`, ``), product("cup", `,"price_modifiers":["large"]`, ``),
+			`{"type":"price_modifier","id":"m2","attributes":{"name":"large","modifier_type":"price_equals"}}`,
+			`{"type":"price_modifier","id":"m1","attributes":{"name":"large","modifier_type":"price_decrement"}}`))
+		runItemSteps(t, s, []itemStep{
+			{"by name it is the one that counts", upsert(nil, &item{Name: new("large"), ModifierType: &more, Amounts: usd("50")}),
+				`m2 updated amounts.USD:->{"amount":50,"includes_tax":false} modifier_type:"price_equals"->"price_increment"`},
+			{"a new one", upsert(nil, &item{ID: new("m3"), Name: new("small"), ModifierType: &more}), "m3 created"},
+			{"another currency", upsert(nil, &item{ID: new("m2"), Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "40", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Amount: "30"}}}}, RemoveCurrencies: []string{"USD"}}),
+				`m2 updated amounts.EUR:->{"amount":40,"includes_tax":false,"tiers":{"from_5":{"minimum_quantity":5,"amount":30}}} amounts.USD:{"amount":50,"includes_tax":false}->`},
+			{"an unknown kind", upsert(nil, &item{Name: new("odd"), ModifierType: &half}), `items.0.modifier_type must be`},
+			{"a wrong tier", upsert(nil, &item{ID: new("m2"), Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1"}}}}}), `items.0.amounts.0.tiers.0.minimum_quantity must be`},
+			{"no name", upsert(nil, &item{ModifierType: &more}), "items.0 needs an id or a name, which say the price modifier"},
+			{"a name and an id of one", upsert(nil, &item{ID: new("m2")}, &item{Name: new("large")}), "items.1 is about the same resource as an item before it"},
+			{"null clears all amounts", upsert(store.Nulls{"items.0.amounts"}, &item{ID: new("m2")}), `m2 updated amounts.EUR:{"amount":40,"includes_tax":false,"tiers":{"from_5":{"minimum_quantity":5,"amount":30}}}->`},
+			{"an unknown one", remove("m3", "large"), `ids.1 is not the id of a price modifier: "large"`},
+			{"one of two with a name", remove("m1"), "m1 deleted"},
+			{"one that products use", remove("m3", "m2"), "m3 deleted\nm2 deleted\n" + `ids.1 is still used by the product "cup" and 1 more.`},
+		})
+		require.NotContains(t, storetest.Export(t, s), `"type":"price_modifier"`)
+	})
+}
+
+// An attribute of which a product has a value stays, also if the product gets it while products are read.
+func TestDeleteAttributes(t *testing.T) {
+	t.Parallel()
+	remove := func(keys ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.Exchange.DeleteAttributes(t.Context(), storetest.Actor, keys, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"attribute","id":"brand","attributes":{"label":"Brand","attribute_type":"text"}}`, `{"type":"attribute","id":"size","attributes":{"label":"Size","attribute_type":"number"}}`,
+			product("mug", `,"custom_attributes":{"brand":"LG"}`, ``), product("cup", `,"custom_attributes":{"brand":"LG"}`, ``)))
+		runItemSteps(t, s, []itemStep{
+			{"an unknown one", remove("size", "none"), `ids.1 is not the key of an attribute: "none"`},
+			{"one with values", remove("size", "brand"), `ids.1 cannot be deleted: it is used by the product "cup" and 1 more; change or delete that first`},
+			{"one without", remove("size"), "size deleted"},
+		})
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``)))
+		runItemSteps(t, s, []itemStep{{"its values are gone", remove("brand"), "brand deleted"}})
+		for i := range 20 {
+			key := fmt.Sprint("key", i)
+			storetest.Import(t, s, `{"type":"attribute","id":"`+key+`","attributes":{"label":"Key","attribute_type":"text"}}`)
+			used := make(chan error)
+			go func() {
+				_, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"), Attributes: []*exchange.ProductAttributeInput{{Key: key, Value: json.RawMessage(`"A"`)}}}}, nil, false)
+				used <- err
+			}()
+			_, err := remove(key)(s, false)
+			require.NotEqual(t, err == nil, <-used == nil, "one of both is refused: %v", err)
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -18,6 +19,7 @@ type keyLookup struct {
 	table string
 	sql   string                               // selects the value, what it is in, and the id of those with a value in $in, by id
 	keyOf func(body []byte) (sheet.Key, error) // of a kind of which a shop has few: all are read
+	order string                               // with keyOf: columns that sort those with one key. Empty for id
 }
 
 var keyLookups = []keyLookup{
@@ -37,6 +39,11 @@ var keyLookups = []keyLookup{
 		err := json.Unmarshal(body, r)
 		return sheet.RedirectKey(r.Attributes.From), err
 	}},
+	{kind: "price_modifier", table: "price_modifier", order: "sequence, id", keyOf: func(body []byte) (sheet.Key, error) {
+		m := &catalog.ModifierSource{}
+		err := json.Unmarshal(body, m)
+		return sheet.Key{Kind: "price_modifier", Value: m.Attributes.Name}, err
+	}}, // of several with one name, products use the oldest
 }
 
 // resourceKey is a key with the id of a resource that it names.
@@ -45,7 +52,7 @@ type resourceKey struct {
 	id  string
 }
 
-// storedByKey returns the ids of the resources that each key names, in the order of ids. Keys that name none
+// storedByKey returns the ids of the resources that each key names, in the order of their lookup. Keys that name none
 // are missing.
 func storedByKey(ctx context.Context, in db.Session, keys []sheet.Key) (map[sheet.Key][]string, error) {
 	ids := map[sheet.Key][]string{}
@@ -84,11 +91,11 @@ func (l keyLookup) find(ctx context.Context, in db.Session, values []string) ([]
 		}
 		found.key, err = l.keyOf(body)
 		return found, err
-	}, `SELECT id, body FROM `+l.table+` ORDER BY id`)
+	}, `SELECT id, body FROM `+l.table+` ORDER BY `+cmp.Or(l.order, "id"))
 }
 
-// identify returns the id of each of count resources: the given one, that of the stored resource with the
-// smallest id that the key names, or a new one. Two with one key are the same resource.
+// identify returns the id of each of count resources: the given one, that of the first stored resource
+// that the key names, or a new one. Two with one key are the same resource.
 func identify(ctx context.Context, in db.Session, count int, named func(i int) (id *string, key sheet.Key)) (ids []string, stored map[sheet.Key][]string, err error) {
 	keys := make([]sheet.Key, count)
 	for i := range count {

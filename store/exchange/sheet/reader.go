@@ -18,7 +18,7 @@ import (
 // Key names a resource by what a row has in place of an id: a SKU, with the price book for a
 // price, a code with its promotion, the path of a redirect, or the terms of a synonym.
 type Key struct {
-	Kind  string // product, product-price, promotion_code, redirect or synonym
+	Kind  string // product, product-price, price_modifier, promotion_code, redirect or synonym
 	In    string // the price book, the promotion or the locale; empty for others
 	Value string
 }

@@ -1177,6 +1177,23 @@ func (v *ShopCartQueryNodesAuthoredPrice) GetTypename() *string { return v.Typen
 // GetId returns ShopCartQueryNodesAuthoredPrice.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredPrice) GetId() string { return v.Id }
 
+// ShopCartQueryNodesAuthoredPriceModifier includes the requested fields of the GraphQL type AuthoredPriceModifier.
+// The GraphQL type's documentation follows.
+//
+// A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
+// `priceModifiersUpsert` and by import.
+type ShopCartQueryNodesAuthoredPriceModifier struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredPriceModifier.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredPriceModifier) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredPriceModifier.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredPriceModifier) GetId() string { return v.Id }
+
 // ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
@@ -1353,6 +1370,7 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredFile
 // ShopCartQueryNodesAuthoredHierarchy
 // ShopCartQueryNodesAuthoredPrice
+// ShopCartQueryNodesAuthoredPriceModifier
 // ShopCartQueryNodesAuthoredProduct
 // ShopCartQueryNodesAuthoredRedirect
 // ShopCartQueryNodesCatalog
@@ -1387,21 +1405,23 @@ func (v *ShopCartQueryNodesAuthoredCatalogNode) implementsGraphQLInterfaceShopCa
 func (v *ShopCartQueryNodesAuthoredFile) implementsGraphQLInterfaceShopCartQueryNodesNode()        {}
 func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
 func (v *ShopCartQueryNodesAuthoredPrice) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
-func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
-func (v *ShopCartQueryNodesAuthoredRedirect) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
-func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
-func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
-func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
-func (v *ShopCartQueryNodesCatalogRule) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
-func (v *ShopCartQueryNodesFile) implementsGraphQLInterfaceShopCartQueryNodesNode()                {}
-func (v *ShopCartQueryNodesHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
-func (v *ShopCartQueryNodesJob) implementsGraphQLInterfaceShopCartQueryNodesNode()                 {}
-func (v *ShopCartQueryNodesPricebook) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
-func (v *ShopCartQueryNodesProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
-func (v *ShopCartQueryNodesPromotion) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
-func (v *ShopCartQueryNodesPromotionCode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
-func (v *ShopCartQueryNodesStock) implementsGraphQLInterfaceShopCartQueryNodesNode()               {}
-func (v *ShopCartQueryNodesSynonym) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
+func (v *ShopCartQueryNodesAuthoredPriceModifier) implementsGraphQLInterfaceShopCartQueryNodesNode() {
+}
+func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()  {}
+func (v *ShopCartQueryNodesAuthoredRedirect) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
+func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()          {}
+func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
+func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
+func (v *ShopCartQueryNodesCatalogRule) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
+func (v *ShopCartQueryNodesFile) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
+func (v *ShopCartQueryNodesHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode()        {}
+func (v *ShopCartQueryNodesJob) implementsGraphQLInterfaceShopCartQueryNodesNode()              {}
+func (v *ShopCartQueryNodesPricebook) implementsGraphQLInterfaceShopCartQueryNodesNode()        {}
+func (v *ShopCartQueryNodesProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()          {}
+func (v *ShopCartQueryNodesPromotion) implementsGraphQLInterfaceShopCartQueryNodesNode()        {}
+func (v *ShopCartQueryNodesPromotionCode) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
+func (v *ShopCartQueryNodesStock) implementsGraphQLInterfaceShopCartQueryNodesNode()            {}
+func (v *ShopCartQueryNodesSynonym) implementsGraphQLInterfaceShopCartQueryNodesNode()          {}
 
 func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) error {
 	if string(b) == "null" {
@@ -1431,6 +1451,9 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 		return json.Unmarshal(b, *v)
 	case "AuthoredPrice":
 		*v = new(ShopCartQueryNodesAuthoredPrice)
+		return json.Unmarshal(b, *v)
+	case "AuthoredPriceModifier":
+		*v = new(ShopCartQueryNodesAuthoredPriceModifier)
 		return json.Unmarshal(b, *v)
 	case "AuthoredProduct":
 		*v = new(ShopCartQueryNodesAuthoredProduct)
@@ -1528,6 +1551,14 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesAuthoredPrice
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredPriceModifier:
+		typename = "AuthoredPriceModifier"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredPriceModifier
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopCartQueryNodesAuthoredProduct:
@@ -1665,7 +1696,7 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 // ShopCartQueryNodesPricebook includes the requested fields of the GraphQL type Pricebook.
 // The GraphQL type's documentation follows.
 //
-// A price book: a set of prices, which catalogs use by priority. Price books are written by import.
+// A price book: a set of prices, which catalogs use by priority. Price books are written by `priceBooksUpsert` and by import.
 type ShopCartQueryNodesPricebook struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -5971,6 +6002,7 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNodeAuthoredFile
 // ShopThingQueryNodeAuthoredHierarchy
 // ShopThingQueryNodeAuthoredPrice
+// ShopThingQueryNodeAuthoredPriceModifier
 // ShopThingQueryNodeAuthoredProduct
 // ShopThingQueryNodeAuthoredRedirect
 // ShopThingQueryNodeCatalog
@@ -6000,26 +6032,27 @@ type ShopThingQueryNode interface {
 	GetId() string
 }
 
-func (v *ShopThingQueryNodeAuthoredAttribute) implementsGraphQLInterfaceShopThingQueryNode()   {}
-func (v *ShopThingQueryNodeAuthoredCatalogNode) implementsGraphQLInterfaceShopThingQueryNode() {}
-func (v *ShopThingQueryNodeAuthoredFile) implementsGraphQLInterfaceShopThingQueryNode()        {}
-func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode()   {}
-func (v *ShopThingQueryNodeAuthoredPrice) implementsGraphQLInterfaceShopThingQueryNode()       {}
-func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()     {}
-func (v *ShopThingQueryNodeAuthoredRedirect) implementsGraphQLInterfaceShopThingQueryNode()    {}
-func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()             {}
-func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()         {}
-func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()      {}
-func (v *ShopThingQueryNodeCatalogRule) implementsGraphQLInterfaceShopThingQueryNode()         {}
-func (v *ShopThingQueryNodeFile) implementsGraphQLInterfaceShopThingQueryNode()                {}
-func (v *ShopThingQueryNodeHierarchy) implementsGraphQLInterfaceShopThingQueryNode()           {}
-func (v *ShopThingQueryNodeJob) implementsGraphQLInterfaceShopThingQueryNode()                 {}
-func (v *ShopThingQueryNodePricebook) implementsGraphQLInterfaceShopThingQueryNode()           {}
-func (v *ShopThingQueryNodeProduct) implementsGraphQLInterfaceShopThingQueryNode()             {}
-func (v *ShopThingQueryNodePromotion) implementsGraphQLInterfaceShopThingQueryNode()           {}
-func (v *ShopThingQueryNodePromotionCode) implementsGraphQLInterfaceShopThingQueryNode()       {}
-func (v *ShopThingQueryNodeStock) implementsGraphQLInterfaceShopThingQueryNode()               {}
-func (v *ShopThingQueryNodeSynonym) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodeAuthoredAttribute) implementsGraphQLInterfaceShopThingQueryNode()     {}
+func (v *ShopThingQueryNodeAuthoredCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()   {}
+func (v *ShopThingQueryNodeAuthoredFile) implementsGraphQLInterfaceShopThingQueryNode()          {}
+func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode()     {}
+func (v *ShopThingQueryNodeAuthoredPrice) implementsGraphQLInterfaceShopThingQueryNode()         {}
+func (v *ShopThingQueryNodeAuthoredPriceModifier) implementsGraphQLInterfaceShopThingQueryNode() {}
+func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()       {}
+func (v *ShopThingQueryNodeAuthoredRedirect) implementsGraphQLInterfaceShopThingQueryNode()      {}
+func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()               {}
+func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()           {}
+func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()        {}
+func (v *ShopThingQueryNodeCatalogRule) implementsGraphQLInterfaceShopThingQueryNode()           {}
+func (v *ShopThingQueryNodeFile) implementsGraphQLInterfaceShopThingQueryNode()                  {}
+func (v *ShopThingQueryNodeHierarchy) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodeJob) implementsGraphQLInterfaceShopThingQueryNode()                   {}
+func (v *ShopThingQueryNodePricebook) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodeProduct) implementsGraphQLInterfaceShopThingQueryNode()               {}
+func (v *ShopThingQueryNodePromotion) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodePromotionCode) implementsGraphQLInterfaceShopThingQueryNode()         {}
+func (v *ShopThingQueryNodeStock) implementsGraphQLInterfaceShopThingQueryNode()                 {}
+func (v *ShopThingQueryNodeSynonym) implementsGraphQLInterfaceShopThingQueryNode()               {}
 
 func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 	if string(b) == "null" {
@@ -6049,6 +6082,9 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 		return json.Unmarshal(b, *v)
 	case "AuthoredPrice":
 		*v = new(ShopThingQueryNodeAuthoredPrice)
+		return json.Unmarshal(b, *v)
+	case "AuthoredPriceModifier":
+		*v = new(ShopThingQueryNodeAuthoredPriceModifier)
 		return json.Unmarshal(b, *v)
 	case "AuthoredProduct":
 		*v = new(ShopThingQueryNodeAuthoredProduct)
@@ -6146,6 +6182,14 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeAuthoredPrice
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredPriceModifier:
+		typename = "AuthoredPriceModifier"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredPriceModifier
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopThingQueryNodeAuthoredProduct:
@@ -6356,6 +6400,23 @@ func (v *ShopThingQueryNodeAuthoredPrice) GetTypename() *string { return v.Typen
 // GetId returns ShopThingQueryNodeAuthoredPrice.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredPrice) GetId() string { return v.Id }
 
+// ShopThingQueryNodeAuthoredPriceModifier includes the requested fields of the GraphQL type AuthoredPriceModifier.
+// The GraphQL type's documentation follows.
+//
+// A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
+// `priceModifiersUpsert` and by import.
+type ShopThingQueryNodeAuthoredPriceModifier struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredPriceModifier.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredPriceModifier) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredPriceModifier.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredPriceModifier) GetId() string { return v.Id }
+
 // ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
@@ -6507,7 +6568,7 @@ func (v *ShopThingQueryNodeJob) GetId() string { return v.Id }
 // ShopThingQueryNodePricebook includes the requested fields of the GraphQL type Pricebook.
 // The GraphQL type's documentation follows.
 //
-// A price book: a set of prices, which catalogs use by priority. Price books are written by import.
+// A price book: a set of prices, which catalogs use by priority. Price books are written by `priceBooksUpsert` and by import.
 type ShopThingQueryNodePricebook struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
