@@ -258,11 +258,6 @@ func (f ProductFilter) static() ProductFilter {
 
 func (a AnyOf) live() bool { return slices.ContainsFunc(a.Filters, ProductFilter.Live) }
 
-// withinNodes reports whether the filter depends on nodes.
-func (f ProductFilter) withinNodes() bool {
-	return slices.ContainsFunc(f.Terms, func(t store.Term) bool { return t.Attribute == withinNodes }) || f.within(ProductFilter.withinNodes)
-}
-
 // byID reports whether the filter has ids. The result is then by last update,
 // without curated products first.
 func (f ProductFilter) byID() bool {

@@ -257,9 +257,6 @@ func (o *resultOrder) kept(ctx context.Context, buffer *index.Ordinals) (index.O
 
 // record records what the filter and the order read, besides the list.
 func (o *resultOrder) record() {
-	if o.filter.withinNodes() {
-		o.Reads.Add(segment.AnyNode)
-	}
 	for _, term := range o.filter.Terms {
 		o.ReadValues(term.Attribute, term.Values)
 	}
