@@ -176,11 +176,11 @@ func (f ProductFilter) within(has func(ProductFilter) bool) bool {
 // NewSaleTerm returns a term that keeps the products that are on sale now in the shopper's currency, or the
 // others: parents by their live children.
 func NewSaleTerm(wanted bool) store.Term {
-	return store.Term{Attribute: onSale, Operator: "eq", Values: []string{strconv.FormatBool(wanted)}}
+	return store.Term{Attribute: activeSale, Operator: "eq", Values: []string{strconv.FormatBool(wanted)}}
 }
 
-// onSale is the attribute of NewSaleTerm.
-const onSale = "on_sale"
+// activeSale is the attribute of NewSaleTerm.
+const activeSale = "on_sale"
 
 // resolve checks a filter and resolves its conditions on attributes.
 func (v *View) resolve(ctx context.Context, f ProductFilter) (ProductFilter, error) {
@@ -243,7 +243,7 @@ func (f ProductFilter) indexed() bool { return len(f.Terms)+len(f.Searches)+len(
 // byPrice reports whether the filter depends on prices.
 func (f ProductFilter) byPrice() bool {
 	return slices.ContainsFunc(f.Keys, func(r KeyRange) bool { return r.Sort == store.SortPrice }) ||
-		slices.ContainsFunc(f.Terms, func(t store.Term) bool { return t.Attribute == onSale }) || f.within(ProductFilter.byPrice)
+		slices.ContainsFunc(f.Terms, func(t store.Term) bool { return t.Attribute == activeSale }) || f.within(ProductFilter.byPrice)
 }
 
 // Live reports whether the filter depends on live stock.

@@ -415,7 +415,7 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 		return termMatches{few: index.Posting{Ordinals: members}}, err
 	}
 	o.ReadValues(term.Attribute, term.Values)
-	if term.Attribute == onSale {
+	if term.Attribute == activeSale {
 		return o.onSale(ctx, term)
 	}
 	if o.grouped != nil && slices.ContainsFunc(Filterable, func(a filterAttribute) bool { return a.Name == term.Attribute && a.matchesByChildren() }) {
