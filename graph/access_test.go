@@ -295,6 +295,8 @@ func TestEdgeIntoAnotherScopeIsNull(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, x := range []accessCase{
+			{"stock within a filter", `{ products(filter: {tags: {eq: "paint"}, and: [{or: [{not: {inStock: true}}]}]}) { totalCount } }`, []string{"catalog:read"},
+				`{"products":null}`, forbidden, []any{"products"}},
 			{"a product's stock", `{ product(by: {id: "anvil"}) { sku stock { total } } }`, []string{"catalog:read"},
 				`{"product":{"sku":"ANVIL","stock":null}}`, forbidden, []any{"product", "stock"}},
 			{"with the scope", `{ product(by: {id: "anvil"}) { sku stock { total } } }`, []string{"catalog:read", "inventory:read"},

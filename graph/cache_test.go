@@ -209,7 +209,7 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 	case "filter":
 		switch {
 		case argument.Type.Name() == "ProductFilter" && a.IntN(3) == 0:
-			return []string{`{search: "a"}`, `{tags: {in: ["paint", "light"]}}`, `{sku: {eq: "ANVIL"}}`}[a.IntN(3)]
+			return []string{`{search: "a"}`, `{tags: {in: ["paint", "light"]}}`, `{sku: {eq: "ANVIL"}}`, `{not: {tags: {eq: "paint"}}}`, `{or: [{onSale: true}, {sku: {eq: "ANVIL"}}]}`}[a.IntN(5)]
 		case argument.Type.Name() == "CatalogNodeFilter" && a.IntN(3) == 0:
 			return []string{`{name: {in: ["Tools", "Sale"]}}`, `{ids: ["tools", "workshop"]}`}[a.IntN(2)]
 		}

@@ -180,7 +180,7 @@ func TestFacetStatesCanBeSentBack(t *testing.T) {
 			return data.Products.TotalCount, data.Products.Facets.Groups
 		}
 		seen := map[string]bool{}
-		for _, filter := range []string{`null`, `{"tags":{"in":["wood","heavy","light"]}}`, `{"and":[{"tags":{"eq":"paint"}}],"price":{"le":"100000"}}`, `{"search":"a"}`} {
+		for _, filter := range []string{`null`, `{"tags":{"in":["wood","heavy","light"]}}`, `{"and":[{"tags":{"eq":"paint"}}],"price":{"le":"100000"}}`, `{"search":"a"}`, `{"or":[{"tags":{"eq":"paint"}},{"price":{"le":"1000"}}],"not":{"tags":{"eq":"heavy"}}}`} {
 			_, groups := ask(filter, "")
 			for _, group := range groups {
 				for _, value := range group.Values {

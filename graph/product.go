@@ -107,7 +107,7 @@ func (r *Resolver) productQuery(ctx context.Context, q *productQuery) (*release.
 		return nil, release.ProductQuery{}, err
 	}
 	filter, err := q.Filter()
-	if err == nil && filter.InStock != nil {
+	if err == nil && filter.Live() {
 		err = auth.Require(ctx, "ProductFilter.inStock")
 	}
 	sort := q.order.Sort()

@@ -72,8 +72,8 @@ func pageQueries(t *testing.T) (list []pageQuery) {
 	return list
 }
 
-// The page has the twenty queries of a storefront, the twenty that front ends of other platforms send, and the fifteen of a back
-// office. The first forty use no more of the schema than a storefront's audience sees.
+// The page has the twenty-one queries of a storefront, the twenty that front ends of other platforms send, and the fifteen of a back
+// office. The first of these use no more of the schema than a storefront's audience sees.
 func TestPageOfQueries(t *testing.T) {
 	t.Parallel()
 	names, schemas, counts := map[string]bool{}, audience.New(document.Schema()), map[int]int{}
@@ -84,7 +84,7 @@ func TestPageOfQueries(t *testing.T) {
 		require.Empty(t, validator.ValidateWithRules(schemas.For(q.scopes).Schema, q.document, rules.NewDefaultRules()), q.name)
 		require.Contains(t, pageStatements(), q.name, "say how many statements it may take")
 	}
-	require.Equal(t, map[int]int{len(auth.ShopperScopes()): 42, len(access.Scopes()): 15}, counts)
+	require.Equal(t, map[int]int{len(auth.ShopperScopes()): 43, len(access.Scopes()): 15}, counts)
 	require.Len(t, pageStatements(), len(names))
 }
 
@@ -208,7 +208,7 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 // nothing is cached from an earlier request, but for catalogs, rules, settings and releases, which isCachedStatement leaves out.
 func pageStatements() map[string]int {
 	return map[string]int{
-		"Banner": 2, "Home": 5, "MainMenu": 1, "CategoryFirstPage": 16, "CategorySheet": 5, "ByPrice": 9, "ProductPageBySlug": 10,
+		"Banner": 2, "Home": 5, "MainMenu": 1, "CategoryFirstPage": 16, "CategorySheet": 5, "ByPrice": 9, "SalePage": 12, "ProductPageBySlug": 10,
 		"ProductByPath": 7, "VariantByOptions": 7, "VariantPrices": 6, "SearchFirstPage": 15, "WhileTyping": 10, "MovedPage": 8,
 		"Availability": 1, "CartPage": 10, "Promoted": 5, "BundlePrice": 4, "Related": 8, "BreadcrumbTrails": 5,
 		"Choices": 2, "BySku": 9, "NewProducts": 4, "Collection": 11, "ProductWithVariants": 8, "Predictive": 14,
@@ -234,6 +234,7 @@ func adventureWorksVariables() map[string]graphtest.Variables {
 		"ProductByPath":       {"path": "bikes/road-bikes/road-550-w-yellow-38-797"},
 		"VariantByOptions":    {"slug": "classic-vest-m1", "options": []string{"0234fe3d-6818-5545-afe1-9bb1935e9da3"}},
 		"VariantPrices":       {"slug": "classic-vest-m1"},
+		"SalePage":            {"filter": graphtest.Variables{"or": []any{graphtest.Variables{"onSale": true}, graphtest.Variables{"tags": graphtest.Variables{"eq": "red"}}}, "not": graphtest.Variables{"tags": graphtest.Variables{"eq": "h"}}}},
 		"SearchFirstPage":     {"text": "helmet"},
 		"WhileTyping":         {"text": "raod ye"},
 		"MovedPage":           {"path": "bikes/old-road-bikes"},

@@ -34,6 +34,7 @@ func hostilePairs(separators []string) (pairs []hostilePair) {
 		`($v: [String!]!) { products(filter: {tags: {in: $v}}) { totalCount nodes { uuid } facets { price { min { amount } } } } }`:                      {"paint", "heavy"},
 		`($v: [String!]!) { products(filter: {sku: {in: $v}}, orderBy: {field: PRICE}) { totalCount nodes { uuid } } }`:                                  {"GLUE", "ANVIL"},
 		`($v: [ID!]!) { products(filter: {ids: $v}, orderBy: {field: NAME}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                      {"anvil", "brush"},
+		`($v: [String!]!) { products(filter: {or: [{tags: {in: $v}}, {not: {tags: {in: $v}}, sku: {in: $v}}]}) { totalCount nodes { uuid } } }`:          {"paint", "heavy"},
 		`($v: [ID!]!) { catalogNodes(filter: {ids: $v}) { totalCount nodes { uuid } pageInfo { endCursor } } }`:                                          {"paints", "tools"},
 		`($v: [String!]!) { product(by: {id: "anvil"}) { attributes(keys: $v) { key } same: attributes(keys: ["a", "b"]) { key } } }`:                    {"a", "b"},
 	}
@@ -63,6 +64,18 @@ func hostilePairs(separators []string) (pairs []hostilePair) {
 			}
 		}
 	}
+	filter := func(filter string) string {
+		return post(fmt.Sprintf(`{ products(filter: {%s}) { totalCount nodes { uuid } facets { groups(keys: ["tags"]) { values { value count } } } } }`, filter))
+	}
+	const paint, heavy = `{tags: {eq: "paint"}}`, `{tags: {eq: "heavy"}}`
+	shapes := []string{`not: ` + paint, `or: [` + paint + `]`, `or: [` + paint + `, ` + heavy + `]`, `not: {or: [` + paint + `, ` + heavy + `]}`, `or: [{not: ` + paint + `}, ` + heavy + `]`,
+		`or: [` + paint + `, {not: ` + heavy + `}]`, `and: [{or: [` + paint + `]}, {or: [` + heavy + `]}]`, `not: {and: [` + paint + `, ` + heavy + `]}`, `not: ` + paint + `, and: [{not: ` + heavy + `}]`,
+		`onSale: true`, `onSale: false`, `tags: {eq: "on_sale"}`, `not: {not: ` + paint + `}`, `not: {}`, `or: [{}]`, `onSale: true, tags: {eq: "true"}`}
+	for _, hostile := range shapes {
+		for _, honest := range shapes {
+			pairs = append(pairs, hostilePair{filter(hostile), filter(honest)})
+		}
+	}
 	search := func(text string) string {
 		return post(fmt.Sprintf(`{ products(filter: {search: %q}) { totalCount correctedTo nodes { uuid } } searchSuggestions(text: %q) { didYouMean } }`, text, text))
 	}
@@ -72,10 +85,10 @@ func hostilePairs(separators []string) (pairs []hostilePair) {
 		}
 	}
 	for _, separator := range separators {
-		filter := func(text string) string { return "/catalog/products?filter=" + url.QueryEscape(text) }
-		pairs = append(pairs, hostilePair{filter("in(tags,paint" + separator + "heavy)"), filter("in(tags,paint,heavy)")},
-			hostilePair{filter(`in(tags,"paint` + separator + `heavy")`), filter("in(tags,paint,heavy)")},
-			hostilePair{filter(`gt(id,"=` + separator + `chalk")`), filter("lt(id,chalk)")},
+		rest := func(text string) string { return "/catalog/products?filter=" + url.QueryEscape(text) }
+		pairs = append(pairs, hostilePair{rest("in(tags,paint" + separator + "heavy)"), rest("in(tags,paint,heavy)")},
+			hostilePair{rest(`in(tags,"paint` + separator + `heavy")`), rest("in(tags,paint,heavy)")},
+			hostilePair{rest(`gt(id,"=` + separator + `chalk")`), rest("lt(id,chalk)")},
 			hostilePair{"/catalog/products?" + separator + "filter=eq(tags,paint)", "/catalog/products?filter=eq(tags,paint)"})
 	}
 	return pairs

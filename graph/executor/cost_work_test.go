@@ -381,6 +381,10 @@ func productFilter(way, i int, values graphtest.Variables, ids []any) string {
 		return fmt.Sprintf(`{search: "th %c%d"}`, 'a'+rune(i%26), i%10)
 	case 3:
 		return fmt.Sprintf(`{tags: {in: ["tag %d", "tag %d"]}}`, i, i+1)
+	case 4:
+		return fmt.Sprintf(`{not: {or: [{tags: {in: ["tag %d", "tag %d"]}}, {onSale: true}]}}`, i, i+1)
+	case 7:
+		return fmt.Sprintf(`{or: [{price: {ge: "%d"}}, {not: {tags: {eq: "tag %d"}}}, {bounds: {id: {gt: "thing-%03d"}}}]}`, i, i, i)
 	case 5:
 		return fmt.Sprintf(`{bounds: {id: {gt: "thing-%03d"}}}`, i)
 	case 6:
@@ -427,6 +431,12 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 	},
 	"facets": func(n int) (string, graphtest.Variables) {
 		return `{` + graphtest.Many(n, ` a#: products(first: 1, filter: {search: "th#"}) {facets {groups(keys: ["tags", "productTypes"], first: 100) {values {value toggled}}}}`) + `}`, nil
+	},
+	"alternatives": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: products(first: 1, filter: {or: [{price: {ge: "#"}}, {not: {tags: {eq: "tag #"}}}, {bounds: {id: {gt: "thing-#"}}}, {}, {}, {}, {}, {}, {}, {}]}) {totalCount}`) + `}`, nil
+	},
+	"alternatives of nodes": func(n int) (string, graphtest.Variables) {
+		return `{catalogNodes(first: 100) {nodes {` + graphtest.Many(n, ` a#: products(first: 1, filter: {not: {or: [{price: {ge: "#"}}, {onSale: true}, {sku: {eq: "THING-#"}}]}}) {totalCount}`) + `}}}`, nil
 	},
 	"facets of nodes": func(n int) (string, graphtest.Variables) {
 		return `{catalogNodes(first: 100) {nodes {` + graphtest.Many(n, ` a#: products(first: 1, filter: {tags: {eq: "tag #"}}) {facets {tags(first: 5) {value}}}`) + `}}}`, nil

@@ -76,7 +76,7 @@ type variable string
 // nullablePaths returns the paths of all members that may be null, below a type.
 func nullablePaths(schema *ast.Schema, of *ast.Type, above []string) (paths [][]string) {
 	definition := schema.Types[of.Name()]
-	if definition.Kind != ast.InputObject || slices.Contains(above, "and") { // filters hold filters
+	if definition.Kind != ast.InputObject || slices.ContainsFunc(above, func(name string) bool { return name == "and" || name == "or" || name == "not" }) { // filters hold filters
 		return nil
 	}
 	for _, member := range definition.Fields {

@@ -2336,7 +2336,11 @@ type ProductEdge {
   node: Product!
 }
 
-"Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter."
+"""
+Which products to return. All conditions must hold, at most 10, those within ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + ` included. The text
+attributes and their operators are those of the REST filter. Example, on sale and oak or below 50 USD:
+` + "`" + `{onSale: true, or: [{tags: {eq: "oak"}}, {price: {le: "5000"}}]}` + "`" + `.
+"""
 input ProductFilter {
   """
   Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
@@ -2376,6 +2380,11 @@ input ProductFilter {
   """
   price: PriceBounds
   """
+  By ` + "`" + `onSale` + "`" + ` of products: true keeps those that are on sale now in the shopper's currency, false the others. A parent
+  is on sale if one of its live children is.
+  """
+  onSale: Boolean
+  """
   By options of variations: ` + "`" + `[{name: "size", in: ["M"]}]` + "`" + `. A child matches by its own options, a parent by
   those of its live children. Each condition must hold.
   """
@@ -2391,6 +2400,17 @@ input ProductFilter {
   bounds: ListBounds
   "More filters that must hold too, for example to require two tags."
   and: [ProductFilter!]
+  """
+  Filters of which at least one must hold, 1 to 10: ` + "`" + `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]` + "`" + `. Each counts as one
+  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. Without ` + "`" + `search` + "`" + `. A ` + "`" + `sku` + "`" + ` within does not find products that no
+  node lists, and ` + "`" + `ids` + "`" + ` do not sort the list.
+  """
+  or: [ProductFilter!]
+  """
+  Filter that must not hold: ` + "`" + `{tags: {eq: "refurbished"}}` + "`" + `. Keeps the products of the list that the filter would not
+  find, for example those without a price if it has ` + "`" + `price` + "`" + `. The bounds are those of ` + "`" + `or` + "`" + `.
+  """
+  not: ProductFilter
 }
 
 "Bounds on a price, both inclusive. Without a bound, everything matches."
@@ -2464,7 +2484,7 @@ nothing of the group is chosen, the list has that many once the value is; a furt
 that it does not list yet. Conditions of ` + "`" + `filter` + "`" + ` always apply.
 """
 type ProductFacets {
-  "The lowest and the highest current price, as if the filter had no condition on the price. Null if no product has a price."
+  "The lowest and the highest current price, as if the filter had no ` + "`" + `price` + "`" + `, other than in ` + "`" + `and` + "`" + `, ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. Null if no product has a price."
   price: PriceFacet
   """
   Everything to narrow the list by: tags, product types, options of variations and filterable
@@ -45412,7 +45432,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "node", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "onSale", "option", "attribute", "node", "bounds", "and", "or", "not"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45496,6 +45516,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Price = data
+		case "onSale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("onSale"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OnSale = data
 		case "option":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("option"))
 			data, err := ec.unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, v)
@@ -45531,6 +45558,20 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.And = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOProductFilter2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Not = data
 		}
 	}
 	return it, nil

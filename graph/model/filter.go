@@ -26,8 +26,11 @@ type ProductFilter struct {
 	Attribute           []*AttributeFilter `json:"attribute,omitzero"`
 	Node                *IDFilter          `json:"node,omitzero"`
 	InStock             *bool              `json:"inStock,omitzero"`
+	OnSale              *bool              `json:"onSale,omitzero"`
 	Bounds              *ListBounds        `json:"bounds,omitzero"`
 	And                 []*ProductFilter   `json:"and,omitzero"`
+	Or                  []*ProductFilter   `json:"or,omitzero"`
+	Not                 *ProductFilter     `json:"not,omitzero"`
 }
 
 // CatalogNodeFilter is the schema's filter of nodes and hierarchies.
@@ -243,15 +246,44 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	for i, further := range f.And {
 		more, err := further.Filter()
 		if err != nil {
-			return filter, underAnd(i, err)
+			return filter, within(err, "and", strconv.Itoa(i))
 		}
 		if filter.InStock, err = sameStock(filter.InStock, more.InStock); err != nil {
-			return filter, underAnd(i, err)
+			return filter, within(err, "and", strconv.Itoa(i))
 		}
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 		filter.Keys, filter.Attributes = append(filter.Keys, more.Keys...), append(filter.Attributes, more.Attributes...)
+		filter.AnyOf = append(filter.AnyOf, more.AnyOf...)
 	}
-	return filter, nil
+	return filter, f.addAnyOf(&filter)
+}
+
+// addAnyOf adds the conditions or and not.
+func (f *ProductFilter) addAnyOf(filter *release.ProductFilter) error {
+	if f.Or != nil {
+		filters := make([]release.ProductFilter, len(f.Or))
+		for i, own := range f.Or {
+			var err error
+			if filters[i], err = own.Filter(); err != nil {
+				return within(err, "or", strconv.Itoa(i))
+			}
+		}
+		or, err := release.NewAnyOf(filters)
+		if err != nil {
+			return err
+		}
+		filter.AnyOf = append(filter.AnyOf, or)
+	}
+	if f.Not == nil {
+		return nil
+	}
+	own, err := f.Not.Filter()
+	if err != nil {
+		return within(err, "not")
+	}
+	not, err := release.NewNot(own)
+	filter.AnyOf = append(filter.AnyOf, not)
+	return err
 }
 
 // sameStock returns the condition on stock of two filters. INVALID if they contradict each other.
@@ -265,7 +297,7 @@ func sameStock(a, b *bool) (*bool, error) {
 	return a, nil
 }
 
-// addListed adds the conditions on price, options, attributes and nodes.
+// addListed adds the conditions on price, sales, options, attributes and nodes.
 func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 	if p := f.Price; p != nil && (p.Ge != nil || p.Le != nil) {
 		keys, err := release.NewPriceRange(p.Ge, p.Le)
@@ -273,6 +305,9 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 			return err
 		}
 		filter.Keys = append(filter.Keys, keys)
+	}
+	if f.OnSale != nil {
+		filter.Terms = append(filter.Terms, release.NewSaleTerm(*f.OnSale))
 	}
 	for _, o := range f.Option {
 		term, err := release.NewOptionTerm(o.Name, o.In)
@@ -300,10 +335,10 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 	return err
 }
 
-// underAnd adds "and" and the index to the path of an error.
-func underAnd(i int, err error) error {
+// within adds the member and the index of a filter within another to the path of an error.
+func within(err error, path ...string) error {
 	fault := *store.AsErrors(err)[0]
-	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), "and", strconv.Itoa(i)) // after "filter"
+	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), path...) // after "filter"
 	return &fault
 }
 

@@ -67,6 +67,11 @@ func TestContradictoryFilters(t *testing.T) {
 		"no ids":            {&model.ProductFilter{Ids: []string{}}, "filter", "id"},
 		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{In: []string{}}}}}}}, "filter.and.1.and.0", "sku"},
 		"in nothing there":  {&model.ProductFilter{And: []*model.ProductFilter{{Tags: &model.TextFilter{In: []string{}}}}}, "filter.and.0", "tags"},
+		"no alternative":    {&model.ProductFilter{Or: []*model.ProductFilter{}}, "filter.or", "or"},
+		"within or":         {&model.ProductFilter{And: []*model.ProductFilter{{Or: []*model.ProductFilter{{}, {Tags: &model.TextFilter{In: []string{}}}}}}}, "filter.and.0.or.1", "tags"},
+		"within not":        {&model.ProductFilter{Not: &model.ProductFilter{Not: &model.ProductFilter{Ids: []string{}}}}, "filter.not.not", "id"},
+		"a search in or":    {&model.ProductFilter{Not: &model.ProductFilter{Or: []*model.ProductFilter{{And: []*model.ProductFilter{{Search: ptr("a")}}}}}}, "filter.not.or.0.search", "search"},
+		"a search in not":   {&model.ProductFilter{Or: []*model.ProductFilter{{}, {Not: &model.ProductFilter{Search: ptr("a")}}}}, "filter.or.1.not.search", "search"},
 		"words there":       {&model.ProductFilter{And: []*model.ProductFilter{{}, {Search: ptr(strings.Repeat("a ", 999))}}}, "filter.and.1.search", "search"},
 	} {
 		_, err := test.filter.Filter()

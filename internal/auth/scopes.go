@@ -307,10 +307,10 @@ var shopperFields = map[string]string{
 	"Query.authoredPriceModifier":  "Product.modifiers",
 	"Query.authoredPriceModifiers": "Product.modifiers",
 
-	"Query.authoredAttribute":    "attributes",
-	"Query.authoredAttributes":   "attributes",
-	"Query.authoredRedirect":     "redirect",
-	"Query.authoredRedirects":    "redirect",
-	"Query.catalog":              "catalogResolution",
-	"Query.catalogs":             "catalogResolution",
+	"Query.authoredAttribute":  "attributes",
+	"Query.authoredAttributes": "attributes",
+	"Query.authoredRedirect":   "redirect",
+	"Query.authoredRedirects":  "redirect",
+	"Query.catalog":            "catalogResolution",
+	"Query.catalogs":           "catalogResolution",
 }

@@ -15,6 +15,9 @@ func NewOrdinalSet(ordinals int) OrdinalSet { return make(OrdinalSet, (ordinals+
 // Add adds an ordinal.
 func (s OrdinalSet) Add(ordinal uint32) { s[ordinal/64] |= 1 << (ordinal % 64) }
 
+// Remove removes an ordinal.
+func (s OrdinalSet) Remove(ordinal uint32) { s[ordinal/64] &^= 1 << (ordinal % 64) }
+
 // Has reports whether an ordinal is in the set.
 func (s OrdinalSet) Has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal%64)) != 0 }
 
@@ -24,8 +27,8 @@ func (s OrdinalSet) Size() int { return 24 + 8*len(s) }
 // Clone returns a copy.
 func (s OrdinalSet) Clone() OrdinalSet { return slices.Clone(s) }
 
-// or adds the elements of other.
-func (s OrdinalSet) or(other OrdinalSet) {
+// Or adds the elements of other.
+func (s OrdinalSet) Or(other OrdinalSet) {
 	for i := range s {
 		s[i] |= other[i]
 	}
@@ -35,6 +38,13 @@ func (s OrdinalSet) or(other OrdinalSet) {
 func (s OrdinalSet) And(other OrdinalSet) {
 	for i := range s {
 		s[i] &= other[i]
+	}
+}
+
+// AndNot removes the elements that are in other.
+func (s OrdinalSet) AndNot(other OrdinalSet) {
+	for i := range s {
+		s[i] &^= other[i]
 	}
 }
 

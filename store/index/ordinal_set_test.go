@@ -32,6 +32,17 @@ func TestOrdinalSets(t *testing.T) {
 		require.Equal(t, both, append(Ordinals{}, a.AppendCommon(b, nil)...))
 		require.Equal(t, len(both), a.LenIn(b))
 		require.Equal(t, len(both), a.LenOf(bs))
+		union, rest, removed := a.Clone(), a.Clone(), a.Clone()
+		union.Or(b)
+		rest.AndNot(b)
+		for _, ordinal := range bs {
+			removed.Remove(ordinal)
+		}
+		for ordinal := range uint32(ordinals) {
+			require.Equal(t, a.Has(ordinal) || b.Has(ordinal), union.Has(ordinal))
+			require.Equal(t, a.Has(ordinal) && !b.Has(ordinal), rest.Has(ordinal))
+		}
+		require.Equal(t, rest, removed)
 		keys := make([]int64, rapid.IntRange(0, ordinals).Draw(t, "with a key"))
 		for i := range keys {
 			keys[i] = rapid.SampledFrom([]int64{-1, 0, 5, 7, math.MaxInt64, math.MinInt64}).Draw(t, "key")

@@ -167,18 +167,18 @@ func (w SearchWord) Match(tokens []OrdinalSet) OrdinalSet {
 	pairs, singles := tokens[:len(w.Pairs)], tokens[len(w.Pairs):]
 	pieces := pairs[0].Clone()
 	for _, pair := range pairs[1:] {
-		pieces.or(pair)
+		pieces.Or(pair)
 	}
 	var matches OrdinalSet
 	for i, syllable := range w.singles {
 		covered := pairs[max(0, i-1)].Clone()
 		if i < len(pairs) {
-			covered.or(pairs[i])
+			covered.Or(pairs[i])
 		}
 		if syllable.Text != "" {
-			covered.or(singles[0])
+			covered.Or(singles[0])
 			if syllable.isPiece {
-				pieces.or(singles[0])
+				pieces.Or(singles[0])
 			}
 			singles = singles[1:]
 		}

@@ -369,6 +369,13 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 	require.NoError(t, err)
 	filters = append(filters, release.ProductFilter{Terms: []store.Term{within}}, release.ProductFilter{Terms: []store.Term{option}}, release.ProductFilter{Keys: []release.KeyRange{prices}},
 		release.ProductFilter{InStock: new(true)}, release.ProductFilter{InStock: new(false)}, release.ProductFilter{Attributes: []release.AttributeCondition{brand}}, release.ProductFilter{Attributes: []release.AttributeCondition{weight}})
+	light := filters[2]
+	either, err := release.NewAnyOf([]release.ProductFilter{light, {Keys: []release.KeyRange{prices}}, {InStock: new(false)}})
+	require.NoError(t, err)
+	neither, err := release.NewNot(release.ProductFilter{Terms: slices.Concat(light.Terms, []store.Term{release.NewSaleTerm(true)})})
+	require.NoError(t, err)
+	filters = append(filters, release.ProductFilter{Terms: []store.Term{release.NewSaleTerm(true)}}, release.ProductFilter{Terms: []store.Term{release.NewSaleTerm(false)}},
+		release.ProductFilter{AnyOf: []release.AnyOf{either}}, release.ProductFilter{AnyOf: []release.AnyOf{neither}})
 	sorts := []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice, store.SortRelevance}
 	for _, list := range lists {
 		for i, filter := range filters {

@@ -62,7 +62,14 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 	}
 	search, err := release.NewSearch("chalk")
 	require.NoError(t, err)
+	not, err := release.NewNot(term("tags", "paint"))
+	require.NoError(t, err)
+	below, err := release.NewWithinTerm([]string{"paints"})
+	require.NoError(t, err)
 	for name, query := range map[string]release.ProductQuery{
+		"without a tag": {NodeID: "tools", Filter: release.ProductFilter{AnyOf: []release.AnyOf{not}}}, "in one of two": {Filter: release.ProductFilter{AnyOf: []release.AnyOf{{Filters: []release.ProductFilter{term("sku", "CHALK"), term("slug", "new")}}}}},
+		"on sale": {Filter: release.ProductFilter{Terms: []store.Term{release.NewSaleTerm(true)}}}, "below a node of a filter": {Filter: release.ProductFilter{Terms: []store.Term{below}}},
+		"not below a node":       {Filter: release.ProductFilter{AnyOf: []release.AnyOf{{Negated: true, Filters: []release.ProductFilter{{Terms: []store.Term{below}}}}}}},
 		"the products of a node": {NodeID: "tools"}, "of another": {NodeID: "paints"}, "of a hierarchy": {NodeID: "seasons"}, "of a missing node": {NodeID: "new-node"}, "all products": {},
 		"unlisted ones too": {Unlisted: true}, "by name": {NodeID: "tools", Sort: store.Sort{By: store.SortName}}, "by price": {NodeID: "tools", Sort: store.Sort{By: store.SortPrice}},
 		"by id of a filter": {Filter: term("id", "chalk")}, "by SKU in a node": {NodeID: "paints", Filter: term("sku", "CHALK")}, "by slug": {Filter: term("slug", "new")}, "by tag": {Filter: term("tags", "paint")},
@@ -199,6 +206,7 @@ func shopChanges() map[string]string {
 		"a price":                                line("product-price", "vip-anvil", `"amount":99900`, `"amount":1`),
 		"a child's price":                        `{"type":"product-price","id":"standard-oak","attributes":{"sku":"EASEL-OAK","currencies":{"USD":{"amount":7,"includes_tax":true}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"standard"}}}}`,
 		"a new node with a product below a leaf": `{"type":"node","id":"new-node","attributes":{"name":"New"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"workshop"}},"parent":{"data":{"type":"node","id":"paints"}},"products":{"data":[{"type":"product","id":"glue"}]}}}`,
+		"a sale":                                 line("product-price", "standard-brush", "2010-06-01", "2030-06-01"),
 		"a currency":                             line("product-price", "standard-anvil", `"EUR"`, `"GBP"`),
 		"a file":                                 line("file", "photo-1", "cdn.example", "cdn.other.example"),
 		"a new file":                             strings.ReplaceAll(storetest.ShopLine("file", "photo-1"), "photo-1", "new-file"),
@@ -224,7 +232,7 @@ func TestDependenciesOfViews(t *testing.T) {
 				reads, changes := viewReads(t), shopChanges()
 				view := func() *release.View { return storetest.View(t, s, release.ShopperContext{}) }
 				held, all, seen := 0, 0, map[string]bool{}
-				for _, what := range []string{"a label", "a synonym", "a redirect", "a value", "a text", "a name", "a SKU", "a slug", "a draft", "an order", "a translation", "a child", "a price", "a currency", "a file", "a new file", "a new product",
+				for _, what := range []string{"a label", "a synonym", "a redirect", "a value", "a text", "a name", "a SKU", "a slug", "a sale", "a draft", "an order", "a translation", "a child", "a price", "a currency", "a file", "a new file", "a new product",
 					"a node", "a new node", "a node that moves", "a product that is left", "a curated order"} {
 					before, made := map[string]string{}, map[string][]*dependency.Dependencies{}
 					for name, read := range reads {

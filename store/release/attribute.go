@@ -112,6 +112,17 @@ type AttributeCondition struct {
 // resolveAttributes turns conditions on attributes into terms and key ranges. INVALID for an attribute
 // that is not filterable, and for a value that is not of its type.
 func (v *View) resolveAttributes(ctx context.Context, f ProductFilter) (ProductFilter, error) {
+	f.AnyOf = slices.Clone(f.AnyOf) // the caller's filter does not change
+	for i, a := range f.AnyOf {
+		filters := make([]ProductFilter, len(a.Filters))
+		for j, filter := range a.Filters {
+			var err error
+			if filters[j], err = v.resolveAttributes(ctx, filter); err != nil {
+				return f, err
+			}
+		}
+		f.AnyOf[i].Filters = filters
+	}
 	conditions := f.Attributes
 	if f.Attributes = nil; len(conditions) == 0 {
 		return f, nil

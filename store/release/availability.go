@@ -17,12 +17,12 @@ const checkedAtOnce = 1024
 // stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
 const stockWork = 64
 
-// inStock is the result of a filter by stock. It is live, so the view's response is not cached. The result is, until a product
+// inStock is the result of a filter by live stock. It is live, so the view's response is not cached. The result is, until a product
 // of the shop comes into stock or runs out of it.
 func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 	o.valid.live.Store(true)
 	static := *o
-	static.filter.InStock = nil
+	static.filter = o.filter.static()
 	found, err := static.filtered(ctx)
 	if err != nil {
 		return nil, err
@@ -38,10 +38,31 @@ func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 			return kept, nil
 		}
 	}
-	if found, err = o.withStock(ctx, families, found, *o.filter.InStock); err == nil && version != "" {
+	if found, err = o.keepLive(ctx, families, found); err == nil && version != "" {
 		o.Cache.Set(key, found)
 	}
 	return found, err
+}
+
+// keepLive returns the products that the conditions on live stock keep, in the same order.
+func (o *resultOrder) keepLive(ctx context.Context, families *segment.Families, found index.Ordinals) (index.Ordinals, error) {
+	for _, a := range o.filter.AnyOf {
+		if !a.live() {
+			continue
+		}
+		kept, err := o.keptByAny(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if err := store.Charge(ctx, filteredWork*len(found)); err != nil {
+			return nil, err
+		}
+		found = kept.set.Filter(slices.Clone(found)) // it is cached
+	}
+	if o.filter.InStock == nil {
+		return found, nil
+	}
+	return o.withStock(ctx, families, found, *o.filter.InStock)
 }
 
 // Supply is whose stock decides how many units of some products can be bought.

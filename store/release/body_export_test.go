@@ -2,7 +2,12 @@ package release
 
 import (
 	"encoding/json"
+
+	"portico/internal/cachekey"
 )
+
+// FilterKey names a filter, as caches and cursors do.
+func FilterKey(f ProductFilter) cachekey.Key { return f.key() }
 
 // ReadBody reads a product's body by the way it was written, and by
 // encoding/json; ok tells whether the first could.

@@ -10,6 +10,7 @@ const (
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
 	cachedFound      = 'F' // *foundSet: the products of a filtered list as a set, to be counted
 	cachedTerm       = 'W' // *foundSet of a term that keeps many products
+	cachedOnSale     = 'O' // *foundSet of the products on sale, by currency and epoch
 	cachedCounts     = 'n' // facetCounts of a filtered list, by attribute and list
 	cachedPrices     = 'g' // *ProductPrices, by languages, locale and currency, and ordinal of a parent
 	cachedWithin     = 'd' // ordinals of the products of nodes and those below, by ids

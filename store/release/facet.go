@@ -165,7 +165,7 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 		return nil, err
 	}
 	counts := countFacet(layers, found)
-	if o.filter.InStock == nil {
+	if !o.filter.Live() {
 		o.Cache.Set(key, counts)
 	}
 	return counts, nil

@@ -102,7 +102,7 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 	if r.Min, r.Max, err = o.PriceBounds(ctx, o.Currency, epoch, found.set); err != nil {
 		return nil, err
 	}
-	if o.filter.InStock == nil { // else it is live
+	if !o.filter.Live() {
 		o.Cache.Set(key, r)
 	}
 	return r.orNil(), nil

@@ -2,12 +2,16 @@ package release_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/release"
 	"portico/store/storetest"
 )
@@ -20,6 +24,7 @@ func TestFilters(t *testing.T) {
 		v := storetest.View(t, s, release.ShopperContext{})
 		t.Run("comparisons", filterCompares(v))
 		t.Run("the limit of ten conditions", filterLimit(v))
+		t.Run("limits of filters within a filter", filterDepth(v))
 	})
 }
 
@@ -145,4 +150,71 @@ func filterLimit(v *release.View) func(*testing.T) {
 			}
 		}
 	}
+}
+
+// filterDepth tests the bounds of filters within a filter.
+func filterDepth(v *release.View) func(*testing.T) {
+	return func(t *testing.T) {
+		within := func(n int, filters ...release.ProductFilter) release.ProductFilter {
+			for range n {
+				not, err := release.NewNot(release.ProductFilter{AnyOf: []release.AnyOf{{Filters: filters}}})
+				require.NoError(t, err)
+				filters = []release.ProductFilter{{AnyOf: []release.AnyOf{not}}}
+			}
+			return filters[0]
+		}
+		none, ids := release.ProductFilter{}, func(filter release.ProductFilter) error {
+			_, err := v.Products(t.Context(), release.ProductQuery{Filter: filter})
+			return err
+		}
+		require.NoError(t, ids(release.ProductFilter{AnyOf: within(1, none).AnyOf}))
+		require.NoError(t, ids(release.ProductFilter{AnyOf: []release.AnyOf{{Filters: []release.ProductFilter{within(1, none)}}}}), "three levels")
+		storetest.RequireError(t, ids(within(2, none)), store.Invalid, "filter", "at most 3", "got 4")
+		storetest.RequireError(t, ids(within(200, none)), store.Invalid, "filter", "at most 3", "got 400")
+		storetest.RequireError(t, ids(within(1, slices.Repeat([]release.ProductFilter{none}, 11)...)), store.Invalid, "filter", "at most 10", "got 11")
+		ten, err := release.NewAnyOf(slices.Repeat([]release.ProductFilter{{Terms: []store.Term{release.NewSaleTerm(true)}}}, 10))
+		require.NoError(t, err)
+		require.NoError(t, ids(release.ProductFilter{AnyOf: []release.AnyOf{ten}}))
+		storetest.RequireError(t, ids(release.ProductFilter{AnyOf: []release.AnyOf{ten}, Terms: []store.Term{release.NewSaleTerm(true)}}), store.Invalid, "filter", "at most 10", "got 11")
+		for _, n := range []int{0, 11} {
+			_, err := release.NewAnyOf(make([]release.ProductFilter, n))
+			storetest.RequireError(t, err, store.Invalid, "filter.or", fmt.Sprint(n, " filters"), "1 to 10")
+		}
+		search, err := release.NewSearch("oak")
+		require.NoError(t, err)
+		searching := release.ProductFilter{Searches: []index.Search{search}}
+		_, err = release.NewAnyOf([]release.ProductFilter{none, searching})
+		storetest.RequireError(t, err, store.Invalid, "filter.or.1.search", "beside")
+		_, err = release.NewNot(searching)
+		storetest.RequireError(t, err, store.Invalid, "filter.not.search", "beside")
+		storetest.RequireError(t, ids(release.ProductFilter{AnyOf: []release.AnyOf{{Filters: []release.ProductFilter{{Ranges: []store.Range{{Attribute: store.SortID, Operator: "gt", ID: "\x00"}}}}}}}), store.Invalid, "filter", "NUL")
+		unknown, err := release.NewAttributeCondition("colour", []string{"red"}, nil, nil)
+		require.NoError(t, err)
+		storetest.RequireError(t, ids(release.ProductFilter{AnyOf: []release.AnyOf{{Filters: []release.ProductFilter{{Attributes: []release.AttributeCondition{unknown}}}}}}), store.Invalid, "filter.attribute", "colour")
+	}
+}
+
+// TestFilterKeysNameOneFilter requires that two filters have one key only if they are the same.
+func TestFilterKeysNameOneFilter(t *testing.T) {
+	t.Parallel()
+	var draw func(t *rapid.T, depth int) release.ProductFilter
+	draw = func(t *rapid.T, depth int) (f release.ProductFilter) {
+		for range rapid.IntRange(0, 2).Draw(t, "terms") {
+			f.Terms = append(f.Terms, store.Term{Attribute: rapid.SampledFrom([]string{"tags", "on_sale", "node", "true", ""}).Draw(t, "attribute"), Operator: "in",
+				Values: rapid.SliceOfN(rapid.SampledFrom([]string{"", "true", "false", "a", "a\x00b", "\x02", "in"}), 1, 2).Draw(t, "values")})
+		}
+		f.InStock = rapid.SampledFrom([]*bool{nil, new(true), new(false)}).Draw(t, "in stock")
+		for range rapid.IntRange(0, min(depth, 2)).Draw(t, "any of") {
+			a := release.AnyOf{Negated: rapid.Bool().Draw(t, "negated")}
+			for range rapid.IntRange(1, 2).Draw(t, "filters") {
+				a.Filters = append(a.Filters, draw(t, depth-1))
+			}
+			f.AnyOf = append(f.AnyOf, a)
+		}
+		return f
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw(t, 2), draw(t, 2)
+		require.Equal(t, assert.ObjectsAreEqual(a, b), release.FilterKey(a) == release.FilterKey(b), "%+v and %+v", a, b)
+	})
 }

@@ -60,8 +60,11 @@ func familyLines() string {
 	}
 	amounts := map[string]int{"TENT": 100, "TENT-SMALL": 400, "TENT-LARGE": 600, "KAYAK": 500, "KAYAK-SECRET": 500, "OAR-LEFT": 500, "STOVE": 450}
 	for _, sku := range slices.Sorted(maps.Keys(amounts)) {
-		amount := amounts[sku]
-		lines = append(lines, fmt.Sprintf(`{"type":"product-price","id":"%s","attributes":{"sku":"%s","currencies":{"USD":{"amount":%d,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"standard"}}}}`, sku, sku, amount))
+		amount, sale := amounts[sku], ""
+		if slices.Contains([]string{"TENT", "TENT-SMALL", "KAYAK", "STOVE"}, sku) { // a parent is on sale if a live child is
+			sale = fmt.Sprintf(`,"sales":{"week":{"schedule":{},"currencies":{"USD":{"amount":%d,"includes_tax":false}}}}`, amount-50)
+		}
+		lines = append(lines, fmt.Sprintf(`{"type":"product-price","id":"%s","attributes":{"sku":"%s","currencies":{"USD":{"amount":%d,"includes_tax":false}}%s},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"standard"}}}}`, sku, sku, amount, sale))
 	}
 	return storetest.JoinLines(append(lines, `{"type":"node","id":"camping","attributes":{"name":"Camping"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"workshop"}},"products":{"data":[{"type":"product","id":"`+
 		strings.Join(listed, `"},{"type":"product","id":"`)+`"}]}}}`)...)
@@ -94,9 +97,15 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 	slices.Sort(h.ids)
 	found, err := storetest.View(t, s, release.ShopperContext{}).ProductsByID(t.Context(), h.ids)
 	require.NoError(t, err)
+	onSale := func(ids ...string) []string {
+		return []string{strconv.FormatBool(slices.ContainsFunc(ids, func(id string) bool { return found[id].SaleID() != nil }))}
+	}
 	for id, product := range found {
 		if price := product.Price(); price != nil {
 			h.products[id].price = price.Minor
+		}
+		if h.products[id].values["on_sale"] = onSale(id); h.products[id].parent {
+			h.products[id].values["on_sale"] = onSale(h.children[id]...)
 		}
 	}
 	for _, p := range h.products {
@@ -163,10 +172,51 @@ func (h *modelShop) drawQuery(t *rapid.T) release.ProductQuery {
 	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "searches") {
 		query.Filter.Searches = append(query.Filter.Searches, h.drawSearch(t, about))
 	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "any of") {
+		filter := query.Filter
+		filter.AnyOf = append(slices.Clone(filter.AnyOf), h.drawAnyOf(t, about, release.MaxFilterDepth))
+		if conditionsOf(filter) <= store.MaxFilterTerms {
+			query.Filter = filter
+		}
+	}
 	query.Sort.By = rapid.SampledFrom([]store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt,
 		store.SortName, store.SortPrice, store.SortRelevance}).Draw(t, "sort")
 	query.Sort.Descending = query.Sort.By != store.SortDefault && rapid.Bool().Draw(t, "descending")
 	return query
+}
+
+// conditionsOf counts the conditions of a filter as its bound does.
+func conditionsOf(f release.ProductFilter) int {
+	n := len(f.Terms) + len(f.Ranges) + len(f.Searches) + len(f.Keys) + len(f.Attributes)
+	for _, a := range f.AnyOf {
+		for _, filter := range a.Filters {
+			n += max(1, conditionsOf(filter))
+		}
+	}
+	return n
+}
+
+// drawAnyOf draws filters within a filter, so deep at most.
+func (h *modelShop) drawAnyOf(t *rapid.T, about *modelProduct, depth int) release.AnyOf {
+	a := release.AnyOf{Negated: rapid.Bool().Draw(t, "negated")}
+	for range rapid.IntRange(1, 3).Draw(t, "filters") {
+		filter := release.ProductFilter{}
+		switch rapid.SampledFrom([]string{"term", "other", "range", "stock", "nothing"}).Draw(t, "within") {
+		case "term":
+			filter.Terms = append(filter.Terms, h.drawTerm(t, about))
+		case "other":
+			h.drawOther(t, about, &filter)
+		case "range":
+			filter.Ranges = append(filter.Ranges, h.drawRange(t))
+		case "stock":
+			filter.InStock = new(rapid.Bool().Draw(t, "in stock"))
+		}
+		if depth > 1 && rapid.IntRange(0, 2).Draw(t, "deeper") == 0 {
+			filter.AnyOf = append(filter.AnyOf, h.drawAnyOf(t, about, depth-1))
+		}
+		a.Filters = append(a.Filters, filter)
+	}
+	return a
 }
 
 func (h *modelShop) drawTerm(t *rapid.T, about *modelProduct) store.Term {
@@ -189,16 +239,18 @@ func (h *modelShop) drawTerm(t *rapid.T, about *modelProduct) store.Term {
 	return term
 }
 
-// drawOther adds a condition on the price, options, attributes or nodes.
+// drawOther adds a condition on the price, sales, options, attributes or nodes.
 func (h *modelShop) drawOther(t *rapid.T, about *modelProduct, filter *release.ProductFilter) {
 	other := h.products[rapid.SampledFrom(h.ids).Draw(t, "other")]
-	switch kind := rapid.SampledFrom([]string{"price", "weight", "option", "attribute", "node"}).Draw(t, "condition"); kind {
+	switch kind := rapid.SampledFrom([]string{"price", "sale", "weight", "option", "attribute", "node"}).Draw(t, "condition"); kind {
 	case "price":
 		low, high := strconv.FormatInt(min(about.price, other.price), 10), strconv.FormatInt(max(about.price, other.price), 10)
 		bounds := rapid.SampledFrom([][2]*string{{&low, &high}, {&low, nil}, {nil, &high}, {&high, &low}}).Draw(t, "bounds")
 		keys, err := release.NewPriceRange(bounds[0], bounds[1])
 		require.NoError(t, err)
 		filter.Keys = append(filter.Keys, keys)
+	case "sale":
+		filter.Terms = append(filter.Terms, release.NewSaleTerm(rapid.Bool().Draw(t, "on sale")))
 	case "weight":
 		bound := func(p *modelProduct) *string {
 			if p.weight == nil {

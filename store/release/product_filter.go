@@ -126,7 +126,61 @@ type ProductFilter struct {
 	InStock    *bool          // whether the product can be bought by its stock now; nil for both
 	Keys       []KeyRange
 	Attributes []AttributeCondition // until they are resolved
+	AnyOf      []AnyOf
 }
+
+// AnyOf keeps the products that at least one of some filters keeps, or those that none keeps.
+type AnyOf struct {
+	Filters []ProductFilter // without searches
+	Negated bool
+}
+
+// MaxFilterDepth bounds how deep filters hold filters by AnyOf.
+const MaxFilterDepth = 3
+
+// NewAnyOf returns the condition that at least one of some filters holds. INVALID without a filter, for more than
+// store.MaxFilterTerms, and for a search, which also ranks and corrects words, within.
+func NewAnyOf(filters []ProductFilter) (AnyOf, error) {
+	if len(filters) == 0 || len(filters) > store.MaxFilterTerms {
+		return AnyOf{}, store.Invalidf([]string{"filter", "or"}, "has %d filters; use 1 to %d", len(filters), store.MaxFilterTerms)
+	}
+	for i, filter := range filters {
+		if len(filter.Searches) > 0 {
+			return AnyOf{}, noSearchIn("or", strconv.Itoa(i))
+		}
+	}
+	return AnyOf{Filters: filters}, nil
+}
+
+// NewNot returns the condition that a filter does not hold. INVALID for a search within.
+func NewNot(filter ProductFilter) (AnyOf, error) {
+	if len(filter.Searches) > 0 {
+		return AnyOf{}, noSearchIn("not")
+	}
+	return AnyOf{Filters: []ProductFilter{filter}, Negated: true}, nil
+}
+
+func noSearchIn(path ...string) error {
+	return store.Invalidf(slices.Concat([]string{"filter"}, path, []string{"search"}), "must not be within or and not. Search beside them")
+}
+
+func (a AnyOf) key() cachekey.Key {
+	return cachekey.Join(cachekey.New(strconv.FormatBool(a.Negated)), cachekey.Each(a.Filters, ProductFilter.key))
+}
+
+// within reports whether a filter within AnyOf has something.
+func (f ProductFilter) within(has func(ProductFilter) bool) bool {
+	return slices.ContainsFunc(f.AnyOf, func(a AnyOf) bool { return slices.ContainsFunc(a.Filters, has) })
+}
+
+// NewSaleTerm returns a term that keeps the products that are on sale now in the shopper's currency, or the
+// others: parents by their live children.
+func NewSaleTerm(wanted bool) store.Term {
+	return store.Term{Attribute: activeSale, Operator: "eq", Values: []string{strconv.FormatBool(wanted)}}
+}
+
+// activeSale is the attribute of NewSaleTerm.
+const activeSale = "on_sale"
 
 // resolve checks a filter and resolves its conditions on attributes.
 func (v *View) resolve(ctx context.Context, f ProductFilter) (ProductFilter, error) {
@@ -137,25 +191,72 @@ func (v *View) resolve(ctx context.Context, f ProductFilter) (ProductFilter, err
 }
 
 func (f ProductFilter) check() error {
-	if n := len(f.Terms) + len(f.Ranges) + len(f.Searches) + len(f.Keys) + len(f.Attributes); n > store.MaxFilterTerms {
+	if n := f.conditions(); n > store.MaxFilterTerms {
 		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
 	}
+	if depth := f.depth(); depth > MaxFilterDepth {
+		return store.Invalidf([]string{"filter"}, "must hold or and not at most %d deep, got %d", MaxFilterDepth, depth)
+	}
+	return f.checkRanges()
+}
+
+// conditions counts the conditions. A filter within AnyOf counts as one at least.
+func (f ProductFilter) conditions() int {
+	n := len(f.Terms) + len(f.Ranges) + len(f.Searches) + len(f.Keys) + len(f.Attributes)
+	for _, a := range f.AnyOf {
+		for _, filter := range a.Filters {
+			n += max(1, filter.conditions())
+		}
+	}
+	return n
+}
+
+// depth returns how deep the filter holds filters.
+func (f ProductFilter) depth() (deepest int) {
+	for _, a := range f.AnyOf {
+		for _, filter := range a.Filters {
+			deepest = max(deepest, 1+filter.depth())
+		}
+	}
+	return deepest
+}
+
+func (f ProductFilter) checkRanges() error {
 	for _, r := range f.Ranges {
 		if err := r.Check(); err != nil {
 			return err
 		}
 	}
+	for _, a := range f.AnyOf {
+		for _, filter := range a.Filters {
+			if err := filter.checkRanges(); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// indexed reports whether the filter reads indexes, because it has values or
-// words.
-func (f ProductFilter) indexed() bool { return len(f.Terms)+len(f.Searches) > 0 }
+// indexed reports whether the filter reads indexes, because it has values, words or filters within.
+func (f ProductFilter) indexed() bool { return len(f.Terms)+len(f.Searches)+len(f.AnyOf) > 0 }
 
 // byPrice reports whether the filter depends on prices.
 func (f ProductFilter) byPrice() bool {
-	return slices.ContainsFunc(f.Keys, func(r KeyRange) bool { return r.Sort == store.SortPrice })
+	return slices.ContainsFunc(f.Keys, func(r KeyRange) bool { return r.Sort == store.SortPrice }) ||
+		slices.ContainsFunc(f.Terms, func(t store.Term) bool { return t.Attribute == activeSale }) || f.within(ProductFilter.byPrice)
 }
+
+// Live reports whether the filter depends on live stock.
+func (f ProductFilter) Live() bool { return f.InStock != nil || f.within(ProductFilter.Live) }
+
+// static returns the filter without the conditions that depend on live stock.
+func (f ProductFilter) static() ProductFilter {
+	f.InStock = nil
+	f.AnyOf = slices.DeleteFunc(slices.Clone(f.AnyOf), AnyOf.live)
+	return f
+}
+
+func (a AnyOf) live() bool { return slices.ContainsFunc(a.Filters, ProductFilter.Live) }
 
 // byID reports whether the filter has ids. The result is then by last update,
 // without curated products first.
@@ -170,7 +271,7 @@ func (f ProductFilter) key() cachekey.Key {
 		inStock = strconv.FormatBool(*f.InStock)
 	}
 	return cachekey.Join(cachekey.Each(f.Terms, store.Term.Key), cachekey.Each(f.Searches, index.Search.Key), cachekey.Each(f.Keys, KeyRange.key),
-		cachekey.Each(f.Ranges, store.Range.Key), cachekey.New(inStock))
+		cachekey.Each(f.Ranges, store.Range.Key), cachekey.New(inStock), cachekey.Each(f.AnyOf, AnyOf.key))
 }
 
 // interval is a range of sort keys, from low until just before high.

@@ -362,6 +362,14 @@ func (m *model) sellable(id string, depth int) int {
 
 func (m *model) fits(p *modelProduct, query release.ProductQuery) bool {
 	filter := query.Filter
+	for _, a := range filter.AnyOf {
+		if a.Negated == slices.ContainsFunc(a.Filters, func(filter release.ProductFilter) bool {
+			query.Filter = filter
+			return m.fits(p, query)
+		}) {
+			return false
+		}
+	}
 	for _, term := range filter.Terms {
 		family := []*modelProduct{p}
 		if slices.Contains([]string{"name", "sku", "slug", "manufacturer_part_num", "upc_ean"}, term.Attribute) {

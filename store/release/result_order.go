@@ -23,7 +23,7 @@ type resultOrder struct {
 	named  index.Ordinals // all products of a list that the release does not store; else nil
 	filter ProductFilter
 	sort   store.Sort
-	epoch  int // of the prices, when sorted or filtered by price
+	epoch  int // of the prices, when sorted or filtered by price or sale
 
 	grouped *segment.Families // of a list of parents, which their children find too; else nil
 	matches []*index.Matches  // of searched
@@ -37,7 +37,7 @@ type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 // cached.
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
-	case o.sort.By == store.SortRelevance && !o.sort.Descending && o.filter.InStock == nil:
+	case o.sort.By == store.SortRelevance && !o.sort.Descending && !o.filter.Live():
 		return o.byBest(ctx)
 	case o.computed():
 		found, err := o.result(ctx)
@@ -144,7 +144,7 @@ func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
 		set, err := o.list.MemberSet(ctx)
 		return newFoundSet(set), err
 	}
-	if o.filter.InStock != nil {
+	if o.filter.Live() {
 		found, err := o.inStock(ctx)
 		return newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals)), err
 	}
@@ -182,6 +182,13 @@ func (o *resultOrder) keptSet(ctx context.Context) (set index.OrdinalSet, err er
 		}
 		set.And(matches.many.set)
 	}
+	for _, a := range o.filter.AnyOf {
+		kept, err := o.keptByAny(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		set.And(kept.set)
+	}
 	if err := store.Charge(ctx, filteredWork*set.Len()); err != nil {
 		return nil, err
 	}
@@ -205,7 +212,7 @@ func (o *resultOrder) keptAsSet(ctx context.Context) (index.OrdinalSet, error) {
 
 // result computes the result. What depends on live stock is applied to the cached rest.
 func (o *resultOrder) result(ctx context.Context) (index.Ordinals, error) {
-	if o.filter.InStock != nil {
+	if o.filter.Live() {
 		return o.inStock(ctx)
 	}
 	return o.filtered(ctx)
@@ -253,7 +260,7 @@ func (o *resultOrder) record() {
 	for _, term := range o.filter.Terms {
 		o.ReadValues(term.Attribute, term.Values)
 	}
-	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance || strings.HasPrefix(string(o.sort.By), string(store.SortAttribute)) {
+	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys)+len(o.filter.AnyOf) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance || strings.HasPrefix(string(o.sort.By), string(store.SortAttribute)) {
 		o.Reads.Add(segment.AnyProduct)
 	}
 }
@@ -261,7 +268,7 @@ func (o *resultOrder) record() {
 // filterBuffers holds the memory of results while they are computed.
 var filterBuffers = sync.Pool{New: func() any { return new(index.Ordinals) }}
 
-// candidates returns the products of the list that the filter's terms and
+// candidates returns the products of the list that the filter's terms, AnyOf and
 // searches keep, by ordinal. It begins with the rarest term and checks the others
 // for its products only, so that the cost depends on what is found. The result may
 // have the memory of the buffer.
@@ -275,9 +282,14 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 		*buffer = found
 		return found, err
 	}
-	terms := make([]termMatches, len(o.filter.Terms))
+	terms := make([]termMatches, len(o.filter.Terms)+len(o.filter.AnyOf))
 	for i, term := range o.filter.Terms {
 		if terms[i], err = o.matching(ctx, term); err != nil {
+			return nil, err
+		}
+	}
+	for i, a := range o.filter.AnyOf {
+		if terms[len(o.filter.Terms)+i].many, err = o.keptByAny(ctx, a); err != nil {
 			return nil, err
 		}
 	}
@@ -321,7 +333,69 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 	return members.Filter(found), nil
 }
 
-// termMatches are the products that a term keeps.
+// keptByAny returns the products of the list that an AnyOf keeps. What each of its filters finds is cached as if the list
+// were filtered by it alone.
+func (o *resultOrder) keptByAny(ctx context.Context, a AnyOf) (*foundSet, error) {
+	kept := index.NewOrdinalSet(o.Release.Ordinals)
+	for _, filter := range a.Filters {
+		own := *o
+		own.filter, own.sort, own.matches = filter, store.Sort{}, nil
+		if !filter.byPrice() {
+			own.epoch = 0
+		}
+		found, err := own.foundSet(ctx)
+		if err == nil {
+			err = store.Charge(ctx, kept.Size())
+		}
+		if err != nil {
+			return nil, err
+		}
+		kept.Or(found.set)
+	}
+	if a.Negated {
+		return o.without(ctx, kept)
+	}
+	return newFoundSet(kept), nil
+}
+
+// without returns the products of the list that are not in a set.
+func (o *resultOrder) without(ctx context.Context, set index.OrdinalSet) (*foundSet, error) {
+	if err := store.Charge(ctx, set.Size()); err != nil {
+		return nil, err
+	}
+	if o.named != nil {
+		rest := index.Posting{Ordinals: o.named}.Set(o.Release.Ordinals)
+		rest.AndNot(set)
+		return newFoundSet(rest), nil
+	}
+	members, err := o.list.MemberSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rest := members.Clone()
+	rest.AndNot(set)
+	return newFoundSet(rest), nil
+}
+
+// onSale returns the products that a NewSaleTerm keeps. Those on sale are cached.
+func (o *resultOrder) onSale(ctx context.Context, term store.Term) (matches termMatches, err error) {
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedOnSale, Name: cachekey.New(o.Currency), Number: o.epoch}
+	matches.many, _ = db.Cached[*foundSet](o.Cache, key)
+	if matches.many == nil {
+		set, err := o.OnSale(ctx, o.Currency, o.epoch)
+		if err != nil {
+			return matches, err
+		}
+		matches.many = newFoundSet(set)
+		o.Cache.Set(key, matches.many)
+	}
+	if term.Values[0] != "true" {
+		matches.many, err = o.without(ctx, matches.many.set)
+	}
+	return matches, err
+}
+
+// termMatches are the products that a term or an AnyOf keeps.
 type termMatches struct {
 	few  index.Posting
 	many *foundSet // in place of few; else nil
@@ -341,6 +415,9 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 		return termMatches{few: index.Posting{Ordinals: members}}, err
 	}
 	o.ReadValues(term.Attribute, term.Values)
+	if term.Attribute == activeSale {
+		return o.onSale(ctx, term)
+	}
 	if o.grouped != nil && slices.ContainsFunc(Filterable, func(a filterAttribute) bool { return a.Name == term.Attribute && a.matchesByChildren() }) {
 		posting, err := o.Matching(ctx, term)
 		found := posting.List(o.Release.Ordinals)

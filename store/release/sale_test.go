@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/catalog"
 	"portico/store/exchange"
 	"portico/store/release"
@@ -112,6 +113,89 @@ func TestSalePrices(t *testing.T) {
 			clock.Set(parseTime(t, "13:00:00"))
 			require.Contains(t, priceText(t, storetest.FindProduct(t, v, "tea")), "hour until")
 			require.Contains(t, priceText(t, storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "tea")), "late hour until")
+		})
+	})
+}
+
+// TestProductsOnSale compares the filters by sale with PricesOf around each edge of a sale, and requires that a response
+// holds as long as the list does.
+func TestProductsOnSale(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
+		onSale := func(wanted bool) release.ProductFilter {
+			return release.ProductFilter{Terms: []store.Term{release.NewSaleTerm(wanted)}}
+		}
+		not, err := release.NewNot(onSale(true))
+		require.NoError(t, err)
+		read := func(shopper release.ShopperContext, query release.ProductQuery) []string {
+			v := storetest.View(t, s, shopper)
+			query.Unlisted = true
+			found := storetest.ProductIDs(t, v, query)
+			from, until, keep := v.Holds()
+			require.True(t, keep)
+			require.False(t, v.Now().Before(from))
+			require.True(t, until.IsZero() || v.Now().Before(until))
+			return found
+		}
+		seen := map[string]bool{}
+		check := func(t *testing.T) {
+			for _, code := range []string{"USD", "EUR", "CHF", "QQQ"} {
+				shopper := release.ShopperContext{Currency: code}
+				v := storetest.View(t, s, shopper)
+				every, err := v.Products(t.Context(), release.ProductQuery{Unlisted: true})
+				require.NoError(t, err)
+				prices, err := v.PricesOf(t.Context(), every.Items)
+				require.NoError(t, err)
+				wanted := map[bool][]string{true: {}, false: {}}
+				for i, p := range every.Items {
+					wanted[prices[i].OnSale] = append(wanted[prices[i].OnSale], p.ID())
+				}
+				seen[fmt.Sprint(wanted[true])] = true
+				require.Equal(t, wanted[true], read(shopper, release.ProductQuery{Filter: onSale(true)}), code)
+				require.Equal(t, wanted[false], read(shopper, release.ProductQuery{Filter: onSale(false)}), code)
+				require.Equal(t, wanted[false], read(shopper, release.ProductQuery{Filter: release.ProductFilter{AnyOf: []release.AnyOf{not}}}), code)
+				require.Empty(t, read(shopper, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{release.NewSaleTerm(true), release.NewSaleTerm(false)}}}))
+			}
+		}
+		for _, at := range []string{"2024-04-30T23:59:59.999Z", "2024-05-01T00:00:00Z", "04:59:59.999", "05:00:00", "06:00:00", "11:59:59.999", "12:00:00", "12:00:00.999", "12:00:01", "12:30:00", "13:00:00", "13:30:00", "2024-05-31T23:59:59.999Z", "2024-06-01T00:00:00Z", "2030-01-01T00:00:00Z"} {
+			clock.Set(parseTime(t, at))
+			t.Run(at, check)
+		}
+		require.Greater(t, len(seen), 3)
+		t.Run("a response holds until a sale begins or ends", func(t *testing.T) {
+			clock.Set(parseTime(t, "12:45:00"))
+			v := storetest.View(t, s, release.ShopperContext{})
+			storetest.ProductIDs(t, v, release.ProductQuery{Unlisted: true, Filter: release.ProductFilter{AnyOf: []release.AnyOf{not}}})
+			from, until, _ := v.Holds()
+			require.Equal(t, [2]time.Time{parseTime(t, "12:30:00"), parseTime(t, "13:00:00")}, [2]time.Time{from, until})
+		})
+		t.Run("no sale moves a product between pages", func(t *testing.T) {
+			clock.Set(parseTime(t, "12:59:59"))
+			query := release.ProductQuery{Unlisted: true, Filter: onSale(true)}
+			want := read(release.ShopperContext{}, query)
+			require.Greater(t, len(want), 2)
+			var got []string
+			for query.Page.First = new(1); len(got) < len(want); clock.Advance(time.Minute) {
+				slice, err := storetest.View(t, s, release.ShopperContext{}).Products(t.Context(), query)
+				require.NoError(t, err)
+				require.Len(t, slice.Items, 1)
+				got, query.Page.After = append(got, slice.Items[0].ID()), &slice.Cursors()[0]
+			}
+			require.Equal(t, want, got)
+			query.Page = store.Page{}
+			require.NotEqual(t, want, read(release.ShopperContext{}, query), "a list that begins later")
+		})
+		t.Run("a delta", func(t *testing.T) {
+			clock.Set(parseTime(t, "12:15:00"))
+			sold := strings.ReplaceAll(storetest.SalesShop(), `"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:00:01Z"}`, `"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:30:00Z"}`)
+			before := read(release.ShopperContext{}, release.ProductQuery{Filter: onSale(true)})
+			require.NotContains(t, before, "rare")
+			storetest.Import(t, s, sold)
+			_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
+			require.NoError(t, err)
+			require.ElementsMatch(t, append(before, "rare"), read(release.ShopperContext{}, release.ProductQuery{Filter: onSale(true)}))
+			check(t)
 		})
 	})
 }

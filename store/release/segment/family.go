@@ -178,8 +178,27 @@ func (f *Families) lower(amounts []int64) {
 	}
 }
 
+// lift replaces the parents in a set by those of which a child is in it.
+func (f *Families) lift(set index.OrdinalSet) {
+	lifted := make(index.Ordinals, 0, f.parents()) // all of them before the first is set, since a child may be a parent too
+	for i, parent := range f.children.ordinals {
+		if slices.ContainsFunc(f.children.lists.Of(uint32(i)), set.Has) {
+			lifted = append(lifted, parent)
+		}
+	}
+	for _, parent := range f.children.ordinals {
+		set.Remove(parent)
+	}
+	for _, parent := range lifted {
+		set.Add(parent)
+	}
+}
+
+// parents returns the number of parents.
+func (f *Families) parents() int { return len(f.children.ordinals) }
+
 // any reports whether there is a parent.
-func (f *Families) any() bool { return f != nil && len(f.children.ordinals) > 0 }
+func (f *Families) any() bool { return f != nil && f.parents() > 0 }
 
 // within returns amounts for a filter: that of a parent is low if a child costs low to high, else Unpriced.
 func (f *Families) within(amounts []int64, low, high int64) []int64 {

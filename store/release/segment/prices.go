@@ -72,14 +72,7 @@ func (p *Prices) in(epoch int) []int64 {
 	if len(p.sales) == 0 {
 		return p.base
 	}
-	moment := int64(0)
-	switch {
-	case epoch > 0:
-		moment = p.edges[epoch-1]
-	case len(p.edges) > 0:
-		moment = max(0, p.edges[0]-1)
-	}
-	amounts := slices.Clone(p.base)
+	moment, amounts := p.moment(epoch), slices.Clone(p.base)
 	for _, s := range p.sales {
 		if now, _ := s.AmountAt(moment); now != nil {
 			amounts[s.ordinal] = now.Minor
@@ -87,6 +80,43 @@ func (p *Prices) in(epoch int) []int64 {
 	}
 	p.families.lower(amounts)
 	return amounts
+}
+
+// moment returns a time in an epoch, in microseconds.
+func (p *Prices) moment(epoch int) int64 {
+	switch {
+	case epoch > 0:
+		return p.edges[epoch-1]
+	case len(p.edges) > 0:
+		return max(0, p.edges[0]-1)
+	}
+	return 0
+}
+
+// onSaleWork is the cost of reading the sales of one product, or a parent, in bytes of an Allowance.
+const onSaleWork = 64
+
+// OnSale returns the products that have an active sale in a currency and epoch of Prices: a parent if a live child has one.
+func (r *Reader) OnSale(ctx context.Context, currency string, epoch int) (index.OrdinalSet, error) {
+	prices, err := r.Prices(ctx, currency)
+	if err != nil {
+		return nil, err
+	}
+	set := index.NewOrdinalSet(r.Release.Ordinals)
+	if len(prices.sales) == 0 {
+		return set, nil
+	}
+	if err := store.Charge(ctx, set.Size()+onSaleWork*(len(prices.sales)+prices.families.parents())); err != nil {
+		return nil, err
+	}
+	moment := prices.moment(min(epoch, prices.LastEpoch()))
+	for _, s := range prices.sales {
+		if sale, _, _ := s.SaleAt(moment); sale != nil {
+			set.Add(s.ordinal)
+		}
+	}
+	prices.families.lift(set)
+	return set, nil
 }
 
 // epochPrices are the prices of an epoch, by ordinal.

@@ -280,7 +280,9 @@ func (v *PriceBounds) GetGe() *string { return v.Ge }
 // GetLe returns PriceBounds.Le, and is useful for accessing the field via an interface.
 func (v *PriceBounds) GetLe() *string { return v.Le }
 
-// Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter.
+// Which products to return. All conditions must hold, at most 10, those within `or` and `not` included. The text
+// attributes and their operators are those of the REST filter. Example, on sale and oak or below 50 USD:
+// `{onSale: true, or: [{tags: {eq: "oak"}}, {price: {le: "5000"}}]}`.
 type ProductFilter struct {
 	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
 	// description in the base language or one of the shopper's. Case and accents do not count. Words also
@@ -313,6 +315,9 @@ type ProductFilter struct {
 	// By the current price in the shopper's currency, sales included. A parent matches if one of its live children does.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
+	// By `onSale` of products: true keeps those that are on sale now in the shopper's currency, false the others. A parent
+	// is on sale if one of its live children is.
+	OnSale *bool `json:"onSale"`
 	// By options of variations: `[{name: "size", in: ["M"]}]`. A child matches by its own options, a parent by
 	// those of its live children. Each condition must hold.
 	Option []OptionFilter `json:"option"`
@@ -325,6 +330,13 @@ type ProductFilter struct {
 	Bounds *ListBounds `json:"bounds"`
 	// More filters that must hold too, for example to require two tags.
 	And []ProductFilter `json:"and"`
+	// Filters of which at least one must hold, 1 to 10: `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]`. Each counts as one
+	// condition at least. At most 3 levels of `or` and `not`. Without `search`. A `sku` within does not find products that no
+	// node lists, and `ids` do not sort the list.
+	Or []ProductFilter `json:"or"`
+	// Filter that must not hold: `{tags: {eq: "refurbished"}}`. Keeps the products of the list that the filter would not
+	// find, for example those without a price if it has `price`. The bounds are those of `or`.
+	Not *ProductFilter `json:"not"`
 }
 
 // GetSearch returns ProductFilter.Search, and is useful for accessing the field via an interface.
@@ -360,6 +372,9 @@ func (v *ProductFilter) GetInStock() *bool { return v.InStock }
 // GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }
 
+// GetOnSale returns ProductFilter.OnSale, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetOnSale() *bool { return v.OnSale }
+
 // GetOption returns ProductFilter.Option, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetOption() []OptionFilter { return v.Option }
 
@@ -374,6 +389,12 @@ func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }
 
 // GetAnd returns ProductFilter.And, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetAnd() []ProductFilter { return v.And }
+
+// GetOr returns ProductFilter.Or, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetOr() []ProductFilter { return v.Or }
+
+// GetNot returns ProductFilter.Not, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetNot() *ProductFilter { return v.Not }
 
 // Sort order of products. Products with the same key are sorted by id, in the same direction.
 type ProductOrder struct {
