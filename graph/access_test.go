@@ -46,7 +46,7 @@ func rootFields() map[string]string {
 
 		"Query.promotion":     `{ promotion(id: "ten-off") { name state details { ... on PromotionFixedDiscount { amounts { amount } } } restDetails minCartValue { amount } maxApplicationsPerCart } }`,
 		"Query.promotions":    `{ promotions { totalCount } }`,
-		"Query.promotionCode": `{ promotionCode(code: "TEN-OFF") { uses valid users promotion { name } } }`,
+		"Query.promotionCode": `{ promotionCode(code: "TEN-OFF") { remainingUses valid users promotion { name } } }`,
 
 		"Mutation.promotionCreate":      `mutation { promotionCreate(input: {name: "New", details: {fixedDiscount: {amounts: [{currency: "USD", amount: "100"}]}}, start: "2024-01-01", end: "2024-12-31"}) { promotion { id } userErrors { message } } }`,
 		"Mutation.promotionUpdate":      `mutation { promotionUpdate(input: {id: "ten-off", name: "Ten off"}) { promotion { id } codesDeleted userErrors { message } } }`,

@@ -110,7 +110,7 @@ func TestCartPreview(t *testing.T) {
 		t.Run("limits", func(t *testing.T) { cartLimits(t, s) })
 		used, err := s.Store.Codes.Get(t.Context(), "TWICE")
 		require.NoError(t, err)
-		require.Equal(t, 2, *used.Uses(), "a preview redeems nothing")
+		require.Equal(t, 2, *used.RemainingUses(), "a preview redeems nothing")
 		require.Empty(t, s.Log.String())
 	})
 }

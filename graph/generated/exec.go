@@ -333,7 +333,7 @@ type MoneyInputResolver interface {
 	Amount(ctx context.Context, obj *rule.AmountInput, data string) error
 }
 type PromotionCodeInputResolver interface {
-	User(ctx context.Context, obj *code.NewCode, data []string) error
+	Users(ctx context.Context, obj *code.NewCode, data []string) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -922,7 +922,7 @@ type Query {
   """
   A code of any promotion. If several promotions had it, the one that holds it now, else the newest.
   Null if there is none.
-  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid uses promotion { name } }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `.
+  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid remainingUses promotion { name } }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `.
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
@@ -3730,12 +3730,12 @@ type PromotionCode implements Node {
   valid: Boolean!
   "State from its uses and the end of its promotion."
   state: PromotionCodeState!
-  "Remaining uses. Null if unlimited."
-  uses: Int
   "Uses in total. Null if unlimited."
   maxUses: Int
   "Uses so far."
   used: Int!
+  "Uses that are left: ` + "`" + `maxUses` + "`" + ` less ` + "`" + `used` + "`" + `. Null if unlimited."
+  remainingUses: Int
   "What one use covers."
   consumeUnit: ConsumeUnit!
   "Who may use it: customer ids, or other names of users. Null means anyone."
@@ -3832,11 +3832,11 @@ input PromotionCodeInput {
   "At most 64 printable characters, without a slash, not ` + "`" + `.` + "`" + ` or ` + "`" + `..` + "`" + `. Empty or null creates one that is hard to guess: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
   code: String
   "Uses in total, at least 1. Default: unlimited."
-  uses: Int
+  maxUses: Int
   "What one use covers. Default: that of the input."
   consumeUnit: ConsumeUnit
   "Who may use it: customer ids, or other names of users. At most 1000, each 1 to 255 bytes. Default: anyone."
-  user: [String!]
+  users: [String!]
 }
 
 "Result of ` + "`" + `promotionCodesCreate` + "`" + `."
@@ -3880,8 +3880,8 @@ input PromotionCodesGenerateInput {
   pattern: String! = "####-####-####"
   "2 to 64 different characters. Default: Crockford's base 32, which is digits and capitals without I, L, O and U."
   alphabet: String
-  "Uses of each code, at least 1. Default: unlimited."
-  uses: Int
+  "Uses of each code in total, at least 1. Default: unlimited."
+  maxUses: Int
   "What one use covers."
   consumeUnit: ConsumeUnit! = PER_CART
   "Idempotency key."
@@ -8392,12 +8392,12 @@ func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field
 		return ec.fieldContext_PromotionCode_valid(ctx, field)
 	case "state":
 		return ec.fieldContext_PromotionCode_state(ctx, field)
-	case "uses":
-		return ec.fieldContext_PromotionCode_uses(ctx, field)
 	case "maxUses":
 		return ec.fieldContext_PromotionCode_maxUses(ctx, field)
 	case "used":
 		return ec.fieldContext_PromotionCode_used(ctx, field)
+	case "remainingUses":
+		return ec.fieldContext_PromotionCode_remainingUses(ctx, field)
 	case "consumeUnit":
 		return ec.fieldContext_PromotionCode_consumeUnit(ctx, field)
 	case "users":
@@ -31586,29 +31586,6 @@ func (ec *executionContext) fieldContext_PromotionCode_state(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type PromotionCodeState does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCode_uses(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Uses(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
 func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31653,6 +31630,29 @@ func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_remainingUses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_remainingUses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemainingUses(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_remainingUses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
@@ -45094,7 +45094,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"code", "uses", "consumeUnit", "user"}
+	fieldsInOrder := [...]string{"code", "maxUses", "consumeUnit", "users"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45108,8 +45108,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 				return it, err
 			}
 			it.Code = data
-		case "uses":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
+		case "maxUses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxUses"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
 			if err != nil {
 				return it, err
@@ -45122,13 +45122,13 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 				return it, err
 			}
 			it.ConsumeUnit = data
-		case "user":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("user"))
+		case "users":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("users"))
 			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			if err = ec.Resolvers.PromotionCodeInput().User(ctx, &it, data); err != nil {
+			if err = ec.Resolvers.PromotionCodeInput().Users(ctx, &it, data); err != nil {
 				return it, err
 			}
 		}
@@ -45400,7 +45400,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 		asMap["consumeUnit"] = "PER_CART"
 	}
 
-	fieldsInOrder := [...]string{"promotionId", "count", "pattern", "alphabet", "uses", "consumeUnit", "idempotencyKey"}
+	fieldsInOrder := [...]string{"promotionId", "count", "pattern", "alphabet", "maxUses", "consumeUnit", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45435,13 +45435,13 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 				return it, err
 			}
 			it.Alphabet = data
-		case "uses":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
+		case "maxUses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxUses"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Uses = data
+			it.MaxUses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
 			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
@@ -58391,11 +58391,6 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "uses":
-			out.Values[i] = ec._PromotionCode_uses(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "maxUses":
 			out.Values[i] = ec._PromotionCode_maxUses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -58404,6 +58399,11 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 		case "used":
 			out.Values[i] = ec._PromotionCode_used(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "remainingUses":
+			out.Values[i] = ec._PromotionCode_remainingUses(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "consumeUnit":

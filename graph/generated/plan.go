@@ -5140,18 +5140,18 @@ var planPromotionCode = &plan.Object{
 	Name:      "PromotionCode",
 	Satisfies: []string{"PromotionCode", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":          {Number: 1, NonNull: true},
-		"uuid":        {Number: 2, NonNull: true},
-		"code":        {Number: 3, NonNull: true},
-		"valid":       {Number: 4, NonNull: true},
-		"state":       {Number: 5, NonNull: true},
-		"uses":        {Number: 6},
-		"maxUses":     {Number: 7},
-		"used":        {Number: 8, NonNull: true},
-		"consumeUnit": {Number: 9, NonNull: true},
-		"users":       {Number: 10},
-		"createdAt":   {Number: 11},
-		"promotion":   {Number: 12, NonNull: true, Resolver: true},
+		"id":            {Number: 1, NonNull: true},
+		"uuid":          {Number: 2, NonNull: true},
+		"code":          {Number: 3, NonNull: true},
+		"valid":         {Number: 4, NonNull: true},
+		"state":         {Number: 5, NonNull: true},
+		"maxUses":       {Number: 6},
+		"used":          {Number: 7, NonNull: true},
+		"remainingUses": {Number: 8},
+		"consumeUnit":   {Number: 9, NonNull: true},
+		"users":         {Number: 10},
+		"createdAt":     {Number: 11},
+		"promotion":     {Number: 12, NonNull: true, Resolver: true},
 	},
 }
 
@@ -5180,12 +5180,12 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 5: // state
 		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
-	case 6: // uses
-		return x.writeOInt2ᚖint(ctx, f, obj.Uses())
-	case 7: // maxUses
+	case 6: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
-	case 8: // used
+	case 7: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
+	case 8: // remainingUses
+		return x.writeOInt2ᚖint(ctx, f, obj.RemainingUses())
 	case 9: // consumeUnit
 		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
 	case 10: // users

@@ -353,7 +353,7 @@ func (p *pricedCart) offer(v *release.View, check *redeem.CodeCheck) []discount.
 	}
 	o := discount.Offer{Promotion: check.Promotion, Code: check.Code.Code}
 	if check.Code.ConsumeUnit == code.PerItem {
-		o.Limit = check.Code.Uses()
+		o.Limit = check.Code.RemainingUses()
 	}
 	return []discount.Offer{o}
 }

@@ -39,8 +39,8 @@ func (c *PromotionCode) Users() []string { return c.User.Names() }
 // GlobalID returns the id that is unique across types.
 func (c *PromotionCode) GlobalID() string { return store.GlobalID(store.TypePromotionCode, c.ID) }
 
-// Uses returns the remaining uses; nil for no limit.
-func (c *PromotionCode) Uses() *int {
+// RemainingUses returns the uses that are left; nil for no limit.
+func (c *PromotionCode) RemainingUses() *int {
 	if c.MaxUses == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (c *CodeCheck) Remaining() *int {
 	if c.Code == nil {
 		return nil
 	}
-	return c.Code.Uses()
+	return c.Code.RemainingUses()
 }
 
 // PromotionGlobalID returns the promotion's id that is unique across types; nil for an unknown
@@ -100,7 +100,7 @@ func (o CodeOffer) units(asked int) int {
 	if o.Code.ConsumeUnit == code.PerCart {
 		return 1
 	}
-	if left := o.Code.Uses(); left != nil {
+	if left := o.Code.RemainingUses(); left != nil {
 		return min(asked, *left)
 	}
 	return asked
