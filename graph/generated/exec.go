@@ -1851,8 +1851,7 @@ type Product implements Node {
   stock: Stock
   """
   Current stock in a word: of a parent that of the child with the most units, of a bundle without a
-  stock record as many as its required components allow. ` + "`" + `inventory:read` + "`" + `. Null if there is no stock record, so that the
-  stock is not limited, or with an error.
+  stock record as many as its required components allow. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
   """
   availability: ProductAvailability
   """
@@ -1926,6 +1925,8 @@ enum ProductAvailability {
   LOW
   "No available units."
   OUT
+  "The product has no stock record: it is not limited."
+  UNTRACKED
 }
 
 "Whether a list of products shows parents or their children. Other products are listed in any case."
@@ -69599,14 +69600,16 @@ func (ec *executionContext) marshalOProductAvailability2ᚖporticoᚋstoreᚐAva
 
 var (
 	unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[string]store.Availability{
-		"IN_STOCK": store.AvailabilityInStock,
-		"LOW":      store.AvailabilityLow,
-		"OUT":      store.AvailabilityOut,
+		"IN_STOCK":  store.AvailabilityInStock,
+		"LOW":       store.AvailabilityLow,
+		"OUT":       store.AvailabilityOut,
+		"UNTRACKED": store.AvailabilityUntracked,
 	}
 	marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[store.Availability]string{
-		store.AvailabilityInStock: "IN_STOCK",
-		store.AvailabilityLow:     "LOW",
-		store.AvailabilityOut:     "OUT",
+		store.AvailabilityInStock:   "IN_STOCK",
+		store.AvailabilityLow:       "LOW",
+		store.AvailabilityOut:       "OUT",
+		store.AvailabilityUntracked: "UNTRACKED",
 	}
 )
 
