@@ -5307,10 +5307,8 @@ input PriceItemInput {
 
 "An amount. It replaces the one in its currency, with its tiers."
 input PriceAmountInput {
-  "ISO 4217 code: ` + "`" + `USD` + "`" + `."
-  currency: String!
-  "Minor units: ` + "`" + `1250` + "`" + ` is 12.50 USD."
-  amount: String!
+  "Price of one unit."
+  money: MoneyInput!
   "Whether the amount includes tax."
   includesTax: Boolean! = false
   "Amounts for larger quantities."
@@ -5323,8 +5321,8 @@ input PriceTierInput {
   name: String
   "Least quantity, at least 1."
   minimumQuantity: Int!
-  "Minor units of the currency."
-  amount: String!
+  "Price of one unit, in the currency of the amount."
+  money: MoneyInput!
 }
 
 "Sales to set."
@@ -43767,27 +43765,20 @@ func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, 
 		asMap["includesTax"] = false
 	}
 
-	fieldsInOrder := [...]string{"currency", "amount", "includesTax", "tiers"}
+	fieldsInOrder := [...]string{"money", "includesTax", "tiers"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "currency":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+		case "money":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("money"))
+			data, err := ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Currency = data
-		case "amount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Amount = data
+			it.Money = data
 		case "includesTax":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includesTax"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -43957,7 +43948,7 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "minimumQuantity", "amount"}
+	fieldsInOrder := [...]string{"name", "minimumQuantity", "money"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -43978,13 +43969,13 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 				return it, err
 			}
 			it.MinimumQuantity = data
-		case "amount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+		case "money":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("money"))
+			data, err := ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Amount = data
+			it.Money = data
 		}
 	}
 	return it, nil

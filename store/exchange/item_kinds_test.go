@@ -245,8 +245,8 @@ func TestPriceItemSteps(t *testing.T) {
 			return s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, nulls, dry)
 		}
 	}
-	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }
-	const notAnAmount = `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
+	of := func(amount string) amounts { return amounts{{Money: money("USD", amount)}} }
+	const notAnAmount = `items.0.amounts.0.money.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`, priceOf("SKU-MUG", "USD")))
@@ -258,8 +258,8 @@ func TestPriceItemSteps(t *testing.T) {
 			{"a currency that the price does not have", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"EUR"}}), "p-SKU-MUG unchanged"},
 			{"the last amount", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the price without amounts; delete it with pricesDelete"},
 			{"a new price without amounts", prices(&price{SKU: "SKU-CUP"}), "items.0.amounts is required"},
-			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
-			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
+			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.money.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
+			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.money.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
 			{"all amounts of a price without sales", nulled("items.0.amounts"), "items.0.amounts would leave the price without amounts; delete it with pricesDelete"},
 			{"a sale", sales(&sale{SKU: "SKU-MUG", Name: "summer", Amounts: of("0")}), `p-SKU-MUG updated sales:->{"summer":{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}}`},
 			{"its last amount", sales(&sale{SKU: "SKU-MUG", Name: "summer", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the sale without amounts; send remove: true to remove it"},
