@@ -66,6 +66,11 @@ func TestPromotions(t *testing.T) {
 					{"field":["input","details","bundleGift","requirements","1","skus"],"message":"details.bundleGift.requirements.1.skus names SKUs that no product has: NO, A, B, C, D and 1 more; import the products, or correct the SKUs."}],"userErrors":[]},
 				"dry":{"warnings":[{"field":["input","restDetails","schema","targets","1"],"message":"restDetails.schema.targets.1 names SKUs that no product has: anvil; import the products, or correct the SKUs."}],"userErrors":[]},
 				"known":{"warnings":[],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
+		{name: "a time of another form", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00+02:00"}, codes: []store.Code{store.Invalid}},
+		{name: "a date, and a time with a zone", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00:00+02:00"},
+			data: `{"promotionUpdate":{"promotion":{"start":"2024-01-02T00:00:00.000Z","end":"2030-01-01T00:00:00.000Z"},"userErrors":[]}}`},
+		{name: "times as they were read", query: `mutation { promotionUpdate(input: {id: "ten-off", start: "2024-01-02T00:00:00.000Z", end: "2030-01-01T00:00:00.000Z", dryRun: true}) { preview { start end } userErrors { message } } }`,
+			data: `{"promotionUpdate":{"preview":{"start":"2024-01-02T00:00:00.000Z","end":"2030-01-01T00:00:00.000Z"},"userErrors":[]}}`},
 		{name: "a dry run", query: `mutation { promotionUpdate(input: {id: "auto", end: "2030-01-01", dryRun: true}) { promotion { state } preview { state } codesDeleted userErrors { field } } }`,
 			data: `{"promotionUpdate":{"promotion":null,"preview":{"state":"DISABLED"},"codesDeleted":1,"userErrors":[]}}`},
 	})

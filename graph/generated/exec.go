@@ -1506,7 +1506,10 @@ type Subscription {
 
 # Scalars
 
-"A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `. An input has any zone; a date, and a time without a zone, count as UTC."
+"""
+A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `. An input has any zone: ` + "`" + `2012-05-30T02:00:00+02:00` + "`" + `. A
+time without a zone is UTC, and a date is its beginning: ` + "`" + `2012-05-30` + "`" + ` is the example above.
+"""
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 "Any JSON value. The merchant decides its structure."
@@ -3600,10 +3603,10 @@ input PromotionCreateInput {
   enabled: Boolean! = false
   "Whether it applies without the shopper entering a code."
   automatic: Boolean! = false
-  "Time from which it applies: a date (00:00 UTC), a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
-  start: String!
-  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `, in the same formats."
-  end: String!
+  "Time from which it applies. A date means 00:00 UTC."
+  start: DateTime!
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `. A date means 00:00 UTC, so the day itself is not in it."
+  end: DateTime!
   "Minimum cart total, by currency. Default: none."
   minCartValue: [MoneyInput!]
   "Maximum discount, by currency. Default: none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one."
@@ -3649,10 +3652,10 @@ input PromotionUpdateInput {
   enabled: Boolean
   "Whether it applies without the shopper entering a code. Required."
   automatic: Boolean
-  "Time from which it applies: a date (00:00 UTC), a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339. Required."
-  start: String
-  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `, in the same formats. Required."
-  end: String
+  "Time from which it applies. A date means 00:00 UTC. Required."
+  start: DateTime
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `. A date means 00:00 UTC, so the day itself is not in it. Required."
+  end: DateTime
   "Minimum cart total, by currency. Empty means none. Optional."
   minCartValue: [MoneyInput!]
   "Maximum discount, by currency. Empty means none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one. Optional."
@@ -45569,14 +45572,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Automatic = data
 		case "start":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
-			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalNDateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Start = data
 		case "end":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
-			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalNDateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -46184,14 +46187,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.Automatic = data
 		case "start":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalODateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Start = data
 		case "end":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalODateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -65742,6 +65745,28 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDateTime2ᚖstring(ctx context.Context, v any) (*string, error) {
+	res, err := model.UnmarshalDateTimeText(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDateTime2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := model.MarshalDateTimeText(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx context.Context, v any) (DeletionInput, error) {
 	res, err := ec.unmarshalInputDeletionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -69105,6 +69130,24 @@ func (ec *executionContext) marshalODateTime2timeᚐTime(ctx context.Context, se
 	_ = sel
 	_ = ctx
 	res := model.MarshalDateTime(v)
+	return res
+}
+
+func (ec *executionContext) unmarshalODateTime2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := model.UnmarshalDateTimeText(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODateTime2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := model.MarshalDateTimeText(*v)
 	return res
 }
 
