@@ -50,7 +50,7 @@ func TestEdges(t *testing.T) {
 			data: `{"product":{"related":[{"uuid":"glue"},{"uuid":"brush"}],"none":[]}}`},
 		{name: "too many related products", query: `{ product(by: {id: "anvil"}) { related(first: 51) { uuid } } }`,
 			data: `{"product":null}`, codes: []store.Code{store.Unprocessable}, argument: "first"},
-		{name: "the sitemap", query: `{ sitemap(first: 1000) { nodes { kind path } endCursor } }`, data: `{"sitemap":{"nodes":[{"kind":"NODE","path":"workshop/tools"},{"kind":"NODE","path":"workshop"},{"kind":"PRODUCT","path":"workshop/tools/jar"},{"kind":"PRODUCT","path":"workshop/tools/kit"}],"endCursor":null}}`},
+		{name: "the sitemap", query: `{ sitemap(first: 1000) { nodes { kind path } endCursor } }`, data: `{"sitemap":{"nodes":[{"kind":"CATALOG_NODE","path":"workshop/tools"},{"kind":"CATALOG_NODE","path":"workshop"},{"kind":"PRODUCT","path":"workshop/tools/jar"},{"kind":"PRODUCT","path":"workshop/tools/kit"}],"endCursor":null}}`},
 		{name: "a long part of the sitemap", query: `{ sitemap(first: 1001) { endCursor } }`,
 			data: `{"sitemap":null}`, codes: []store.Code{store.Unprocessable}, argument: "first"},
 		{name: "synonyms", query: `{ synonyms(first: 2) { totalCount nodes { uuid kind locale term terms } } synonym(id: "none") { kind } }`,
@@ -63,11 +63,11 @@ func TestEdges(t *testing.T) {
 		{name: "a filter of no SKUs", query: `{ authoredPrices(filter: {skus: []}) { totalCount } }`,
 			data: `{"authoredPrices":null}`, codes: []store.Code{store.Invalid}, argument: "filter.skus", holds: []string{"filter.skus must have 1 to 1000 SKUs, got 0"}},
 		{name: "price books, files, attributes and redirects as authored", query: `{ pricebooks { totalCount nodes { uuid name description } } authoredFiles(first: 1) { nodes { uuid fileName mimeType public href createdAt width height } }
-			authoredAttributes(first: 2) { totalCount nodes { key label labels { locale label } type unit filterable searchable sortable } } authoredRedirects { nodes { uuid from to productUuid nodeUuid } }
+			authoredAttributes(first: 2) { totalCount nodes { key label labels { locale label } type unit filterable searchable sortable } } authoredRedirects { nodes { uuid from to productUuid catalogNodeUuid } }
 			gone: authoredPrice(id: "none") { sku } }`, data: `{"pricebooks":{"totalCount":2,"nodes":[{"uuid":"standard","name":"Standard","description":"What everyone pays."},{"uuid":"vip","name":"VIP","description":""}]},
 				"authoredFiles":{"nodes":[{"uuid":"photo-1","fileName":"anvil.jpg","mimeType":"image/jpeg","public":true,"href":"https://cdn.example/anvil.jpg","createdAt":"2023-01-01T00:00:00.000Z","width":640,"height":480}]},
 				"authoredAttributes":{"totalCount":5,"nodes":[{"key":"brand","label":"Brand","labels":[{"locale":"fr","label":"Marque"}],"type":"TEXT","unit":null,"filterable":true,"searchable":false,"sortable":false},{"key":"fragile","label":"Fragile","labels":[],"type":"BOOLEAN","unit":null,"filterable":false,"searchable":false,"sortable":false}]},
-				"authoredRedirects":{"nodes":[{"uuid":"help","from":"help/shipping","to":"https://help.example/shipping?lang=en","productUuid":null,"nodeUuid":null},{"uuid":"old-tools","from":"old-tools","to":null,"productUuid":null,"nodeUuid":"tools"}]},"gone":null}`},
+				"authoredRedirects":{"nodes":[{"uuid":"help","from":"help/shipping","to":"https://help.example/shipping?lang=en","productUuid":null,"catalogNodeUuid":null},{"uuid":"old-tools","from":"old-tools","to":null,"productUuid":null,"catalogNodeUuid":"tools"}]},"gone":null}`},
 		{name: "redirects", query: `{ node: redirect(path: "/old-tools") { path catalogNode { uuid } product { uuid } } url: redirect(path: "help/shipping") { path catalogNode { uuid } product { uuid } } none: redirect(path: "none") { path } here: redirect(path: "tools") { path } }`,
 			data: `{"node":{"path":"workshop/tools","catalogNode":{"uuid":"tools"},"product":null},"url":{"path":"https://help.example/shipping?lang=en","catalogNode":null,"product":null},"none":null,"here":null}`},
 		{name: "a path that is too long", query: `query($s: String!) { redirect(path: $s) { path } }`, variables: graphtest.Variables{"s": strings.Repeat("a", 1025)},

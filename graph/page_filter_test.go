@@ -24,7 +24,7 @@ var filterSamples = map[string]string{
 	"ProductFilter.manufacturerPartNum": `{eq: "MPN-1"}`, "ProductFilter.upcEan": `{eq: "4006381333931"}`,
 	"ProductFilter.productTypes": `{eq: "standard"}`, "ProductFilter.tags": `{in: ["iron", "heavy"]}`,
 	"ProductFilter.price": `{ge: "500"}`, "ProductFilter.option": `[{name: "Wood", in: ["Oak"]}]`,
-	"ProductFilter.attribute": `[{key: "brand", in: ["Acme"]}, {key: "weight", ge: "0.5", le: "1"}]`, "ProductFilter.node": `{in: ["workshop"]}`,
+	"ProductFilter.attribute": `[{key: "brand", in: ["Acme"]}, {key: "weight", ge: "0.5", le: "1"}]`, "ProductFilter.catalogNode": `{in: ["workshop"]}`,
 	"ProductFilter.inStock": "true",
 	"ProductFilter.bounds":  `{updatedAt: {gt: "2020-01-01"}}`, "ProductFilter.and": `[{sku: {eq: "ANVIL"}}, {slug: {eq: "anvil"}}]`,
 	"CatalogNodeFilter.ids": `["tools", "sale"]`, "CatalogNodeFilter.parentId": `"workshop"`, "CatalogNodeFilter.name": `{eq: "Tools"}`,

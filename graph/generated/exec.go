@@ -1988,7 +1988,7 @@ type SitemapEntry {
 "What a path leads to."
 enum SitemapKind {
   "A node."
-  NODE
+  CATALOG_NODE
   "A product."
   PRODUCT
 }
@@ -2333,7 +2333,7 @@ input ProductFilter {
   """
   attribute: [AttributeFilter!]
   "By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below."
-  node: IDFilter
+  catalogNode: IDFilter
   "Bounds on a sort key."
   bounds: ListBounds
   "More filters that must hold too, for example to require two tags."
@@ -5018,7 +5018,7 @@ type AuthoredRedirect implements Node {
   "Own id of the product to which it leads. Null if it leads elsewhere."
   productUuid: ID
   "Own id of the node to which it leads. Null if it leads elsewhere."
-  nodeUuid: ID
+  catalogNodeUuid: ID
 }
 
 "A page of authored redirects."
@@ -5566,7 +5566,7 @@ input RedirectsUpsertInput {
   idempotencyKey: String
 }
 
-"A redirect, or what changes of it. A new one needs ` + "`" + `from` + "`" + `, and one of ` + "`" + `to` + "`" + `, ` + "`" + `productId` + "`" + ` and ` + "`" + `nodeId` + "`" + `."
+"A redirect, or what changes of it. A new one needs ` + "`" + `from` + "`" + `, and one of ` + "`" + `to` + "`" + `, ` + "`" + `productId` + "`" + ` and ` + "`" + `catalogNodeId` + "`" + `."
 input RedirectItemInput {
   "Own id, which may be new. Default: the redirect of this path, or a new one."
   id: ID
@@ -5577,7 +5577,7 @@ input RedirectItemInput {
   "The product to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
   productId: ID
   "The node to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
-  nodeId: ID
+  catalogNodeId: ID
   "True removes the redirect."
   remove: Boolean! = false
 }
@@ -5607,7 +5607,7 @@ enum CatalogResource {
   "A file."
   FILE
   "A node, of this catalog or of another one."
-  NODE
+  CATALOG_NODE
   "A hierarchy, of this catalog or of another one."
   HIERARCHY
   "The catalog itself."
@@ -6009,7 +6009,7 @@ enum AuditKind {
   "A background job."
   JOB
   "A node."
-  NODE
+  CATALOG_NODE
   "The prices of a SKU in a price book."
   PRICE
   "A price book."
@@ -6892,8 +6892,8 @@ func (ec *executionContext) childFields_AuthoredRedirect(ctx context.Context, fi
 		return ec.fieldContext_AuthoredRedirect_to(ctx, field)
 	case "productUuid":
 		return ec.fieldContext_AuthoredRedirect_productUuid(ctx, field)
-	case "nodeUuid":
-		return ec.fieldContext_AuthoredRedirect_nodeUuid(ctx, field)
+	case "catalogNodeUuid":
+		return ec.fieldContext_AuthoredRedirect_catalogNodeUuid(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredRedirect", field.Name)
 }
@@ -17064,13 +17064,13 @@ func (ec *executionContext) fieldContext_AuthoredRedirect_productUuid(_ context.
 	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredRedirect_nodeUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredRedirect_catalogNodeUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredRedirect_nodeUuid(ctx, field)
+			return ec.fieldContext_AuthoredRedirect_catalogNodeUuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.NodeID, nil
@@ -17083,7 +17083,7 @@ func (ec *executionContext) _AuthoredRedirect_nodeUuid(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AuthoredRedirect_nodeUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_AuthoredRedirect_catalogNodeUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -44292,7 +44292,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "node", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "catalogNode", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -44390,13 +44390,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Attribute = data
-		case "node":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("node"))
+		case "catalogNode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogNode"))
 			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Node = data
+			it.CatalogNode = data
 		case "bounds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
 			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
@@ -46363,7 +46363,7 @@ func (ec *executionContext) unmarshalInputRedirectItemInput(ctx context.Context,
 		asMap["remove"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "from", "to", "productId", "nodeId", "remove"}
+	fieldsInOrder := [...]string{"id", "from", "to", "productId", "catalogNodeId", "remove"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46398,13 +46398,13 @@ func (ec *executionContext) unmarshalInputRedirectItemInput(ctx context.Context,
 				return it, err
 			}
 			it.ProductID = data
-		case "nodeId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nodeId"))
+		case "catalogNodeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogNodeId"))
 			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.NodeID = data
+			it.CatalogNodeID = data
 		case "remove":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remove"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -50490,8 +50490,8 @@ func (ec *executionContext) _AuthoredRedirect(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeUuid":
-			out.Values[i] = ec._AuthoredRedirect_nodeUuid(ctx, field, obj)
+		case "catalogNodeUuid":
+			out.Values[i] = ec._AuthoredRedirect_catalogNodeUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -63975,7 +63975,7 @@ var (
 		"GATEWAY":              store.AuditGateway,
 		"HIERARCHY":            store.AuditHierarchy,
 		"JOB":                  store.AuditJob,
-		"NODE":                 store.AuditNode,
+		"CATALOG_NODE":         store.AuditNode,
 		"PRICE":                store.AuditPrice,
 		"PRICEBOOK":            store.AuditPricebook,
 		"PRICE_MODIFIER":       store.AuditPriceModifier,
@@ -64001,7 +64001,7 @@ var (
 		store.AuditGateway:          "GATEWAY",
 		store.AuditHierarchy:        "HIERARCHY",
 		store.AuditJob:              "JOB",
-		store.AuditNode:             "NODE",
+		store.AuditNode:             "CATALOG_NODE",
 		store.AuditPrice:            "PRICE",
 		store.AuditPricebook:        "PRICEBOOK",
 		store.AuditPriceModifier:    "PRICE_MODIFIER",
@@ -65538,7 +65538,7 @@ var (
 		"PRICE_MODIFIER": compare.ResourcePriceModifier,
 		"PRICEBOOK":      compare.ResourcePricebook,
 		"FILE":           compare.ResourceFile,
-		"NODE":           compare.ResourceNode,
+		"CATALOG_NODE":   compare.ResourceNode,
 		"HIERARCHY":      compare.ResourceHierarchy,
 		"CATALOG":        compare.ResourceCatalog,
 		"ATTRIBUTE":      compare.ResourceAttribute,
@@ -65551,7 +65551,7 @@ var (
 		compare.ResourcePriceModifier: "PRICE_MODIFIER",
 		compare.ResourcePricebook:     "PRICEBOOK",
 		compare.ResourceFile:          "FILE",
-		compare.ResourceNode:          "NODE",
+		compare.ResourceNode:          "CATALOG_NODE",
 		compare.ResourceHierarchy:     "HIERARCHY",
 		compare.ResourceCatalog:       "CATALOG",
 		compare.ResourceAttribute:     "ATTRIBUTE",
@@ -67588,11 +67588,11 @@ func (ec *executionContext) marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSite
 
 var (
 	unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[string]release.SitemapKind{
-		"NODE":    release.SitemapNode,
-		"PRODUCT": release.SitemapProduct,
+		"CATALOG_NODE": release.SitemapNode,
+		"PRODUCT":      release.SitemapProduct,
 	}
 	marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[release.SitemapKind]string{
-		release.SitemapNode:    "NODE",
+		release.SitemapNode:    "CATALOG_NODE",
 		release.SitemapProduct: "PRODUCT",
 	}
 )
@@ -68427,7 +68427,7 @@ var (
 		"GATEWAY":              store.AuditGateway,
 		"HIERARCHY":            store.AuditHierarchy,
 		"JOB":                  store.AuditJob,
-		"NODE":                 store.AuditNode,
+		"CATALOG_NODE":         store.AuditNode,
 		"PRICE":                store.AuditPrice,
 		"PRICEBOOK":            store.AuditPricebook,
 		"PRICE_MODIFIER":       store.AuditPriceModifier,
@@ -68453,7 +68453,7 @@ var (
 		store.AuditGateway:          "GATEWAY",
 		store.AuditHierarchy:        "HIERARCHY",
 		store.AuditJob:              "JOB",
-		store.AuditNode:             "NODE",
+		store.AuditNode:             "CATALOG_NODE",
 		store.AuditPrice:            "PRICE",
 		store.AuditPricebook:        "PRICEBOOK",
 		store.AuditPriceModifier:    "PRICE_MODIFIER",

@@ -1542,12 +1542,12 @@ var planAuthoredRedirect = &plan.Object{
 	Name:      "AuthoredRedirect",
 	Satisfies: []string{"AuthoredRedirect", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":          {Number: 1, NonNull: true},
-		"uuid":        {Number: 2, NonNull: true},
-		"from":        {Number: 3, NonNull: true},
-		"to":          {Number: 4},
-		"productUuid": {Number: 5},
-		"nodeUuid":    {Number: 6},
+		"id":              {Number: 1, NonNull: true},
+		"uuid":            {Number: 2, NonNull: true},
+		"from":            {Number: 3, NonNull: true},
+		"to":              {Number: 4},
+		"productUuid":     {Number: 5},
+		"catalogNodeUuid": {Number: 6},
 	},
 }
 
@@ -1576,7 +1576,7 @@ func (x *planRun) fieldAuthoredRedirect(ctx context.Context, f *plan.Field, obj 
 		return x.writeOString2ᚖstring(ctx, f, obj.To)
 	case 5: // productUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ProductID)
-	case 6: // nodeUuid
+	case 6: // catalogNodeUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.NodeID)
 	}
 	return x.String("AuthoredRedirect")

@@ -43,7 +43,9 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 }
 
 // MarshalDateTimeText writes a time that was checked.
-func MarshalDateTimeText(text string) graphql.Marshaler { return MarshalDateTime(store.StoredTime(text)) }
+func MarshalDateTimeText(text string) graphql.Marshaler {
+	return MarshalDateTime(store.StoredTime(text))
+}
 
 // UnmarshalDateTimeText is UnmarshalDateTime for an input that is kept as given.
 func UnmarshalDateTimeText(value any) (string, error) {

@@ -320,7 +320,7 @@ type ProductFilter struct {
 	// condition must hold. Only attributes that are `filterable`.
 	Attribute []AttributeFilter `json:"attribute"`
 	// By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below.
-	Node *IDFilter `json:"node"`
+	CatalogNode *IDFilter `json:"catalogNode"`
 	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
 	// More filters that must hold too, for example to require two tags.
@@ -366,8 +366,8 @@ func (v *ProductFilter) GetOption() []OptionFilter { return v.Option }
 // GetAttribute returns ProductFilter.Attribute, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetAttribute() []AttributeFilter { return v.Attribute }
 
-// GetNode returns ProductFilter.Node, and is useful for accessing the field via an interface.
-func (v *ProductFilter) GetNode() *IDFilter { return v.Node }
+// GetCatalogNode returns ProductFilter.CatalogNode, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetCatalogNode() *IDFilter { return v.CatalogNode }
 
 // GetBounds returns ProductFilter.Bounds, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }
