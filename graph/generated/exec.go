@@ -3927,7 +3927,7 @@ type PromotionCodeCheck {
 type PromotionCodeRefusal {
   "Machine-readable reason."
   reason: PromotionCodeReason!
-  "The argument that it is about."
+  "The argument that it is about. The message names it."
   argument: PromotionCodeArgument!
   "Explanation for people."
   message: String!
@@ -3943,6 +3943,8 @@ enum PromotionCodeArgument {
   UNITS
   "The cart total, or its currency."
   CART_VALUE
+  "The lines of the cart: what they cost, their currency or their items. In ` + "`" + `cartPreview` + "`" + ` too."
+  LINES
 }
 
 "Why a code cannot be redeemed."
@@ -66957,12 +66959,14 @@ var (
 		"USER":       code.CodeArgumentUser,
 		"UNITS":      code.CodeArgumentUnits,
 		"CART_VALUE": code.CodeArgumentCartValue,
+		"LINES":      code.CodeArgumentLines,
 	}
 	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
 		code.CodeArgumentCode:      "CODE",
 		code.CodeArgumentUser:      "USER",
 		code.CodeArgumentUnits:     "UNITS",
 		code.CodeArgumentCartValue: "CART_VALUE",
+		code.CodeArgumentLines:     "LINES",
 	}
 )
 

@@ -62,7 +62,7 @@ func (c *PromotionCode) Refusals(p *rule.Promotion) (list []CodeRefusal) {
 		list = append(list, NewRefusal(CodeUsedUp, CodeArgumentCode, "is used up: its limit is %d uses", *c.MaxUses))
 	}
 	if c.ConsumeUnit == PerItem && p.Automatic {
-		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "must not have consume_unit per_item: its promotion is automatic"))
+		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "counts per item, which is not possible for an automatic promotion"))
 	}
 	return list
 }

@@ -440,6 +440,8 @@ const (
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
 	// The cart total, or its currency.
 	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
+	// The lines of the cart: what they cost, their currency or their items. In `cartPreview` too.
+	PromotionCodeArgumentLines PromotionCodeArgument = "LINES"
 )
 
 var AllPromotionCodeArgument = []PromotionCodeArgument{
@@ -447,6 +449,7 @@ var AllPromotionCodeArgument = []PromotionCodeArgument{
 	PromotionCodeArgumentUser,
 	PromotionCodeArgumentUnits,
 	PromotionCodeArgumentCartValue,
+	PromotionCodeArgumentLines,
 }
 
 // Why a code cannot be redeemed.
@@ -3064,7 +3067,7 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 	// Machine-readable reason.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument that it is about.
+	// The argument that it is about. The message names it.
 	Argument PromotionCodeArgument `json:"argument"`
 	// Explanation for people.
 	Message string `json:"message"`
