@@ -83,7 +83,7 @@ func rootFields() map[string]string {
 		"Query.auditEvents":             `{ auditEvents(first: 2) { totalCount nodes { uuid createdAt actor kind action resourceCount memberCount } } }`,
 		"Query.changes":                 `{ changes(first: 2) { nodes { uuid } latestCursor pageInfo { hasNextPage } } }`,
 		"Query.catalogPendingChanges":   `{ catalogPendingChanges(catalogId: "main") { complete totalCount nodes { kind uuid } } }`,
-		"Query.authoredCatalogNodes":    `{ authoredCatalogNodes(hierarchyId: "attic") { totalCount } }`,
+		"Query.authoredCatalogNodes":    `{ authoredCatalogNodes(filter: {hierarchyId: "attic"}) { totalCount } }`,
 		"Query.pricebook":               `{ pricebook(id: "standard") { name } }`,
 		"Query.pricebooks":              `{ pricebooks { totalCount } }`,
 		"Query.authoredPrice":           `{ authoredPrice(id: "vip-anvil") { sku amounts { money { amount } } } }`,

@@ -117,9 +117,7 @@ func readAuthored(t *testing.T, s *graphtest.Service) (read authored) {
 	read.redirects = readPages(t, s, "authoredRedirects", "", "AuthoredRedirect")
 	read.products = readPages(t, s, "authoredProducts", "", "AuthoredProduct")
 	read.hierarchies = readPages(t, s, "authoredHierarchies", "", "AuthoredHierarchy")
-	for _, hierarchy := range read.hierarchies {
-		read.nodes = append(read.nodes, readPages(t, s, "authoredCatalogNodes", `hierarchyId: "`+hierarchy["uuid"].(string)+`", `, "AuthoredCatalogNode")...)
-	}
+	read.nodes = readPages(t, s, "authoredCatalogNodes", "", "AuthoredCatalogNode")
 	return read
 }
 

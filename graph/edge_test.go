@@ -80,6 +80,15 @@ func TestEdges(t *testing.T) {
 		{name: "authored products by filters", query: `{ skus: authoredProducts(filter: {sku: {in: ["BRUSH", "ANVIL", "nobody"]}}) { totalCount nodes { uuid } } variants: authoredProducts(filter: {parentId: ` + global("Product", "easel") + `, status: LIVE}) { nodes { uuid } }
 			since: authoredProducts(filter: {updatedAt: {ge: "2000-01-01T00:00:00Z", lt: "2000-01-02T00:00:00Z"}}, last: 1) { totalCount nodes { uuid } } none: authoredProducts(filter: {parentId: "!"}) { totalCount } }`,
 			data: `{"skus":{"totalCount":2,"nodes":[{"uuid":"anvil"},{"uuid":"brush"}]},"variants":{"nodes":[{"uuid":"easel-oak"}]},"since":{"totalCount":0,"nodes":[]},"none":{"totalCount":0}}`},
+		{name: "authored nodes by filters", query: `{ slug: authoredCatalogNodes(filter: {slug: {in: ["tools", "Tools"]}}) { nodes { uuid } } top: authoredCatalogNodes(filter: {parentId: ` + global("Hierarchy", "workshop") + `}) { nodes { uuid parentUuid } }
+			search: authoredCatalogNodes(filter: {search: "OO l", hierarchyId: "workshop"}) { nodes { uuid } } elsewhere: authoredCatalogNodes(filter: {search: "tools", hierarchyId: "attic"}) { totalCount }
+			since: authoredCatalogNodes(filter: {updatedAt: {ge: "2100-01-01"}}) { totalCount } none: authoredCatalogNodes(filter: {parentId: "!"}) { totalCount } }`,
+			data: `{"slug":{"nodes":[{"uuid":"tools"}]},"top":{"nodes":[{"uuid":"paints","parentUuid":"workshop"},{"uuid":"tools","parentUuid":"workshop"}]},"search":{"nodes":[{"uuid":"hand-tools"},{"uuid":"tools"}]},"elsewhere":{"totalCount":0},"since":{"totalCount":0},"none":{"totalCount":0}}`},
+		{name: "a search that is too long", query: `query($s: String) { authoredCatalogNodes(filter: {search: $s}) { totalCount } }`, variables: graphtest.Variables{"s": strings.Repeat("a", 201)}, codes: []store.Code{store.Invalid}, argument: "filter.search"},
+		{name: "authored redirects by filters", query: `{ from: authoredRedirects(filter: {from: {in: ["/help/shipping/", "old", "OLD-TOOLS"]}}) { totalCount nodes { uuid } } to: authoredRedirects(filter: {to: {eq: "https://help.example/shipping?lang=en"}}) { nodes { uuid } }
+			both: authoredRedirects(filter: {from: {eq: "old-tools"}, to: {eq: "help"}}) { totalCount } unset: authoredRedirects(filter: {to: {eq: ""}}) { totalCount } }`,
+			data: `{"from":{"totalCount":1,"nodes":[{"uuid":"help"}]},"to":{"nodes":[{"uuid":"help"}]},"both":{"totalCount":0},"unset":{"totalCount":0}}`},
+		{name: "no path to filter by", query: `{ authoredRedirects(filter: {from: {in: []}}) { totalCount } }`, codes: []store.Code{store.Invalid}, argument: "filter.from"},
 		{name: "no SKU to filter by", query: `{ authoredProducts(filter: {sku: {in: []}}) { totalCount } }`, codes: []store.Code{store.Invalid}, argument: "filter.sku"},
 		{name: "authored products, newest first", query: `{ authoredProducts(first: 2, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { updatedAt } pageInfo { hasNextPage } } }`,
 			data: `{"authoredProducts":{"nodes":[{"updatedAt":"2024-01-10T00:00:00.000Z"},{"updatedAt":"2024-01-09T00:00:00.000Z"}],"pageInfo":{"hasNextPage":true}}}`},

@@ -286,7 +286,7 @@ type QueryResolver interface {
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
-	AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
+	AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
 	AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
@@ -297,7 +297,7 @@ type QueryResolver interface {
 	AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error)
 	AuthoredAttributes(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredAttribute], error)
 	AuthoredRedirect(ctx context.Context, id string) (*catalog.AuthoredRedirect, error)
-	AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
+	AuthoredRedirects(ctx context.Context, filter *model.AuthoredRedirectFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
 	Synonym(ctx context.Context, id string) (*catalog.Synonym, error)
 	Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Synonym], error)
 	AuthoredProducts(ctx context.Context, filter *model.AuthoredProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
@@ -364,10 +364,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributeLabelInput,
 		ec.unmarshalInputAttributesUpsertInput,
 		ec.unmarshalInputAuditEventFilter,
+		ec.unmarshalInputAuthoredCatalogNodeFilter,
 		ec.unmarshalInputAuthoredPriceFilter,
 		ec.unmarshalInputAuthoredProductFilter,
 		ec.unmarshalInputAuthoredProductIdentifierInput,
 		ec.unmarshalInputAuthoredProductOrder,
+		ec.unmarshalInputAuthoredRedirectFilter,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
@@ -1062,10 +1064,14 @@ type Query {
   "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
-  "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  """
+  Nodes as authored, by id, or by the time of their last change if the filter has ` + "`" + `updatedAt` + "`" + `.
+  Example: ` + "`" + `authoredCatalogNodes(filter: {hierarchyId: "hierarchy-shop", search: "beans"}) { nodes { name slug parentUuid } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   authoredCatalogNodes(
-    "The hierarchy's global id or ` + "`" + `uuid` + "`" + `."
-    hierarchyId: ID!
+    "Which nodes to return. Default: all."
+    filter: AuthoredCatalogNodeFilter
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -1161,8 +1167,14 @@ type Query {
   "A redirect as authored. Null if there is none. Storefronts read ` + "`" + `redirect` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredRedirect("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredRedirect
 
-  "All redirects as authored, by id. Slugs of the past are not among them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  """
+  Redirects as authored, by id. Slugs of the past are not among them.
+  Example: ` + "`" + `authoredRedirects(filter: {from: {eq: "shop/cups.html"}}) { nodes { to catalogNodeUuid } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   authoredRedirects(
+    "Which redirects to return. Default: all."
+    filter: AuthoredRedirectFilter
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -5023,6 +5035,14 @@ type AuthoredRedirect implements Node {
   catalogNodeUuid: ID
 }
 
+"Which authored redirects to return. All members must match."
+input AuthoredRedirectFilter {
+  "By the path that leads elsewhere, in the same case. Slashes around it do not count."
+  from: TextFilter
+  "By the path or URL to which it leads, in the same case. Slashes around a path do not count."
+  to: TextFilter
+}
+
 "A page of authored redirects."
 type AuthoredRedirectConnection {
   "Rows, each with its cursor."
@@ -5694,6 +5714,23 @@ type AuthoredCatalogNode implements Node {
   createdAt: DateTime!
   "Time of the last change of its texts, position or curation."
   updatedAt: DateTime!
+}
+
+"Which authored nodes to return. All members must match."
+input AuthoredCatalogNodeFilter {
+  "Only nodes of this hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  hierarchyId: ID
+  "Only nodes directly below this node or hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "By slug, in the same case."
+  slug: TextFilter
+  """
+  Search words. The name must contain each of them, in whole or in part. Case and accents do not
+  count. At most 200 characters and 20 words.
+  """
+  search: String
+  "Bounds on the time of the last change."
+  updatedAt: DateTimeBounds
 }
 
 "A page of authored nodes."
@@ -10651,14 +10688,14 @@ func (ec *executionContext) field_Query_authoredCatalogNode_args(ctx context.Con
 func (ec *executionContext) field_Query_authoredCatalogNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuthoredCatalogNodeFilter, error) {
+			return ec.unmarshalOAuthoredCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["hierarchyId"] = arg0
+	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
@@ -10983,46 +11020,54 @@ func (ec *executionContext) field_Query_authoredRedirect_args(ctx context.Contex
 func (ec *executionContext) field_Query_authoredRedirects_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuthoredRedirectFilter, error) {
+			return ec.unmarshalOAuthoredRedirectFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredRedirectFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg4
+	args["offset"] = arg5
 	return args, nil
 }
 
@@ -36146,7 +36191,7 @@ func (ec *executionContext) _Query_authoredCatalogNodes(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["filter"].(*model.AuthoredCatalogNodeFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
@@ -36630,7 +36675,7 @@ func (ec *executionContext) _Query_authoredRedirects(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredRedirects(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredRedirects(ctx, fc.Args["filter"].(*model.AuthoredRedirectFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredRedirect]) graphql.Marshaler {
@@ -41501,6 +41546,64 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAuthoredCatalogNodeFilter(ctx context.Context, obj any) (model.AuthoredCatalogNodeFilter, error) {
+	var it model.AuthoredCatalogNodeFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"hierarchyId", "parentId", "slug", "search", "updatedAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "hierarchyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAt = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthoredPriceFilter(ctx context.Context, obj any) (catalog.PriceFilter, error) {
 	var it catalog.PriceFilter
 	if obj == nil {
@@ -41676,6 +41779,43 @@ func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Conte
 				return it, err
 			}
 			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuthoredRedirectFilter(ctx context.Context, obj any) (model.AuthoredRedirectFilter, error) {
+	var it model.AuthoredRedirectFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"from", "to"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "from":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("from"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "to":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("to"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
 		}
 	}
 	return it, nil
@@ -68503,6 +68643,14 @@ func (ec *executionContext) marshalOAuthoredCatalogNodeConnection2ᚖporticoᚋg
 	return ec._AuthoredCatalogNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOAuthoredCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeFilter(ctx context.Context, v any) (*model.AuthoredCatalogNodeFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredCatalogNodeFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -68625,6 +68773,14 @@ func (ec *executionContext) marshalOAuthoredRedirectConnection2ᚖporticoᚋgrap
 		return graphql.Null
 	}
 	return ec._AuthoredRedirectConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredRedirectFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredRedirectFilter(ctx context.Context, v any) (*model.AuthoredRedirectFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredRedirectFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {

@@ -19,7 +19,12 @@ type AuthoredReader[T authored] struct {
 // newAuthoredReader returns the reader of a table whose rows are sources in JSON. show returns a resource from its source
 // and size, and id the resource's own id.
 func newAuthoredReader[S any, T authored](d *db.DB, table string, show func(*S, sourceSize) T, id func(T) string) AuthoredReader[T] {
-	return AuthoredReader[T]{d, db.Listing[T]{
+	return AuthoredReader[T]{d, authoredListing(table, show, id)}
+}
+
+// authoredListing is the list of newAuthoredReader.
+func authoredListing[S any, T authored](table string, show func(*S, sourceSize) T, id func(T) string) db.Listing[T] {
+	return db.Listing[T]{
 		Name: table, Columns: "body", Table: table, ID: "id",
 		Scan: func(rows *sql.Rows) (resource T, err error) {
 			var body []byte
@@ -33,7 +38,7 @@ func newAuthoredReader[S any, T authored](d *db.DB, table string, show func(*S, 
 			return show(source, sourceSize(len(body))), nil
 		},
 		Key: func(resource T, _ store.Sort) []any { return []any{id(resource)} },
-	}}
+	}
 }
 
 // sourceSize is the bytes of the JSON of a resource.

@@ -26,7 +26,7 @@ func NewService(d *db.DB) *Service {
 		Prices:             newAuthoredReader(d, "price", authoredPriceOf, func(p *AuthoredPrice) string { return p.ID }),
 		AuthoredFiles:      newAuthoredReader(d, "file", authoredFileOf, func(f *AuthoredFile) string { return f.ID }),
 		AuthoredAttributes: newAuthoredReader(d, "attribute", authoredAttributeOf, func(a *AuthoredAttribute) string { return a.Key }),
-		AuthoredRedirects:  newAuthoredReader(d, "redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID }),
+		AuthoredRedirects:  AuthoredReader[*AuthoredRedirect]{d, RedirectList},
 		Synonyms:           newAuthoredReader(d, "synonym", synonymOf, func(s *Synonym) string { return s.ID }),
 	}
 }

@@ -45,7 +45,9 @@ func reasons(check *redeem.CodeCheck) (list []code.CodeReason) {
 	return list
 }
 
-func inEnglish(a store.CurrencyAmount) *store.Money { return store.NewMoney(a.Minor, a.Currency, language.English) }
+func inEnglish(a store.CurrencyAmount) *store.Money {
+	return store.NewMoney(a.Minor, a.Currency, language.English)
+}
 
 func codeChecked(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
