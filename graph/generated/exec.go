@@ -4309,7 +4309,7 @@ input CatalogCreateInput {
 
 "A price book in a catalog."
 input CatalogPricebookInput {
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "If several price books have a price for a product, the highest priority wins."
   priority: Int!
@@ -5318,9 +5318,9 @@ input PricesUpsertInput {
 
 "The price of a SKU in a price book."
 input PriceItemInput {
-  "Own id of the price, which may be new. Default: the price of the SKU in the price book, or a new price."
+  "Global id or ` + "`" + `uuid` + "`" + ` of the price, which may be new. Default: the price of the SKU in the price book, or a new price."
   id: ID
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID!
   "SKU of the product, in the same case."
   sku: String!
@@ -5365,7 +5365,7 @@ A sale of a SKU in a price book: other amounts for a time. Of overlapping sales 
 SKU has no price in the price book, it gets one that has the sale only.
 """
 input SaleItemInput {
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID!
   "SKU of the product, in the same case."
   sku: String!
@@ -5544,9 +5544,9 @@ input PricesDeleteInput {
 
 "Which price is meant: by its id, or by its price book and SKU."
 input PriceKeyInput {
-  "Own id of the price."
+  "The price. Global id or ` + "`" + `uuid` + "`" + `."
   id: ID
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID
   "SKU of the product, in the same case."
   sku: String
@@ -5590,7 +5590,7 @@ input RedirectsUpsertInput {
 
 "A redirect, or what changes of it. A new one needs ` + "`" + `from` + "`" + `, and one of ` + "`" + `to` + "`" + `, ` + "`" + `productId` + "`" + ` and ` + "`" + `catalogNodeId` + "`" + `."
 input RedirectItemInput {
-  "Own id, which may be new. Default: the redirect of this path, or a new one."
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: the redirect of this path, or a new one."
   id: ID
   "The path that leads elsewhere, without slashes around it: ` + "`" + `bikes/old-road-bikes` + "`" + `."
   from: String
