@@ -144,7 +144,7 @@ func (r queryResolver) AuthoredRedirects(ctx context.Context, filter *model.Auth
 		if err != nil {
 			return nil, err
 		}
-		return r.store.Catalogs.ListRedirects(ctx, wanted, pageOf(first, after, last, before, offset))
+		return r.store.Catalogs.AuthoredRedirects.List(ctx, pageOf(first, after, last, before, offset), wanted.Conditions()...)
 	})
 }
 

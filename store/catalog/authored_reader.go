@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -58,4 +59,9 @@ func (r AuthoredReader[T]) List(ctx context.Context, page store.Page, conditions
 	l.Conditions = conditions
 	list, err := db.List(ctx, r.db, l, store.ListQuery{Page: page})
 	return chargedList(ctx, list, err)
+}
+
+// storable returns the texts that a row may have.
+func storable(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !store.IsStorableText(text) })
 }

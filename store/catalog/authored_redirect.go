@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"strings"
 
 	"portico/store"
@@ -44,11 +43,6 @@ func (f RedirectFilter) Conditions() (conditions []db.Condition) {
 		conditions = append(conditions, db.OneOf(member.column, paths), db.Condition{Clause: member.column + " <> ''"})
 	}
 	return conditions
-}
-
-// ListRedirects lists the redirects that match a filter, by id.
-func (s *Service) ListRedirects(ctx context.Context, filter RedirectFilter, page store.Page) (*store.Slice[*AuthoredRedirect], error) {
-	return s.AuthoredRedirects.List(ctx, page, filter.Conditions()...)
 }
 
 // RedirectList lists authored redirects.
