@@ -148,9 +148,13 @@ func (r queryResolver) AuthoredRedirect(ctx context.Context, id string) (*catalo
 	return authoredByID(ctx, "authoredRedirect", id, r.store.Catalogs.AuthoredRedirects.ByIDs)
 }
 
-func (r queryResolver) AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredRedirectConnection, error) {
+func (r queryResolver) AuthoredRedirects(ctx context.Context, filter *model.AuthoredRedirectFilter, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredRedirectConnection, error) {
 	return authoredPage(ctx, "Query.authoredRedirects", func() (*store.Slice[*catalog.AuthoredRedirect], error) {
-		return r.store.Catalogs.AuthoredRedirects.List(ctx, pageOf(first, after, last, before, offset))
+		wanted, err := filter.Filter()
+		if err != nil {
+			return nil, err
+		}
+		return r.store.Catalogs.AuthoredRedirects.List(ctx, pageOf(first, after, last, before, offset), wanted.Conditions()...)
 	})
 }
 

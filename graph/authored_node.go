@@ -15,11 +15,15 @@ func (r queryResolver) AuthoredCatalogNode(ctx context.Context, id string) (*mod
 	return authoredRow[model.AuthoredCatalogNode](ctx, "authoredCatalogNode", id, r.store.Catalogs.AuthoredNodesByID)
 }
 
-func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredCatalogNodeConnection, error) {
+func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredCatalogNodeConnection, error) {
 	if err := auth.Require(ctx, "Query.authoredCatalogNodes"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.AuthoredNodes(ctx, store.LocalID(hierarchyID), pageOf(first, after, last, before, offset))
+	wanted, err := filter.Filter()
+	if err != nil {
+		return nil, err
+	}
+	slice, err := r.store.Catalogs.AuthoredNodes(ctx, wanted, pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

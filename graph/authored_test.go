@@ -97,7 +97,7 @@ func TestNodeMutations(t *testing.T) {
 		{name: "nothing to attach", query: `mutation { catalogNodeProductsAttach(input: {id: "shelf", productIds: []}) { catalogNode { uuid }` + mended + ` }`, holds: []string{`"catalogNode":null`, "must have between 1 and 1000 products, got 0"}},
 		{name: "too many ids of a page", query: `{ authoredCatalogNode(id: "shelf") { productUuids(first: 101) } }`, codes: unprocessable, argument: "first"},
 		{name: "a page beyond the limit", query: `{ authoredCatalogNode(id: "shelf") { productUuids(offset: 10001) } }`, codes: unprocessable, argument: "offset"},
-		{name: "nodes are listed", query: `{ authoredCatalogNodes(hierarchyId: "attic") { totalCount nodes { uuid parentUuid productCount productUuids(first: 1) } } }`,
+		{name: "nodes are listed", query: `{ authoredCatalogNodes(filter: {hierarchyId: "attic"}) { totalCount nodes { uuid parentUuid productCount productUuids(first: 1) } } }`,
 			data: `{"authoredCatalogNodes":{"totalCount":2,"nodes":[{"uuid":"box","parentUuid":"attic","productCount":1,"productUuids":["ink-unlisted"]},{"uuid":"shelf","parentUuid":"box","productCount":2,"productUuids":["drill-draft"]}]}}`},
 		{name: "removed", query: `mutation { catalogNodesDelete(input: {ids: ["shelf"]}) { items { uuid outcome }` + mended + ` }`, data: `{"catalogNodesDelete":{"items":[{"uuid":"shelf","outcome":"DELETED"}],"userErrors":[]}}`},
 		{name: "found by their ids over all types", query: `{ nodes(ids: [` + global("AuthoredCatalogNode", "box") + `, ` + global("AuthoredHierarchy", "attic") + `, ` + global("AuthoredCatalogNode", "shelf") + `]) { __typename id } }`,
@@ -129,7 +129,7 @@ func TestAuthoredStatementsDoNotDependOnPageSize(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+strings.Join(lines, "\n"))
 		for _, query := range []string{
-			`query($n: Int) { authoredCatalogNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productUuids(first: 2) } } }`,
+			`query($n: Int) { authoredCatalogNodes(filter: {hierarchyId: "attic"}, first: $n) { totalCount nodes { name productCount productUuids(first: 2) } } }`,
 			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { uuid } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
 		} {
 			require.Equal(t, cost(t, s, query, graphtest.Variables{"n": 1}), cost(t, s, query, graphtest.Variables{"n": 100}), query)

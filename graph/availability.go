@@ -46,7 +46,7 @@ func (r productResolver) Availability(ctx context.Context, obj *model.Product) (
 		return nil, err
 	}
 	known, err := r.availability(ctx, obj)
-	if err != nil || known.word == "" {
+	if err != nil {
 		return nil, err
 	}
 	return &known.word, nil
@@ -65,7 +65,7 @@ func (r productResolver) AvailableForSale(ctx context.Context, obj *model.Produc
 
 // availability is what the stock of a product is shown as.
 type availability struct {
-	word    store.Availability // empty if no stock record is known
+	word    store.Availability
 	forSale bool
 }
 

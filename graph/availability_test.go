@@ -33,7 +33,7 @@ func TestAvailabilityOfParents(t *testing.T) {
 			{name: "a parent without live children cannot be bought", query: `{ product(by: {id: "stool"}) { price { money { amount } } availability availableForSale onSale priceRange { min { money { amount } } } originalPriceRange { min { money { amount } } } } }`,
 				data: `{"product":{"price":{"money":{"amount":"500"}},"availability":"OUT","availableForSale":false,"onSale":false,"priceRange":null,"originalPriceRange":null}}`},
 			{name: "one child without a stock record is not limited", query: `{ product(by: {id: "bench"}) { availability availableForSale children { sku availability } } }`,
-				data: `{"product":{"availability":null,"availableForSale":true,"children":[{"sku":"BENCH-ASH","availability":null},{"sku":"BENCH-OAK","availability":"OUT"}]}}`},
+				data: `{"product":{"availability":"UNTRACKED","availableForSale":true,"children":[{"sku":"BENCH-ASH","availability":"UNTRACKED"},{"sku":"BENCH-OAK","availability":"OUT"}]}}`},
 		})
 	})
 }
@@ -85,7 +85,7 @@ func TestStockOfBundles(t *testing.T) {
 			set("white", c.white)
 			a := s.Post(t, `{ basket: product(by: {id: "basket"}) { availability availableForSale } hamper: product(by: {id: "hamper"}) { availability availableForSale }
 				crate: product(by: {id: "crate"}) { availability availableForSale }
-				true: products(filter: {node: {in: ["baskets"]}, inStock: true}, orderBy: {field: ID}) { nodes { uuid } } false: products(filter: {node: {in: ["baskets"]}, inStock: false}) { totalCount } }`, nil)
+				true: products(filter: {catalogNode: {in: ["baskets"]}, inStock: true}, orderBy: {field: ID}) { nodes { uuid } } false: products(filter: {catalogNode: {in: ["baskets"]}, inStock: false}) { totalCount } }`, nil)
 			require.Empty(t, a.Errors)
 			nodes := []string{}
 			for _, id := range strings.Fields(c.listed) {

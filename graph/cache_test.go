@@ -377,7 +377,7 @@ func TestMutationPayloadMatchesTheNextRead(t *testing.T) {
 		"a product twice in one batch":   `mutation { stockTransact(input: {changes: [{productId: "brush", action: INCREMENT, quantity: 3}, {productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "brush", action: DECREMENT, quantity: 1}]}) { userErrors { message } } }`,
 		"a dry run":                      `mutation { promotionUpdate(input: {id: "ten-off", name: "Eleven off", dryRun: true}) { userErrors { message } } }`,
 		"a job that is canceled":         `mutation { jobCancel(input: {id: "job-1"}) { userErrors { message } } }`,
-		"a code that is used for a cart": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{uses: 2}, {code: "B"}]}) { userErrors { message } } }`,
+		"a code that is used for a cart": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{maxUses: 2}, {code: "B"}]}) { userErrors { message } } }`,
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

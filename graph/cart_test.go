@@ -110,7 +110,7 @@ func TestCartPreview(t *testing.T) {
 		t.Run("limits", func(t *testing.T) { cartLimits(t, s) })
 		used, err := s.Store.Codes.Get(t.Context(), "TWICE")
 		require.NoError(t, err)
-		require.Equal(t, 2, *used.Uses(), "a preview redeems nothing")
+		require.Equal(t, 2, *used.RemainingUses(), "a preview redeems nothing")
 		require.Empty(t, s.Log.String())
 	})
 }
@@ -129,6 +129,18 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 		a := s.Post(t, `{ promotionCodeCheck(`+c.arguments+`) { valid unitsApplied amount { formatted } } }`, nil)
 		require.Empty(t, a.Errors, c.arguments)
 		require.JSONEq(t, `{"promotionCodeCheck":`+c.want+`}`, string(a.Data), c.arguments)
+	}
+	graphtest.Load(t, s.Store, storetest.JoinLines(cartPromotion("f-rich", "item_percent_discount", `{"percent":10,"targets":["ANVIL"]}`, `,"min_cart_value":[{"currency":"USD","amount":2000000}]`),
+		storetest.CodeLine("f-rich", "ITEMS-RICH", `,"consume_unit":"per_item"`)))
+	for arguments, want := range map[string]string{
+		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "USD"}, units: 0`: `{"argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."},
+			{"argument":"CART_VALUE","message":"cartValue must be at least $20,000.00, got $3.00."}`,
+		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to, because the code counts per item."},
+			{"argument":"LINES","message":"lines must cost together at least $20,000.00, got $5.00."}`,
+		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "EUR"}`: `{"argument":"CART_VALUE","message":"cartValue must be in a currency with a minimum cart value, got EUR."}`,
+	} {
+		a := s.Post(t, `{ promotionCodeCheck(`+arguments+`) { reasons { argument message } } }`, nil)
+		require.JSONEq(t, `{"promotionCodeCheck":{"reasons":[`+want+`]}}`, string(a.Data), arguments)
 	}
 	a := s.Post(t, `{ promotionCodeCheck(code: "TEN", lines: [], cartValue: {amount: "999", currency: "USD"}) { valid } }`, nil)
 	require.Equal(t, "cartValue must be absent with lines, which have a value. Leave out one of the two.", a.Errors[0].Message)

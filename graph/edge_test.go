@@ -50,7 +50,7 @@ func TestEdges(t *testing.T) {
 			data: `{"product":{"related":[{"uuid":"glue"},{"uuid":"brush"}],"none":[]}}`},
 		{name: "too many related products", query: `{ product(by: {id: "anvil"}) { related(first: 51) { uuid } } }`,
 			data: `{"product":null}`, codes: []store.Code{store.Unprocessable}, argument: "first"},
-		{name: "the sitemap", query: `{ sitemap(first: 1000) { nodes { kind path } endCursor } }`, data: `{"sitemap":{"nodes":[{"kind":"NODE","path":"workshop/tools"},{"kind":"NODE","path":"workshop"},{"kind":"PRODUCT","path":"workshop/tools/jar"},{"kind":"PRODUCT","path":"workshop/tools/kit"}],"endCursor":null}}`},
+		{name: "the sitemap", query: `{ sitemap(first: 1000) { nodes { kind path } endCursor } }`, data: `{"sitemap":{"nodes":[{"kind":"CATALOG_NODE","path":"workshop/tools"},{"kind":"CATALOG_NODE","path":"workshop"},{"kind":"PRODUCT","path":"workshop/tools/jar"},{"kind":"PRODUCT","path":"workshop/tools/kit"}],"endCursor":null}}`},
 		{name: "a long part of the sitemap", query: `{ sitemap(first: 1001) { endCursor } }`,
 			data: `{"sitemap":null}`, codes: []store.Code{store.Unprocessable}, argument: "first"},
 		{name: "synonyms", query: `{ synonyms(first: 2) { totalCount nodes { uuid kind locale term terms } } synonym(id: "none") { kind } }`,
@@ -63,11 +63,11 @@ func TestEdges(t *testing.T) {
 		{name: "a filter of no SKUs", query: `{ authoredPrices(filter: {skus: []}) { totalCount } }`,
 			data: `{"authoredPrices":null}`, codes: []store.Code{store.Invalid}, argument: "filter.skus", holds: []string{"filter.skus must have 1 to 1000 SKUs, got 0"}},
 		{name: "price books, files, attributes and redirects as authored", query: `{ pricebooks { totalCount nodes { uuid name description } } authoredFiles(first: 1) { nodes { uuid fileName mimeType public href createdAt width height } }
-			authoredAttributes(first: 2) { totalCount nodes { key label labels { locale label } type unit filterable searchable sortable } } authoredRedirects { nodes { uuid from to productUuid nodeUuid } }
+			authoredAttributes(first: 2) { totalCount nodes { key label labels { locale label } type unit filterable searchable sortable } } authoredRedirects { nodes { uuid from to productUuid catalogNodeUuid } }
 			gone: authoredPrice(id: "none") { sku } }`, data: `{"pricebooks":{"totalCount":2,"nodes":[{"uuid":"standard","name":"Standard","description":"What everyone pays."},{"uuid":"vip","name":"VIP","description":""}]},
 				"authoredFiles":{"nodes":[{"uuid":"photo-1","fileName":"anvil.jpg","mimeType":"image/jpeg","public":true,"href":"https://cdn.example/anvil.jpg","createdAt":"2023-01-01T00:00:00.000Z","width":640,"height":480}]},
 				"authoredAttributes":{"totalCount":5,"nodes":[{"key":"brand","label":"Brand","labels":[{"locale":"fr","label":"Marque"}],"type":"TEXT","unit":null,"filterable":true,"searchable":false,"sortable":false},{"key":"fragile","label":"Fragile","labels":[],"type":"BOOLEAN","unit":null,"filterable":false,"searchable":false,"sortable":false}]},
-				"authoredRedirects":{"nodes":[{"uuid":"help","from":"help/shipping","to":"https://help.example/shipping?lang=en","productUuid":null,"nodeUuid":null},{"uuid":"old-tools","from":"old-tools","to":null,"productUuid":null,"nodeUuid":"tools"}]},"gone":null}`},
+				"authoredRedirects":{"nodes":[{"uuid":"help","from":"help/shipping","to":"https://help.example/shipping?lang=en","productUuid":null,"catalogNodeUuid":null},{"uuid":"old-tools","from":"old-tools","to":null,"productUuid":null,"catalogNodeUuid":"tools"}]},"gone":null}`},
 		{name: "redirects", query: `{ node: redirect(path: "/old-tools") { path catalogNode { uuid } product { uuid } } url: redirect(path: "help/shipping") { path catalogNode { uuid } product { uuid } } none: redirect(path: "none") { path } here: redirect(path: "tools") { path } }`,
 			data: `{"node":{"path":"workshop/tools","catalogNode":{"uuid":"tools"},"product":null},"url":{"path":"https://help.example/shipping?lang=en","catalogNode":null,"product":null},"none":null,"here":null}`},
 		{name: "a path that is too long", query: `query($s: String!) { redirect(path: $s) { path } }`, variables: graphtest.Variables{"s": strings.Repeat("a", 1025)},
@@ -80,6 +80,15 @@ func TestEdges(t *testing.T) {
 		{name: "authored products by filters", query: `{ skus: authoredProducts(filter: {sku: {in: ["BRUSH", "ANVIL", "nobody"]}}) { totalCount nodes { uuid } } variants: authoredProducts(filter: {parentId: ` + global("Product", "easel") + `, status: LIVE}) { nodes { uuid } }
 			since: authoredProducts(filter: {updatedAt: {ge: "2000-01-01T00:00:00Z", lt: "2000-01-02T00:00:00Z"}}, last: 1) { totalCount nodes { uuid } } none: authoredProducts(filter: {parentId: "!"}) { totalCount } }`,
 			data: `{"skus":{"totalCount":2,"nodes":[{"uuid":"anvil"},{"uuid":"brush"}]},"variants":{"nodes":[{"uuid":"easel-oak"}]},"since":{"totalCount":0,"nodes":[]},"none":{"totalCount":0}}`},
+		{name: "authored nodes by filters", query: `{ slug: authoredCatalogNodes(filter: {slug: {in: ["tools", "Tools"]}}) { nodes { uuid } } top: authoredCatalogNodes(filter: {parentId: ` + global("Hierarchy", "workshop") + `}) { nodes { uuid parentUuid } }
+			search: authoredCatalogNodes(filter: {search: "OO l", hierarchyId: "workshop"}) { nodes { uuid } } elsewhere: authoredCatalogNodes(filter: {search: "tools", hierarchyId: "attic"}) { totalCount }
+			since: authoredCatalogNodes(filter: {updatedAt: {ge: "2100-01-01"}}) { totalCount } none: authoredCatalogNodes(filter: {parentId: "!"}) { totalCount } }`,
+			data: `{"slug":{"nodes":[{"uuid":"tools"}]},"top":{"nodes":[{"uuid":"paints","parentUuid":"workshop"},{"uuid":"tools","parentUuid":"workshop"}]},"search":{"nodes":[{"uuid":"hand-tools"},{"uuid":"tools"}]},"elsewhere":{"totalCount":0},"since":{"totalCount":0},"none":{"totalCount":0}}`},
+		{name: "a search that is too long", query: `query($s: String) { authoredCatalogNodes(filter: {search: $s}) { totalCount } }`, variables: graphtest.Variables{"s": strings.Repeat("a", 201)}, codes: []store.Code{store.Invalid}, argument: "filter.search"},
+		{name: "authored redirects by filters", query: `{ from: authoredRedirects(filter: {from: {in: ["/help/shipping/", "old", "OLD-TOOLS"]}}) { totalCount nodes { uuid } } to: authoredRedirects(filter: {to: {eq: "https://help.example/shipping?lang=en"}}) { nodes { uuid } }
+			both: authoredRedirects(filter: {from: {eq: "old-tools"}, to: {eq: "help"}}) { totalCount } unset: authoredRedirects(filter: {to: {eq: ""}}) { totalCount } }`,
+			data: `{"from":{"totalCount":1,"nodes":[{"uuid":"help"}]},"to":{"nodes":[{"uuid":"help"}]},"both":{"totalCount":0},"unset":{"totalCount":0}}`},
+		{name: "no path to filter by", query: `{ authoredRedirects(filter: {from: {in: []}}) { totalCount } }`, codes: []store.Code{store.Invalid}, argument: "filter.from"},
 		{name: "no SKU to filter by", query: `{ authoredProducts(filter: {sku: {in: []}}) { totalCount } }`, codes: []store.Code{store.Invalid}, argument: "filter.sku"},
 		{name: "authored products, newest first", query: `{ authoredProducts(first: 2, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { updatedAt } pageInfo { hasNextPage } } }`,
 			data: `{"authoredProducts":{"nodes":[{"updatedAt":"2024-01-10T00:00:00.000Z"},{"updatedAt":"2024-01-09T00:00:00.000Z"}],"pageInfo":{"hasNextPage":true}}}`},

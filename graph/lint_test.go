@@ -126,7 +126,7 @@ func TestClosedSetsAreEnums(t *testing.T) {
 }
 
 // amounts lists the types of an amount with its currency.
-var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money"}, ast.InputObject: {"MoneyInput", "PriceAmountInput"}}
+var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money"}, ast.InputObject: {"MoneyInput"}}
 
 // Each amount stands in one of these types, which have its currency.
 func TestAmountsHaveACurrency(t *testing.T) {

@@ -123,7 +123,7 @@ func TestListings(t *testing.T) {
 				{"uuid":"tyre","onSale":false,"priceRange":{"min":{"money":{"amount":"3000","formatted":"$30.00"}},"max":{"money":{"amount":"3000"}}},"originalPriceRange":null}]}}`},
 			{name: "availability", query: `{ products(orderBy: {field: ID}) { nodes { uuid availability availableForSale } } }`, data: `{"products":{"nodes":[
 				{"uuid":"bell","availability":"LOW","availableForSale":true},{"uuid":"frame","availability":"IN_STOCK","availableForSale":true},{"uuid":"frame-s","availability":"OUT","availableForSale":false},
-				{"uuid":"guide","availability":null,"availableForSale":true},{"uuid":"jersey","availability":"OUT","availableForSale":false},{"uuid":"tyre","availability":"OUT","availableForSale":false}]}}`},
+				{"uuid":"guide","availability":"UNTRACKED","availableForSale":true},{"uuid":"jersey","availability":"OUT","availableForSale":false},{"uuid":"tyre","availability":"OUT","availableForSale":false}]}}`},
 			{name: "another threshold", query: `mutation { settingsUpdate(input: {lowStockThreshold: 2}) { settings { lowStockThreshold } userErrors { code } } }`,
 				data: `{"settingsUpdate":{"settings":{"lowStockThreshold":2},"userErrors":[]}}`},
 			{name: "applies at once", query: `{ product(by: {id: "bell"}) { availability } }`, data: `{"product":{"availability":"IN_STOCK"}}`},

@@ -24,7 +24,7 @@ var filterSamples = map[string]string{
 	"ProductFilter.manufacturerPartNum": `{eq: "MPN-1"}`, "ProductFilter.upcEan": `{eq: "4006381333931"}`,
 	"ProductFilter.productTypes": `{eq: "standard"}`, "ProductFilter.tags": `{in: ["iron", "heavy"]}`,
 	"ProductFilter.price": `{ge: "500"}`, "ProductFilter.option": `[{name: "Wood", in: ["Oak"]}]`,
-	"ProductFilter.attribute": `[{key: "brand", in: ["Acme"]}, {key: "weight", ge: "0.5", le: "1"}]`, "ProductFilter.node": `{in: ["workshop"]}`,
+	"ProductFilter.attribute": `[{key: "brand", in: ["Acme"]}, {key: "weight", ge: "0.5", le: "1"}]`, "ProductFilter.catalogNode": `{in: ["workshop"]}`,
 	"ProductFilter.inStock": "true", "ProductFilter.onSale": "false", "ProductFilter.or": `[{sku: {eq: "ANVIL"}}, {onSale: true}]`, "ProductFilter.not": `{sku: {eq: "ANVIL"}}`,
 	"ProductFilter.bounds": `{updatedAt: {gt: "2020-01-01"}}`, "ProductFilter.and": `[{sku: {eq: "ANVIL"}}, {slug: {eq: "anvil"}}]`,
 	"CatalogNodeFilter.ids": `["tools", "sale"]`, "CatalogNodeFilter.parentId": `"workshop"`, "CatalogNodeFilter.name": `{eq: "Tools"}`,
@@ -38,6 +38,9 @@ var filterSamples = map[string]string{
 	"AuditEventFilter.actor": `"test"`, "AuditEventFilter.kind": `PRODUCT`, "AuditEventFilter.resourceId": `"anvil"`, "AuditEventFilter.action": `CREATED`,
 	"AuditEventFilter.since": `"2020-01-01T00:00:00.000Z"`, "AuditEventFilter.until": `"2120-01-01T00:00:00.000Z"`,
 	"FileFilter.ids": `["photo-1", "photo-2"]`, "AuthoredProductFilter.sku": `{eq: "ANVIL"}`, "AuthoredProductFilter.parentId": `"easel"`, "AuthoredProductFilter.status": `LIVE`, "AuthoredProductFilter.updatedAt": `{gt: "2000-01-01T00:00:00.000Z"}`,
+	"AuthoredCatalogNodeFilter.hierarchyId": `"workshop"`, "AuthoredCatalogNodeFilter.parentId": `"workshop"`, "AuthoredCatalogNodeFilter.slug": `{in: ["tools", "paints"]}`,
+	"AuthoredCatalogNodeFilter.search": `"OO"`, "AuthoredCatalogNodeFilter.updatedAt": `{gt: "2000-01-01T00:00:00.000Z"}`,
+	"AuthoredRedirectFilter.from": `{in: ["/help/shipping/", "old-tools"]}`, "AuthoredRedirectFilter.to": `{eq: "https://help.example/shipping?lang=en"}`,
 	"AuthoredPriceFilter.pricebookId": `"standard"`, "AuthoredPriceFilter.skus": `["ANVIL", "BRUSH"]`,
 	"ListBounds.id": `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }

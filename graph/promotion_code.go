@@ -45,8 +45,8 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: userErrs}, err
 }
 
-// User sets the users, which REST accepts as a string too.
-func (promotionCodeInputResolver) User(_ context.Context, obj *code.NewCode, data []string) error {
+// Users sets the users, which REST accepts as a string too.
+func (promotionCodeInputResolver) Users(_ context.Context, obj *code.NewCode, data []string) error {
 	obj.User = code.CodeUsers(data)
 	return nil
 }

@@ -16,7 +16,7 @@ func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input gene
 		return nil, err
 	}
 	job, guesses, err := r.store.Codes.Generate(ctx, auth.PrincipalFrom(ctx).Actor(), code.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
-		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.Uses, ConsumeUnit: input.ConsumeUnit})
+		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.MaxUses, ConsumeUnit: input.ConsumeUnit})
 	userErrs, err := userErrors(err)
 	if job == nil {
 		guesses = 0

@@ -29,7 +29,11 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, codeText string, 
 	if lines != nil {
 		return r.checkCodeInCart(ctx, use, lines)
 	}
-	return r.store.Redemptions.CheckCode(ctx, use)
+	format, err := r.store.Releases.MoneyFormat(ctx, opctx.Shopper(ctx).Languages)
+	if err != nil {
+		return nil, err
+	}
+	return r.store.Redemptions.CheckCode(ctx, use, format)
 }
 
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *string, codeText *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {

@@ -16,7 +16,7 @@ import (
 
 func TestPromotions(t *testing.T) {
 	t.Parallel()
-	const codes = `mutation($codes: [PromotionCodeInput!]!) { promotionCodesCreate(input: {promotionId: "ten-off", codes: $codes, consumeUnit: PER_ITEM}) { codes { code uses maxUses consumeUnit users valid } userErrors { field code message } } }`
+	const codes = `mutation($codes: [PromotionCodeInput!]!) { promotionCodesCreate(input: {promotionId: "ten-off", codes: $codes, consumeUnit: PER_ITEM}) { codes { code remainingUses maxUses consumeUnit users valid } userErrors { field code message } } }`
 	many := make([]any, 18)
 	for i := range many {
 		many[i] = graphtest.Variables{}
@@ -35,18 +35,18 @@ func TestPromotions(t *testing.T) {
 		{name: "by global id", query: `{ node(id: ` + global("Promotion", "ten-off") + `) { ... on Promotion { name } } code: node(id: ` + global("PromotionCode", "code-1") + `) { ... on PromotionCode { code promotion { name } } } none: node(id: ` + global("Promotion", "none") + `) { id } }`,
 			data: `{"node":{"name":"Ten off"},"code":{"code":"TEN-OFF","promotion":{"name":"Ten off"}},"none":null}`},
 		{name: "a list by state", query: `{ promotions(filter: {state: EXPIRED}) { totalCount nodes { uuid } } }`, data: `{"promotions":{"totalCount":1,"nodes":[{"uuid":"auto"}]}}`},
-		{name: "a code across promotions", query: `{ promotionCode(code: "TEN-OFF") { uuid uses maxUses used consumeUnit users valid promotion { uuid } } }`,
-			data: `{"promotionCode":{"uuid":"code-1","uses":3,"maxUses":5,"used":2,"consumeUnit":"PER_ITEM","users":["u1","u2"],"valid":true,"promotion":{"uuid":"ten-off"}}}`},
+		{name: "a code across promotions", query: `{ promotionCode(code: "TEN-OFF") { uuid remainingUses maxUses used consumeUnit users valid promotion { uuid } } }`,
+			data: `{"promotionCode":{"uuid":"code-1","remainingUses":3,"maxUses":5,"used":2,"consumeUnit":"PER_ITEM","users":["u1","u2"],"valid":true,"promotion":{"uuid":"ten-off"}}}`},
 		{name: "two conditions on one text", query: `{ promotions(filter: {name: {eq: "a", in: ["b"]}}) { totalCount } }`, codes: []store.Code{store.Invalid}},
-		{name: "codes with a user or several", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "A", "user": "u1", "uses": 3}, graphtest.Variables{"code": "B", "user": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
-			data: `{"promotionCodesCreate":{"codes":[{"code":"A","uses":3,"maxUses":3,"consumeUnit":"PER_ITEM","users":["u1"],"valid":true},{"code":"B","uses":null,"maxUses":null,"consumeUnit":"PER_CART","users":["u1","u2"],"valid":true}],"userErrors":[]}}`},
+		{name: "codes with a user or several", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "A", "users": "u1", "maxUses": 3}, graphtest.Variables{"code": "B", "users": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
+			data: `{"promotionCodesCreate":{"codes":[{"code":"A","remainingUses":3,"maxUses":3,"consumeUnit":"PER_ITEM","users":["u1"],"valid":true},{"code":"B","remainingUses":null,"maxUses":null,"consumeUnit":"PER_CART","users":["u1","u2"],"valid":true}],"userErrors":[]}}`},
 		{name: "an invalid row by its index", query: codes, variables: graphtest.Variables{"codes": many},
 			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","17","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use: \"TEN-OFF\""}]}}`},
-		{name: "all errors of a batch", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "TEN-OFF"}, graphtest.Variables{"code": "a/b", "uses": 0}, graphtest.Variables{"code": "fine"}, graphtest.Variables{"user": []any{}}}},
+		{name: "all errors of a batch", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "TEN-OFF"}, graphtest.Variables{"code": "a/b", "maxUses": 0}, graphtest.Variables{"code": "fine"}, graphtest.Variables{"users": []any{}}}},
 			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","0","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use: \"TEN-OFF\""},
 				{"field":["input","codes","1","code"],"code":"UNPROCESSABLE","message":"codes.1.code must contain only printable characters other than a slash, got \"/\" in \"a/b\"."},
-				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, got 0."},
-				{"field":["input","codes","3","user"],"code":"UNPROCESSABLE","message":"codes.3.user must name at least one user; omit it, or send null, for everybody."}]}}`},
+				{"field":["input","codes","1","maxUses"],"code":"UNPROCESSABLE","message":"codes.1.maxUses must be between 1 and 2147483647, got 0."},
+				{"field":["input","codes","3","users"],"code":"UNPROCESSABLE","message":"codes.3.users must name at least one user; omit it, or send null, for everybody."}]}}`},
 		{name: "an automatic promotion takes no codes", query: `mutation { promotionUpdate(input: {id: "ten-off", automatic: true}) { userErrors { code } } promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { userErrors { field code message } } }`,
 			data: `{"promotionUpdate":{"userErrors":[]},"promotionCodesCreate":{"userErrors":[{"field":[],"code":"CODES_NOT_ALLOWED","message":"Cannot add codes to an automatic promotion"}]}}`},
 		{name: "an unknown promotion", query: `mutation { promotionCodesCreate(input: {promotionId: "nowhere", codes: [{}]}) { userErrors { field code message } } promotionCodesGenerate(input: {promotionId: "nowhere", count: 1}) { userErrors { field code } } promotionDelete(input: {id: "nowhere"}) { userErrors { field code } } }`,
@@ -66,6 +66,11 @@ func TestPromotions(t *testing.T) {
 					{"field":["input","details","bundleGift","requirements","1","skus"],"message":"details.bundleGift.requirements.1.skus names SKUs that no product has: NO, A, B, C, D and 1 more; import the products, or correct the SKUs."}],"userErrors":[]},
 				"dry":{"warnings":[{"field":["input","restDetails","schema","targets","1"],"message":"restDetails.schema.targets.1 names SKUs that no product has: anvil; import the products, or correct the SKUs."}],"userErrors":[]},
 				"known":{"warnings":[],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
+		{name: "a time of another form", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00+02:00"}, codes: []store.Code{store.Invalid}},
+		{name: "a date, and a time with a zone", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00:00+02:00"},
+			data: `{"promotionUpdate":{"promotion":{"start":"2024-01-02T00:00:00.000Z","end":"2030-01-01T00:00:00.000Z"},"userErrors":[]}}`},
+		{name: "times as they were read", query: `mutation { promotionUpdate(input: {id: "ten-off", start: "2024-01-02T00:00:00.000Z", end: "2030-01-01T00:00:00.000Z", dryRun: true}) { preview { start end } userErrors { message } } }`,
+			data: `{"promotionUpdate":{"preview":{"start":"2024-01-02T00:00:00.000Z","end":"2030-01-01T00:00:00.000Z"},"userErrors":[]}}`},
 		{name: "a dry run", query: `mutation { promotionUpdate(input: {id: "auto", end: "2030-01-01", dryRun: true}) { promotion { state } preview { state } codesDeleted userErrors { field } } }`,
 			data: `{"promotionUpdate":{"promotion":null,"preview":{"state":"DISABLED"},"codesDeleted":1,"userErrors":[]}}`},
 	})

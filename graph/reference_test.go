@@ -28,6 +28,7 @@ func references() []reference {
 	const product = `id: "mug", sku: "MUG", name: "Mug", status: DRAFT, `
 	const promotion = `name: "P", description: "", start: "2024-01-01T00:00:00Z", end: "2100-01-01T00:00:00Z", `
 	const usd = `amounts: [{currency: "USD", amount: "100"}]`
+	const priceUSD = `amounts: [{money: {currency: "USD", amount: "100"}}]`
 	list := []reference{
 		{"stockCreate", `productId: "none-yet", quantity: 1`, "productId", later},
 		{"stockDelete", `productId: "none"`, "productId", acted},
@@ -71,16 +72,16 @@ func references() []reference {
 		{"pricesDelete", `items: [{id: "none"}]`, "items.0", acted},
 		{"pricesDelete", `items: [{pricebookId: "none", sku: "ANVIL"}]`, "items.0", acted},
 		{"pricesDelete", `items: [{pricebookId: "standard", sku: "NONE"}]`, "items.0", acted},
-		{"pricesUpsert", `items: [{pricebookId: "none", sku: "ANVIL", ` + usd + `}]`, "items.0.pricebookId", required},
-		{"pricesUpsert", `items: [{pricebookId: "standard", sku: "NONE", ` + usd + `}]`, "items.0.sku", later},
-		{"salesUpsert", `items: [{pricebookId: "none", sku: "ANVIL", name: "s", ` + usd + `}]`, "items.0.pricebookId", required},
-		{"salesUpsert", `items: [{pricebookId: "standard", sku: "NONE", name: "s", ` + usd + `}]`, "items.0.sku", later},
+		{"pricesUpsert", `items: [{pricebookId: "none", sku: "ANVIL", ` + priceUSD + `}]`, "items.0.pricebookId", required},
+		{"pricesUpsert", `items: [{pricebookId: "standard", sku: "NONE", ` + priceUSD + `}]`, "items.0.sku", later},
+		{"salesUpsert", `items: [{pricebookId: "none", sku: "ANVIL", name: "s", ` + priceUSD + `}]`, "items.0.pricebookId", required},
+		{"salesUpsert", `items: [{pricebookId: "standard", sku: "NONE", name: "s", ` + priceUSD + `}]`, "items.0.sku", later},
 		{"priceBooksDelete", `ids: ["none"]`, "ids.0", acted},
 		{"priceModifiersDelete", `ids: ["none"]`, "ids.0", acted},
 		{"attributesDelete", `ids: ["none"]`, "ids.0", acted},
 		{"filesDelete", `ids: ["none"]`, "ids.0", acted},
 		{"redirectsUpsert", `items: [{from: "/a", productId: "none"}]`, "items.0.productId", later},
-		{"redirectsUpsert", `items: [{from: "/b", nodeId: "none"}]`, "items.0.nodeId", later},
+		{"redirectsUpsert", `items: [{from: "/b", catalogNodeId: "none"}]`, "items.0.catalogNodeId", later},
 		{"catalogPublish", `catalogId: "none"`, "catalogId", acted},
 		{"catalogReleaseServe", `releaseId: "none"`, "releaseId", acted},
 		{"catalogReleaseUpdate", `releaseId: "none", label: "x"`, "releaseId", acted},

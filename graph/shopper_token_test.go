@@ -118,7 +118,7 @@ func TestCodeChecksAreRateLimited(t *testing.T) {
 		}
 		used, err := s.Store.Codes.Get(t.Context(), "HI")
 		require.NoError(t, err)
-		require.Equal(t, 2, *used.Uses(), "nothing was redeemed but by order-0")
+		require.Equal(t, 2, *used.RemainingUses(), "nothing was redeemed but by order-0")
 
 		a = s.Post(t, `{ settings { pageLength } }`, nil)
 		require.Equal(t, http.StatusOK, a.Code, "all else goes on")

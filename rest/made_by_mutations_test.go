@@ -335,8 +335,8 @@ func (m shopMaker) writePromotions() {
 		m.send("promotionCreate", "", input)
 	}
 	for _, line := range m.lines["promotion_code"] {
-		code := upper(picked(line, "code", "consume_unit", "user"), "consumeUnit")
-		code["uses"] = line["max_uses"]
+		code := upper(picked(line, "code", "consume_unit", "max_uses"), "consumeUnit")
+		code["users"] = line["user"]
 		m.send("promotionCodesCreate", "", map[string]any{"promotionId": line["promotion_id"], "codes": []any{code}})
 	}
 }
@@ -424,23 +424,29 @@ func redirectItem(line, attributes map[string]any) map[string]any {
 	case "product":
 		item["productId"] = target["id"]
 	case "node":
-		item["nodeId"] = target["id"]
+		item["catalogNodeId"] = target["id"]
 	}
 	return item
 }
 
 // amounts returns the amounts of currencies.
 func amounts(of map[string]any) []any {
-	return keyed(object(of, "currencies"), "currency", func(value any) map[string]any {
-		amount := value.(map[string]any)
+	list := []any{}
+	currencies := object(of, "currencies")
+	for _, currency := range slices.Sorted(maps.Keys(currencies)) {
+		amount := currencies[currency].(map[string]any)
+		money := func(of map[string]any) any {
+			return map[string]any{"currency": currency, "amount": of["amount"].(json.Number).String()}
+		}
 		item := picked(amount, "includes_tax")
-		item["amount"] = amount["amount"].(json.Number).String()
+		item["money"] = money(amount)
 		item["tiers"] = keyed(object(amount, "tiers"), "name", func(value any) map[string]any {
 			tier := value.(map[string]any)
-			return map[string]any{"minimumQuantity": tier["minimum_quantity"], "amount": tier["amount"].(json.Number).String()}
+			return map[string]any{"minimumQuantity": tier["minimum_quantity"], "money": money(tier)}
 		})
-		return item
-	})
+		list = append(list, item)
+	}
+	return list
 }
 
 func translations(attributes map[string]any) []any {

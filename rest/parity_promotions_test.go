@@ -235,7 +235,7 @@ const codeMembers = `...code`
 // wireCode converts a code of GraphQL to REST's shape. Its user is always a list, see listUsers.
 func wireCode(c map[string]any) any {
 	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"],
-		"code": c["code"], "uses": c["uses"],
+		"code": c["code"], "uses": c["remainingUses"],
 		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": c["users"], "valid": c["valid"],
 		"created_at": c["createdAt"]}
 }
@@ -301,7 +301,7 @@ func drawCodesCreate(d *dice) *parityCase {
 		}
 		if d.chance(40) {
 			row["uses"] = pick(d, 1, 5, 0, -1, 1<<31-1)
-			input["uses"] = row["uses"]
+			input["maxUses"] = row["uses"]
 		}
 		if d.chance(30) {
 			unit := pick(d, "per_item", "per_cart")
@@ -309,7 +309,7 @@ func drawCodesCreate(d *dice) *parityCase {
 		}
 		if d.chance(30) {
 			row["user"] = pick[any](d, "u1", []any{"u1"}, []any{"u1", "u2"}, []any{}, []any{"u1", ""})
-			input["user"] = row["user"]
+			input["users"] = row["user"]
 		}
 		rows, inputs = append(rows, row), append(inputs, input)
 	}

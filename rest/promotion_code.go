@@ -317,6 +317,6 @@ type codeResource struct {
 }
 
 func newCodeResource(c *code.PromotionCode) codeResource {
-	return codeResource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, Uses: c.Uses(), MaxUses: c.MaxUses,
+	return codeResource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, Uses: c.RemainingUses(), MaxUses: c.MaxUses,
 		ConsumeUnit: c.ConsumeUnit, User: c.User, Valid: c.Valid(), CreatedAt: timeOrNull(c.CreatedAt)}
 }

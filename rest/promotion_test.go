@@ -127,7 +127,7 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`,
 				i, user, user))
-			inputs = append(inputs, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-GRAPHQL-%05d","uses":100,"consumeUnit":"PER_CART","user":["%s","%s"]}`, i, user, user))
+			inputs = append(inputs, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-GRAPHQL-%05d","maxUses":100,"consumeUnit":"PER_CART","users":["%s","%s"]}`, i, user, user))
 		}
 		w := s.send(t, "POST", codesPath, `{"data":{"type":"promotion_codes","codes":[`+strings.Join(rows, ",")+`]}}`)
 		require.Equal(t, 201, w.Code, "%.300s", w.Body)
@@ -175,7 +175,7 @@ func TestCodeUserKeepsItsForm(t *testing.T) {
 			require.Equal(t, c.status, w.Code, "%s: %s", c.sent, w.Body)
 			require.Contains(t, w.Body.String(), c.holds)
 		}
-		w := s.send(t, "POST", "/graphql", `{"query":"mutation { promotionCodesCreate(input: {promotionId: \"ten-off\", codes: [{code: \"G\", user: \"one\"}, {code: \"H\", user: null}, {code: \"I\"}]}) { codes { users } userErrors { message } } }"}`)
+		w := s.send(t, "POST", "/graphql", `{"query":"mutation { promotionCodesCreate(input: {promotionId: \"ten-off\", codes: [{code: \"G\", users: \"one\"}, {code: \"H\", users: null}, {code: \"I\"}]}) { codes { users } userErrors { message } } }"}`)
 		require.JSONEq(t, `{"data":{"promotionCodesCreate":{"codes":[{"users":["one"]},{"users":null},{"users":null}],"userErrors":[]}}}`,
 			w.Body.String())
 		require.Contains(t, s.send(t, "GET", codesPath+"?filter=eq(code,G)", "").Body.String(), `"user":["one"]`)

@@ -40,7 +40,7 @@ var (
 // idMembers has the kinds of members of inputs by their name.
 var idMembers = map[string]idKind{
 	"productId": productKind, "productIds": productKind, "componentProductIds": productKind,
-	"nodeId": parentKind, "parentId": parentKind, "hierarchyId": hierarchyKind, "hierarchyIds": hierarchyKind,
+	"catalogNodeId": parentKind, "parentId": parentKind, "hierarchyId": hierarchyKind, "hierarchyIds": hierarchyKind,
 	"mainImageId": fileKind, "catalogId": catalogKind, "targetCatalogIds": catalogKind, "releaseId": releaseKind,
 	"promotionId": promotionKind, "pricebookId": pricebookKind,
 }

@@ -291,7 +291,7 @@ type QueryResolver interface {
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
-	AuthoredCatalogNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
+	AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
 	AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
@@ -304,7 +304,7 @@ type QueryResolver interface {
 	AuthoredAttribute(ctx context.Context, id string) (*catalog.AuthoredAttribute, error)
 	AuthoredAttributes(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredAttribute], error)
 	AuthoredRedirect(ctx context.Context, id string) (*catalog.AuthoredRedirect, error)
-	AuthoredRedirects(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
+	AuthoredRedirects(ctx context.Context, filter *model.AuthoredRedirectFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredRedirect], error)
 	Synonym(ctx context.Context, id string) (*catalog.Synonym, error)
 	Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Synonym], error)
 	AuthoredProducts(ctx context.Context, filter *model.AuthoredProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
@@ -340,7 +340,7 @@ type MoneyInputResolver interface {
 	Amount(ctx context.Context, obj *rule.AmountInput, data string) error
 }
 type PromotionCodeInputResolver interface {
-	User(ctx context.Context, obj *code.NewCode, data []string) error
+	Users(ctx context.Context, obj *code.NewCode, data []string) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -371,10 +371,12 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributeLabelInput,
 		ec.unmarshalInputAttributesUpsertInput,
 		ec.unmarshalInputAuditEventFilter,
+		ec.unmarshalInputAuthoredCatalogNodeFilter,
 		ec.unmarshalInputAuthoredPriceFilter,
 		ec.unmarshalInputAuthoredProductFilter,
 		ec.unmarshalInputAuthoredProductIdentifierInput,
 		ec.unmarshalInputAuthoredProductOrder,
+		ec.unmarshalInputAuthoredRedirectFilter,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
@@ -933,7 +935,7 @@ type Query {
   """
   A code of any promotion. If several promotions had it, the one that holds it now, else the newest.
   Null if there is none.
-  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid uses promotion { name } }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `.
+  Example: ` + "`" + `promotionCode(code: "EARLYBIRD") { valid remainingUses promotion { name } }` + "`" + `. Needs the scope ` + "`" + `promotions:read` + "`" + `.
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
@@ -1073,10 +1075,14 @@ type Query {
   "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
-  "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  """
+  Nodes as authored, by id, or by the time of their last change if the filter has ` + "`" + `updatedAt` + "`" + `.
+  Example: ` + "`" + `authoredCatalogNodes(filter: {hierarchyId: "hierarchy-shop", search: "beans"}) { nodes { name slug parentUuid } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   authoredCatalogNodes(
-    "The hierarchy's global id or ` + "`" + `uuid` + "`" + `."
-    hierarchyId: ID!
+    "Which nodes to return. Default: all."
+    filter: AuthoredCatalogNodeFilter
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -1189,8 +1195,14 @@ type Query {
   "A redirect as authored. Null if there is none. Storefronts read ` + "`" + `redirect` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   authoredRedirect("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredRedirect
 
-  "All redirects as authored, by id. Slugs of the past are not among them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  """
+  Redirects as authored, by id. Slugs of the past are not among them.
+  Example: ` + "`" + `authoredRedirects(filter: {from: {eq: "shop/cups.html"}}) { nodes { to catalogNodeUuid } }` + "`" + `.
+  Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   authoredRedirects(
+    "Which redirects to return. Default: all."
+    filter: AuthoredRedirectFilter
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -1558,7 +1570,10 @@ type Subscription {
 
 # Scalars
 
-"A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `. An input has any zone; a date, and a time without a zone, count as UTC."
+"""
+A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `. An input has any zone: ` + "`" + `2012-05-30T02:00:00+02:00` + "`" + `. A
+time without a zone is UTC, and a date is its beginning: ` + "`" + `2012-05-30` + "`" + ` is the example above.
+"""
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
 
 "Any JSON value. The merchant decides its structure."
@@ -1908,8 +1923,7 @@ type Product implements Node {
   stock: Stock
   """
   Current stock in a word: of a parent that of the child with the most units, of a bundle without a
-  stock record as many as its required components allow. ` + "`" + `inventory:read` + "`" + `. Null if there is no stock record, so that the
-  stock is not limited, or with an error.
+  stock record as many as its required components allow. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
   """
   availability: ProductAvailability
   """
@@ -1983,6 +1997,8 @@ enum ProductAvailability {
   LOW
   "No available units."
   OUT
+  "The product has no stock record: it is not limited."
+  UNTRACKED
 }
 
 "Whether a list of products shows parents or their children. Other products are listed in any case."
@@ -2041,7 +2057,7 @@ type SitemapEntry {
 "What a path leads to."
 enum SitemapKind {
   "A node."
-  NODE
+  CATALOG_NODE
   "A product."
   PRODUCT
 }
@@ -2395,7 +2411,7 @@ input ProductFilter {
   """
   attribute: [AttributeFilter!]
   "By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below."
-  node: IDFilter
+  catalogNode: IDFilter
   "Bounds on a sort key."
   bounds: ListBounds
   "More filters that must hold too, for example to require two tags."
@@ -3676,10 +3692,10 @@ input PromotionCreateInput {
   enabled: Boolean! = false
   "Whether it applies without the shopper entering a code."
   automatic: Boolean! = false
-  "Time from which it applies: a date (00:00 UTC), a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
-  start: String!
-  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `, in the same formats."
-  end: String!
+  "Time from which it applies. A date means 00:00 UTC."
+  start: DateTime!
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `. A date means 00:00 UTC, so the day itself is not in it."
+  end: DateTime!
   "Minimum cart total, by currency. Default: none."
   minCartValue: [MoneyInput!]
   "Maximum discount, by currency. Default: none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one."
@@ -3725,10 +3741,10 @@ input PromotionUpdateInput {
   enabled: Boolean
   "Whether it applies without the shopper entering a code. Required."
   automatic: Boolean
-  "Time from which it applies: a date (00:00 UTC), a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339. Required."
-  start: String
-  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `, in the same formats. Required."
-  end: String
+  "Time from which it applies. A date means 00:00 UTC. Required."
+  start: DateTime
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `. A date means 00:00 UTC, so the day itself is not in it. Required."
+  end: DateTime
   "Minimum cart total, by currency. Empty means none. Optional."
   minCartValue: [MoneyInput!]
   "Maximum discount, by currency. Empty means none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one. Optional."
@@ -3807,12 +3823,12 @@ type PromotionCode implements Node {
   valid: Boolean!
   "State from its uses and the end of its promotion."
   state: PromotionCodeState!
-  "Remaining uses. Null if unlimited."
-  uses: Int
   "Uses in total. Null if unlimited."
   maxUses: Int
   "Uses so far."
   used: Int!
+  "Uses that are left: ` + "`" + `maxUses` + "`" + ` less ` + "`" + `used` + "`" + `. Null if unlimited."
+  remainingUses: Int
   "What one use covers."
   consumeUnit: ConsumeUnit!
   "Who may use it: customer ids, or other names of users. Null means anyone."
@@ -3909,11 +3925,11 @@ input PromotionCodeInput {
   "At most 64 printable characters, without a slash, not ` + "`" + `.` + "`" + ` or ` + "`" + `..` + "`" + `. Empty or null creates one that is hard to guess: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
   code: String
   "Uses in total, at least 1. Default: unlimited."
-  uses: Int
+  maxUses: Int
   "What one use covers. Default: that of the input."
   consumeUnit: ConsumeUnit
   "Who may use it: customer ids, or other names of users. At most 1000, each 1 to 255 bytes. Default: anyone."
-  user: [String!]
+  users: [String!]
 }
 
 "Result of ` + "`" + `promotionCodesCreate` + "`" + `."
@@ -3957,8 +3973,8 @@ input PromotionCodesGenerateInput {
   pattern: String! = "####-####-####"
   "2 to 64 different characters. Default: Crockford's base 32, which is digits and capitals without I, L, O and U."
   alphabet: String
-  "Uses of each code, at least 1. Default: unlimited."
-  uses: Int
+  "Uses of each code in total, at least 1. Default: unlimited."
+  maxUses: Int
   "What one use covers."
   consumeUnit: ConsumeUnit! = PER_CART
   "Idempotency key."
@@ -4000,7 +4016,7 @@ type PromotionCodeCheck {
 type PromotionCodeRefusal {
   "Machine-readable reason."
   reason: PromotionCodeReason!
-  "The argument that it is about."
+  "The argument that it is about. The message names it."
   argument: PromotionCodeArgument!
   "Explanation for people."
   message: String!
@@ -4016,6 +4032,8 @@ enum PromotionCodeArgument {
   UNITS
   "The cart total, or its currency."
   CART_VALUE
+  "The lines of the cart: what they cost, their currency or their items. In ` + "`" + `cartPreview` + "`" + ` too."
+  LINES
 }
 
 "Why a code cannot be redeemed."
@@ -4368,7 +4386,7 @@ input CatalogCreateInput {
 
 "A price book in a catalog."
 input CatalogPricebookInput {
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "If several price books have a price for a product, the highest priority wins."
   priority: Int!
@@ -5128,7 +5146,15 @@ type AuthoredRedirect implements Node {
   "Own id of the product to which it leads. Null if it leads elsewhere."
   productUuid: ID
   "Own id of the node to which it leads. Null if it leads elsewhere."
-  nodeUuid: ID
+  catalogNodeUuid: ID
+}
+
+"Which authored redirects to return. All members must match."
+input AuthoredRedirectFilter {
+  "By the path that leads elsewhere, in the same case. Slashes around it do not count."
+  from: TextFilter
+  "By the path or URL to which it leads, in the same case. Slashes around a path do not count."
+  to: TextFilter
 }
 
 "A page of authored redirects."
@@ -5453,9 +5479,9 @@ input PricesUpsertInput {
 
 "The price of a SKU in a price book."
 input PriceItemInput {
-  "Own id of the price, which may be new. Default: the price of the SKU in the price book, or a new price."
+  "Global id or ` + "`" + `uuid` + "`" + ` of the price, which may be new. Default: the price of the SKU in the price book, or a new price."
   id: ID
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID!
   "SKU of the product, in the same case."
   sku: String!
@@ -5467,10 +5493,8 @@ input PriceItemInput {
 
 "An amount. It replaces the one in its currency, with its tiers."
 input PriceAmountInput {
-  "ISO 4217 code: ` + "`" + `USD` + "`" + `."
-  currency: String!
-  "Minor units: ` + "`" + `1250` + "`" + ` is 12.50 USD."
-  amount: String!
+  "Price of one unit."
+  money: MoneyInput!
   "Whether the amount includes tax."
   includesTax: Boolean! = false
   "Amounts for larger quantities."
@@ -5483,8 +5507,8 @@ input PriceTierInput {
   name: String
   "Least quantity, at least 1."
   minimumQuantity: Int!
-  "Minor units of the currency."
-  amount: String!
+  "Price of one unit, in the currency of the amount."
+  money: MoneyInput!
 }
 
 "Sales to set."
@@ -5502,7 +5526,7 @@ A sale of a SKU in a price book: other amounts for a time. Of overlapping sales 
 SKU has no price in the price book, it gets one that has the sale only.
 """
 input SaleItemInput {
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID!
   "SKU of the product, in the same case."
   sku: String!
@@ -5681,9 +5705,9 @@ input PricesDeleteInput {
 
 "Which price is meant: by its id, or by its price book and SKU."
 input PriceKeyInput {
-  "Own id of the price."
+  "The price. Global id or ` + "`" + `uuid` + "`" + `."
   id: ID
-  "The price book's own id."
+  "The price book. Global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID
   "SKU of the product, in the same case."
   sku: String
@@ -5725,9 +5749,9 @@ input RedirectsUpsertInput {
   idempotencyKey: String
 }
 
-"A redirect, or what changes of it. A new one needs ` + "`" + `from` + "`" + `, and one of ` + "`" + `to` + "`" + `, ` + "`" + `productId` + "`" + ` and ` + "`" + `nodeId` + "`" + `."
+"A redirect, or what changes of it. A new one needs ` + "`" + `from` + "`" + `, and one of ` + "`" + `to` + "`" + `, ` + "`" + `productId` + "`" + ` and ` + "`" + `catalogNodeId` + "`" + `."
 input RedirectItemInput {
-  "Own id, which may be new. Default: the redirect of this path, or a new one."
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: the redirect of this path, or a new one."
   id: ID
   "The path that leads elsewhere, without slashes around it: ` + "`" + `bikes/old-road-bikes` + "`" + `."
   from: String
@@ -5736,7 +5760,7 @@ input RedirectItemInput {
   "The product to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
   productId: ID
   "The node to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
-  nodeId: ID
+  catalogNodeId: ID
   "True removes the redirect."
   remove: Boolean! = false
 }
@@ -5766,7 +5790,7 @@ enum CatalogResource {
   "A file."
   FILE
   "A node, of this catalog or of another one."
-  NODE
+  CATALOG_NODE
   "A hierarchy, of this catalog or of another one."
   HIERARCHY
   "The catalog itself."
@@ -5851,6 +5875,23 @@ type AuthoredCatalogNode implements Node {
   createdAt: DateTime!
   "Time of the last change of its texts, position or curation."
   updatedAt: DateTime!
+}
+
+"Which authored nodes to return. All members must match."
+input AuthoredCatalogNodeFilter {
+  "Only nodes of this hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  hierarchyId: ID
+  "Only nodes directly below this node or hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "By slug, in the same case."
+  slug: TextFilter
+  """
+  Search words. The name must contain each of them, in whole or in part. Case and accents do not
+  count. At most 200 characters and 20 words.
+  """
+  search: String
+  "Bounds on the time of the last change."
+  updatedAt: DateTimeBounds
 }
 
 "A page of authored nodes."
@@ -6168,7 +6209,7 @@ enum AuditKind {
   "A background job."
   JOB
   "A node."
-  NODE
+  CATALOG_NODE
   "The prices of a SKU in a price book."
   PRICE
   "A price book."
@@ -7091,8 +7132,8 @@ func (ec *executionContext) childFields_AuthoredRedirect(ctx context.Context, fi
 		return ec.fieldContext_AuthoredRedirect_to(ctx, field)
 	case "productUuid":
 		return ec.fieldContext_AuthoredRedirect_productUuid(ctx, field)
-	case "nodeUuid":
-		return ec.fieldContext_AuthoredRedirect_nodeUuid(ctx, field)
+	case "catalogNodeUuid":
+		return ec.fieldContext_AuthoredRedirect_catalogNodeUuid(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredRedirect", field.Name)
 }
@@ -8593,12 +8634,12 @@ func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field
 		return ec.fieldContext_PromotionCode_valid(ctx, field)
 	case "state":
 		return ec.fieldContext_PromotionCode_state(ctx, field)
-	case "uses":
-		return ec.fieldContext_PromotionCode_uses(ctx, field)
 	case "maxUses":
 		return ec.fieldContext_PromotionCode_maxUses(ctx, field)
 	case "used":
 		return ec.fieldContext_PromotionCode_used(ctx, field)
+	case "remainingUses":
+		return ec.fieldContext_PromotionCode_remainingUses(ctx, field)
 	case "consumeUnit":
 		return ec.fieldContext_PromotionCode_consumeUnit(ctx, field)
 	case "users":
@@ -10918,14 +10959,14 @@ func (ec *executionContext) field_Query_authoredCatalogNode_args(ctx context.Con
 func (ec *executionContext) field_Query_authoredCatalogNodes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "hierarchyId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuthoredCatalogNodeFilter, error) {
+			return ec.unmarshalOAuthoredCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["hierarchyId"] = arg0
+	args["filter"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
@@ -11310,46 +11351,54 @@ func (ec *executionContext) field_Query_authoredRedirect_args(ctx context.Contex
 func (ec *executionContext) field_Query_authoredRedirects_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuthoredRedirectFilter, error) {
+			return ec.unmarshalOAuthoredRedirectFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredRedirectFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg4
+	args["offset"] = arg5
 	return args, nil
 }
 
@@ -17691,13 +17740,13 @@ func (ec *executionContext) fieldContext_AuthoredRedirect_productUuid(_ context.
 	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredRedirect_nodeUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredRedirect_catalogNodeUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRedirect) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredRedirect_nodeUuid(ctx, field)
+			return ec.fieldContext_AuthoredRedirect_catalogNodeUuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.NodeID, nil
@@ -17710,7 +17759,7 @@ func (ec *executionContext) _AuthoredRedirect_nodeUuid(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_AuthoredRedirect_nodeUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_AuthoredRedirect_catalogNodeUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredRedirect", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -32435,29 +32484,6 @@ func (ec *executionContext) fieldContext_PromotionCode_state(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type PromotionCodeState does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCode_uses(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Uses(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
-			return ec.marshalOInt2ᚖint(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
 func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32502,6 +32528,29 @@ func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_remainingUses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_remainingUses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemainingUses(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_remainingUses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
@@ -36991,7 +37040,7 @@ func (ec *executionContext) _Query_authoredCatalogNodes(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["hierarchyId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["filter"].(*model.AuthoredCatalogNodeFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
@@ -37563,7 +37612,7 @@ func (ec *executionContext) _Query_authoredRedirects(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredRedirects(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredRedirects(ctx, fc.Args["filter"].(*model.AuthoredRedirectFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredRedirect]) graphql.Marshaler {
@@ -42434,6 +42483,64 @@ func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAuthoredCatalogNodeFilter(ctx context.Context, obj any) (model.AuthoredCatalogNodeFilter, error) {
+	var it model.AuthoredCatalogNodeFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"hierarchyId", "parentId", "slug", "search", "updatedAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "hierarchyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAt = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthoredPriceFilter(ctx context.Context, obj any) (catalog.PriceFilter, error) {
 	var it catalog.PriceFilter
 	if obj == nil {
@@ -42609,6 +42716,43 @@ func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Conte
 				return it, err
 			}
 			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuthoredRedirectFilter(ctx context.Context, obj any) (model.AuthoredRedirectFilter, error) {
+	var it model.AuthoredRedirectFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"from", "to"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "from":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("from"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "to":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("to"))
+			data, err := ec.unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
 		}
 	}
 	return it, nil
@@ -44703,27 +44847,20 @@ func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, 
 		asMap["includesTax"] = false
 	}
 
-	fieldsInOrder := [...]string{"currency", "amount", "includesTax", "tiers"}
+	fieldsInOrder := [...]string{"money", "includesTax", "tiers"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "currency":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+		case "money":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("money"))
+			data, err := ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Currency = data
-		case "amount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Amount = data
+			it.Money = data
 		case "includesTax":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includesTax"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -45091,7 +45228,7 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"name", "minimumQuantity", "amount"}
+	fieldsInOrder := [...]string{"name", "minimumQuantity", "money"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45112,13 +45249,13 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 				return it, err
 			}
 			it.MinimumQuantity = data
-		case "amount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+		case "money":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("money"))
+			data, err := ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Amount = data
+			it.Money = data
 		}
 	}
 	return it, nil
@@ -45432,7 +45569,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "onSale", "option", "attribute", "node", "bounds", "and", "or", "not"}
+	fieldsInOrder := [...]string{"search", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "onSale", "option", "attribute", "catalogNode", "bounds", "and", "or", "not"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45537,13 +45674,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Attribute = data
-		case "node":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("node"))
+		case "catalogNode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogNode"))
 			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Node = data
+			it.CatalogNode = data
 		case "bounds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
 			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
@@ -46250,7 +46387,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"code", "uses", "consumeUnit", "user"}
+	fieldsInOrder := [...]string{"code", "maxUses", "consumeUnit", "users"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46264,8 +46401,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 				return it, err
 			}
 			it.Code = data
-		case "uses":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
+		case "maxUses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxUses"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
 			if err != nil {
 				return it, err
@@ -46278,13 +46415,13 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 				return it, err
 			}
 			it.ConsumeUnit = data
-		case "user":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("user"))
+		case "users":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("users"))
 			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			if err = ec.Resolvers.PromotionCodeInput().User(ctx, &it, data); err != nil {
+			if err = ec.Resolvers.PromotionCodeInput().Users(ctx, &it, data); err != nil {
 				return it, err
 			}
 		}
@@ -46556,7 +46693,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 		asMap["consumeUnit"] = "PER_CART"
 	}
 
-	fieldsInOrder := [...]string{"promotionId", "count", "pattern", "alphabet", "uses", "consumeUnit", "idempotencyKey"}
+	fieldsInOrder := [...]string{"promotionId", "count", "pattern", "alphabet", "maxUses", "consumeUnit", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46591,13 +46728,13 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 				return it, err
 			}
 			it.Alphabet = data
-		case "uses":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
+		case "maxUses":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxUses"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Uses = data
+			it.MaxUses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
 			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
@@ -46733,14 +46870,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Automatic = data
 		case "start":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
-			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalNDateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Start = data
 		case "end":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
-			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalNDateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -47348,14 +47485,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.Automatic = data
 		case "start":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalODateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Start = data
 		case "end":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalODateTime2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -47524,7 +47661,7 @@ func (ec *executionContext) unmarshalInputRedirectItemInput(ctx context.Context,
 		asMap["remove"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "from", "to", "productId", "nodeId", "remove"}
+	fieldsInOrder := [...]string{"id", "from", "to", "productId", "catalogNodeId", "remove"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -47559,13 +47696,13 @@ func (ec *executionContext) unmarshalInputRedirectItemInput(ctx context.Context,
 				return it, err
 			}
 			it.ProductID = data
-		case "nodeId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nodeId"))
+		case "catalogNodeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("catalogNodeId"))
 			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.NodeID = data
+			it.CatalogNodeID = data
 		case "remove":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remove"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -51843,8 +51980,8 @@ func (ec *executionContext) _AuthoredRedirect(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "nodeUuid":
-			out.Values[i] = ec._AuthoredRedirect_nodeUuid(ctx, field, obj)
+		case "catalogNodeUuid":
+			out.Values[i] = ec._AuthoredRedirect_catalogNodeUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -59774,11 +59911,6 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "uses":
-			out.Values[i] = ec._PromotionCode_uses(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "maxUses":
 			out.Values[i] = ec._PromotionCode_maxUses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -59787,6 +59919,11 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 		case "used":
 			out.Values[i] = ec._PromotionCode_used(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "remainingUses":
+			out.Values[i] = ec._PromotionCode_remainingUses(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "consumeUnit":
@@ -65407,7 +65544,7 @@ var (
 		"GATEWAY":              store.AuditGateway,
 		"HIERARCHY":            store.AuditHierarchy,
 		"JOB":                  store.AuditJob,
-		"NODE":                 store.AuditNode,
+		"CATALOG_NODE":         store.AuditNode,
 		"PRICE":                store.AuditPrice,
 		"PRICEBOOK":            store.AuditPricebook,
 		"PRICE_MODIFIER":       store.AuditPriceModifier,
@@ -65433,7 +65570,7 @@ var (
 		store.AuditGateway:          "GATEWAY",
 		store.AuditHierarchy:        "HIERARCHY",
 		store.AuditJob:              "JOB",
-		store.AuditNode:             "NODE",
+		store.AuditNode:             "CATALOG_NODE",
 		store.AuditPrice:            "PRICE",
 		store.AuditPricebook:        "PRICEBOOK",
 		store.AuditPriceModifier:    "PRICE_MODIFIER",
@@ -67016,7 +67153,7 @@ var (
 		"PRICE_MODIFIER": compare.ResourcePriceModifier,
 		"PRICEBOOK":      compare.ResourcePricebook,
 		"FILE":           compare.ResourceFile,
-		"NODE":           compare.ResourceNode,
+		"CATALOG_NODE":   compare.ResourceNode,
 		"HIERARCHY":      compare.ResourceHierarchy,
 		"CATALOG":        compare.ResourceCatalog,
 		"ATTRIBUTE":      compare.ResourceAttribute,
@@ -67029,7 +67166,7 @@ var (
 		compare.ResourcePriceModifier: "PRICE_MODIFIER",
 		compare.ResourcePricebook:     "PRICEBOOK",
 		compare.ResourceFile:          "FILE",
-		compare.ResourceNode:          "NODE",
+		compare.ResourceNode:          "CATALOG_NODE",
 		compare.ResourceHierarchy:     "HIERARCHY",
 		compare.ResourceCatalog:       "CATALOG",
 		compare.ResourceAttribute:     "ATTRIBUTE",
@@ -67215,6 +67352,28 @@ func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, 
 func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
 	_ = sel
 	res := model.MarshalDateTime(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNDateTime2ᚖstring(ctx context.Context, v any) (*string, error) {
+	res, err := model.UnmarshalDateTimeText(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDateTime2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := model.MarshalDateTimeText(*v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -68461,12 +68620,14 @@ var (
 		"USER":       code.CodeArgumentUser,
 		"UNITS":      code.CodeArgumentUnits,
 		"CART_VALUE": code.CodeArgumentCartValue,
+		"LINES":      code.CodeArgumentLines,
 	}
 	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
 		code.CodeArgumentCode:      "CODE",
 		code.CodeArgumentUser:      "USER",
 		code.CodeArgumentUnits:     "UNITS",
 		code.CodeArgumentCartValue: "CART_VALUE",
+		code.CodeArgumentLines:     "LINES",
 	}
 )
 
@@ -69092,11 +69253,11 @@ func (ec *executionContext) marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSite
 
 var (
 	unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[string]release.SitemapKind{
-		"NODE":    release.SitemapNode,
-		"PRODUCT": release.SitemapProduct,
+		"CATALOG_NODE": release.SitemapNode,
+		"PRODUCT":      release.SitemapProduct,
 	}
 	marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[release.SitemapKind]string{
-		release.SitemapNode:    "NODE",
+		release.SitemapNode:    "CATALOG_NODE",
 		release.SitemapProduct: "PRODUCT",
 	}
 )
@@ -69933,7 +70094,7 @@ var (
 		"GATEWAY":              store.AuditGateway,
 		"HIERARCHY":            store.AuditHierarchy,
 		"JOB":                  store.AuditJob,
-		"NODE":                 store.AuditNode,
+		"CATALOG_NODE":         store.AuditNode,
 		"PRICE":                store.AuditPrice,
 		"PRICEBOOK":            store.AuditPricebook,
 		"PRICE_MODIFIER":       store.AuditPriceModifier,
@@ -69959,7 +70120,7 @@ var (
 		store.AuditGateway:          "GATEWAY",
 		store.AuditHierarchy:        "HIERARCHY",
 		store.AuditJob:              "JOB",
-		store.AuditNode:             "NODE",
+		store.AuditNode:             "CATALOG_NODE",
 		store.AuditPrice:            "PRICE",
 		store.AuditPricebook:        "PRICEBOOK",
 		store.AuditPriceModifier:    "PRICE_MODIFIER",
@@ -70003,6 +70164,14 @@ func (ec *executionContext) marshalOAuthoredCatalogNodeConnection2ᚖporticoᚋg
 		return graphql.Null
 	}
 	return ec._AuthoredCatalogNodeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNodeFilter(ctx context.Context, v any) (*model.AuthoredCatalogNodeFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredCatalogNodeFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAuthoredFile2ᚖporticoᚋstoreᚋcatalogᚐAuthoredFile(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredFile) graphql.Marshaler {
@@ -70141,6 +70310,14 @@ func (ec *executionContext) marshalOAuthoredRedirectConnection2ᚖporticoᚋgrap
 		return graphql.Null
 	}
 	return ec._AuthoredRedirectConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredRedirectFilter2ᚖporticoᚋgraphᚋmodelᚐAuthoredRedirectFilter(ctx context.Context, v any) (*model.AuthoredRedirectFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredRedirectFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
@@ -70650,6 +70827,24 @@ func (ec *executionContext) marshalODateTime2timeᚐTime(ctx context.Context, se
 	_ = sel
 	_ = ctx
 	res := model.MarshalDateTime(v)
+	return res
+}
+
+func (ec *executionContext) unmarshalODateTime2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := model.UnmarshalDateTimeText(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODateTime2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := model.MarshalDateTimeText(*v)
 	return res
 }
 
@@ -71168,14 +71363,16 @@ func (ec *executionContext) marshalOProductAvailability2ᚖporticoᚋstoreᚐAva
 
 var (
 	unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[string]store.Availability{
-		"IN_STOCK": store.AvailabilityInStock,
-		"LOW":      store.AvailabilityLow,
-		"OUT":      store.AvailabilityOut,
+		"IN_STOCK":  store.AvailabilityInStock,
+		"LOW":       store.AvailabilityLow,
+		"OUT":       store.AvailabilityOut,
+		"UNTRACKED": store.AvailabilityUntracked,
 	}
 	marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[store.Availability]string{
-		store.AvailabilityInStock: "IN_STOCK",
-		store.AvailabilityLow:     "LOW",
-		store.AvailabilityOut:     "OUT",
+		store.AvailabilityInStock:   "IN_STOCK",
+		store.AvailabilityLow:       "LOW",
+		store.AvailabilityOut:       "OUT",
+		store.AvailabilityUntracked: "UNTRACKED",
 	}
 )
 

@@ -527,8 +527,8 @@ type PromotionCodesGenerateInput struct {
 	Pattern string `json:"pattern"`
 	// 2 to 64 different characters. Default: Crockford's base 32, which is digits and capitals without I, L, O and U.
 	Alphabet *string `json:"alphabet,omitempty"`
-	// Uses of each code, at least 1. Default: unlimited.
-	Uses *int `json:"uses,omitempty"`
+	// Uses of each code in total, at least 1. Default: unlimited.
+	MaxUses *int `json:"maxUses,omitempty"`
 	// What one use covers.
 	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
 	// Idempotency key.

@@ -1657,12 +1657,12 @@ var planAuthoredRedirect = &plan.Object{
 	Name:      "AuthoredRedirect",
 	Satisfies: []string{"AuthoredRedirect", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":          {Number: 1, NonNull: true},
-		"uuid":        {Number: 2, NonNull: true},
-		"from":        {Number: 3, NonNull: true},
-		"to":          {Number: 4},
-		"productUuid": {Number: 5},
-		"nodeUuid":    {Number: 6},
+		"id":              {Number: 1, NonNull: true},
+		"uuid":            {Number: 2, NonNull: true},
+		"from":            {Number: 3, NonNull: true},
+		"to":              {Number: 4},
+		"productUuid":     {Number: 5},
+		"catalogNodeUuid": {Number: 6},
 	},
 }
 
@@ -1691,7 +1691,7 @@ func (x *planRun) fieldAuthoredRedirect(ctx context.Context, f *plan.Field, obj 
 		return x.writeOString2ᚖstring(ctx, f, obj.To)
 	case 5: // productUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ProductID)
-	case 6: // nodeUuid
+	case 6: // catalogNodeUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.NodeID)
 	}
 	return x.String("AuthoredRedirect")
@@ -5255,18 +5255,18 @@ var planPromotionCode = &plan.Object{
 	Name:      "PromotionCode",
 	Satisfies: []string{"PromotionCode", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":          {Number: 1, NonNull: true},
-		"uuid":        {Number: 2, NonNull: true},
-		"code":        {Number: 3, NonNull: true},
-		"valid":       {Number: 4, NonNull: true},
-		"state":       {Number: 5, NonNull: true},
-		"uses":        {Number: 6},
-		"maxUses":     {Number: 7},
-		"used":        {Number: 8, NonNull: true},
-		"consumeUnit": {Number: 9, NonNull: true},
-		"users":       {Number: 10},
-		"createdAt":   {Number: 11},
-		"promotion":   {Number: 12, NonNull: true, Resolver: true},
+		"id":            {Number: 1, NonNull: true},
+		"uuid":          {Number: 2, NonNull: true},
+		"code":          {Number: 3, NonNull: true},
+		"valid":         {Number: 4, NonNull: true},
+		"state":         {Number: 5, NonNull: true},
+		"maxUses":       {Number: 6},
+		"used":          {Number: 7, NonNull: true},
+		"remainingUses": {Number: 8},
+		"consumeUnit":   {Number: 9, NonNull: true},
+		"users":         {Number: 10},
+		"createdAt":     {Number: 11},
+		"promotion":     {Number: 12, NonNull: true, Resolver: true},
 	},
 }
 
@@ -5295,12 +5295,12 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 5: // state
 		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
-	case 6: // uses
-		return x.writeOInt2ᚖint(ctx, f, obj.Uses())
-	case 7: // maxUses
+	case 6: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
-	case 8: // used
+	case 7: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
+	case 8: // remainingUses
+		return x.writeOInt2ᚖint(ctx, f, obj.RemainingUses())
 	case 9: // consumeUnit
 		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
 	case 10: // users
@@ -6507,7 +6507,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredCatalogNode], error) {
-			return x.resolvers.Query().AuthoredCatalogNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().AuthoredCatalogNodes(ctx, arguments["filter"].(*model.AuthoredCatalogNodeFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -6663,7 +6663,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredRedirect], error) {
-			return x.resolvers.Query().AuthoredRedirects(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().AuthoredRedirects(ctx, arguments["filter"].(*model.AuthoredRedirectFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)

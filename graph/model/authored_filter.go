@@ -24,9 +24,60 @@ func (f *AuthoredProductFilter) Filter() (filter catalog.ProductFilter, err erro
 	if f.ParentID != nil {
 		filter.ParentID = new(store.LocalID(*f.ParentID))
 	}
-	filter.SKUs, err = f.Sku.atLeastOne("sku")
-	if n := len(filter.SKUs); n > store.MaxFilterValues {
-		err = &store.Error{Code: store.Invalid, Path: []string{"filter", "sku"}, Detail: fmt.Sprintf("must have at most %d values, got %d", store.MaxFilterValues, n)}
+	filter.SKUs, err = f.Sku.bounded("sku")
+	return filter, err
+}
+
+// AuthoredCatalogNodeFilter selects authored nodes. All members that are set must match.
+type AuthoredCatalogNodeFilter struct {
+	HierarchyID *string         `json:"hierarchyId,omitzero"`
+	ParentID    *string         `json:"parentId,omitzero"`
+	Slug        *TextFilter     `json:"slug,omitzero"`
+	Search      *string         `json:"search,omitzero"`
+	UpdatedAt   *DateTimeBounds `json:"updatedAt,omitzero"`
+}
+
+// Filter converts the filter for the store. Nil matches everything.
+func (f *AuthoredCatalogNodeFilter) Filter() (filter catalog.NodeFilter, err error) {
+	if f == nil {
+		return filter, nil
+	}
+	filter.UpdatedAt = f.UpdatedAt.ranges(store.SortUpdatedAt)
+	if f.HierarchyID != nil {
+		filter.HierarchyID = new(store.LocalID(*f.HierarchyID))
+	}
+	if f.ParentID != nil {
+		filter.ParentID = new(store.LocalID(*f.ParentID))
+	}
+	if f.Search != nil {
+		filter.Search = *f.Search
+	}
+	filter.Slugs, err = f.Slug.bounded("slug")
+	return filter, err
+}
+
+// AuthoredRedirectFilter selects authored redirects. All members that are set must match.
+type AuthoredRedirectFilter struct {
+	From *TextFilter `json:"from,omitzero"`
+	To   *TextFilter `json:"to,omitzero"`
+}
+
+// Filter converts the filter for the store. Nil matches everything.
+func (f *AuthoredRedirectFilter) Filter() (filter catalog.RedirectFilter, err error) {
+	if f == nil {
+		return filter, nil
+	}
+	if filter.From, err = f.From.bounded("from"); err == nil {
+		filter.To, err = f.To.bounded("to")
 	}
 	return filter, err
+}
+
+// bounded is atLeastOne, INVALID for more than store.MaxFilterValues.
+func (f *TextFilter) bounded(member string) ([]string, error) {
+	values, err := f.atLeastOne(member)
+	if n := len(values); n > store.MaxFilterValues {
+		err = &store.Error{Code: store.Invalid, Path: []string{"filter", member}, Detail: fmt.Sprintf("must have at most %d values, got %d", store.MaxFilterValues, n)}
+	}
+	return values, err
 }

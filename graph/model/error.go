@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,6 +56,9 @@ func (e *UserError) Message() string { return Message(e.Error) }
 // Message returns the text of an error, with the member as the schema spells it.
 func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPath(e.Path), ".")) }
 
+// codeMembers are the members of a new code that REST names otherwise.
+var codeMembers = map[string]string{"uses": "maxUses", "user": "users"}
+
 // ArgumentPath converts a path to the names of the schema, in camel case. Members within the
 // restDetails of a promotion stay, because they are REST's.
 func ArgumentPath(path []string) []string {
@@ -70,6 +74,12 @@ func ArgumentPath(path []string) []string {
 			break
 		}
 		spelled[i] = camel(name)
+	}
+	switch {
+	case path[0] == "uses": // of codes to generate
+		spelled[0] = codeMembers["uses"]
+	case path[0] == "codes" && len(path) > 2:
+		spelled[2] = cmp.Or(codeMembers[path[2]], spelled[2])
 	}
 	return spelled
 }

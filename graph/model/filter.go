@@ -24,7 +24,7 @@ type ProductFilter struct {
 	Price               *PriceBounds       `json:"price,omitzero"`
 	Option              []*OptionFilter    `json:"option,omitzero"`
 	Attribute           []*AttributeFilter `json:"attribute,omitzero"`
-	Node                *IDFilter          `json:"node,omitzero"`
+	CatalogNode         *IDFilter          `json:"catalogNode,omitzero"`
 	InStock             *bool              `json:"inStock,omitzero"`
 	OnSale              *bool              `json:"onSale,omitzero"`
 	Bounds              *ListBounds        `json:"bounds,omitzero"`
@@ -323,11 +323,11 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 		}
 		filter.Attributes = append(filter.Attributes, condition)
 	}
-	if f.Node == nil || f.Node.In == nil {
+	if f.CatalogNode == nil || f.CatalogNode.In == nil {
 		return nil
 	}
-	ids := make([]string, len(f.Node.In))
-	for i, id := range f.Node.In {
+	ids := make([]string, len(f.CatalogNode.In))
+	for i, id := range f.CatalogNode.In {
 		ids[i] = store.LocalID(id)
 	}
 	term, err := release.NewWithinTerm(ids)

@@ -42,6 +42,19 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 	return store.ParseTime(text)
 }
 
+// MarshalDateTimeText writes a time that was checked.
+func MarshalDateTimeText(text string) graphql.Marshaler {
+	return MarshalDateTime(store.StoredTime(text))
+}
+
+// UnmarshalDateTimeText is UnmarshalDateTime for an input that is kept as given.
+func UnmarshalDateTimeText(value any) (string, error) {
+	if _, err := UnmarshalDateTime(value); err != nil || value == nil {
+		return "", err
+	}
+	return value.(string), nil
+}
+
 // MarshalJSON writes a JSON value unchanged, or an empty object if it is absent.
 func MarshalJSON(value json.RawMessage) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendJSON(nil, value)) })

@@ -90,7 +90,7 @@ store/catalog: store store/authoring store/db store/index
 store/db: internal/cachekey store store/db/dialect store/db/schema store/seal
 store/db/dialect: internal/filelock store
 store/db/schema: store/db/dialect
-store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/settings store/stock
+store/exchange: store store/authoring store/catalog store/db store/exchange/check store/exchange/sheet store/promotion/code store/promotion/rule store/settings store/stock
 store/exchange/check: store store/access store/authoring store/catalog store/db store/gateway store/promotion
 	store/promotion/code store/promotion/redeem store/settings store/stock
 store/exchange/sheet: store store/catalog

@@ -335,7 +335,7 @@ func (s *Service) offers(ctx context.Context, v *release.View) (offers []discoun
 
 // check checks a code for the cart.
 func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) (*redeem.CodeCheck, error) {
-	use.CartValue = &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
+	use.OfLines, use.CartValue = true, &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
 	if found.Promotion != nil {
 		units, err := p.cart.Units(found.Promotion)
 		if err != nil {
@@ -343,7 +343,7 @@ func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.C
 		}
 		use.Units = min(units, redeem.MaxCodeUnits)
 	}
-	return found.Check(use, v.Now()), nil
+	return found.Check(use, v.Now(), func(a store.CurrencyAmount) *store.Money { return v.Money(a.Minor) }), nil
 }
 
 // offer returns the offer of an accepted code; none if its promotion is not for the view's catalog.
@@ -353,7 +353,7 @@ func (p *pricedCart) offer(v *release.View, check *redeem.CodeCheck) []discount.
 	}
 	o := discount.Offer{Promotion: check.Promotion, Code: check.Code.Code}
 	if check.Code.ConsumeUnit == code.PerItem {
-		o.Limit = check.Code.Uses()
+		o.Limit = check.Code.RemainingUses()
 	}
 	return []discount.Offer{o}
 }

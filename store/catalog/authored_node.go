@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/index"
 )
 
 // AuthoredNode is a node as authored. Shoppers see it in the catalogs that include its
@@ -37,8 +37,8 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	if err := rows.Scan(&id, &created, &updated, db.JSON{Into: source}); err != nil {
 		return nil, err
 	}
-	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
-	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
+	a := &source.Attributes
+	return &AuthoredNode{ID: source.ID, HierarchyID: source.Relationships.Hierarchy.ID(), ParentID: source.parentID(),
 		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CuratedProductIDs: a.CuratedProducts,
 		CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
@@ -54,11 +54,41 @@ func (s *Service) AuthoredNodesByID(ctx context.Context, ids []string) (map[stri
 	return chargedByID(ctx, byID, err)
 }
 
-// AuthoredNodes lists all nodes of a hierarchy by id; none if it does not exist.
-func (s *Service) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
-	of := NodeList
-	of.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
-	list, err := db.List(ctx, s.db, of, store.ListQuery{Page: page})
+// NodeFilter selects authored nodes. All members must match.
+type NodeFilter struct {
+	HierarchyID *string  // of this hierarchy; nil is any
+	ParentID    *string  // directly below this node or hierarchy; nil is any
+	Slugs       []string // of one of these slugs; nil is any
+	Search      string   // parts of the name; ignores case and accents
+	UpdatedAt   []store.Range
+}
+
+// Conditions returns the filter for a list, without its ranges. The error is INVALID for a search that is too long.
+func (f NodeFilter) Conditions() (conditions []db.Condition, err error) {
+	if f.HierarchyID != nil {
+		conditions = append(conditions, db.OneOf("hierarchy_id", store.ValidIDs([]string{*f.HierarchyID})))
+	}
+	if f.ParentID != nil {
+		conditions = append(conditions, db.OneOf("parent_id", store.ValidIDs([]string{*f.ParentID})))
+	}
+	if f.Slugs != nil {
+		conditions = append(conditions, db.OneOf("slug", storable(f.Slugs)))
+	}
+	words, err := index.SearchWords(f.Search)
+	return append(conditions, db.Containing("name_folded", words)...), err
+}
+
+// AuthoredNodes lists the nodes that match a filter, by id, or by the time of their last change if the filter bounds it.
+func (s *Service) AuthoredNodes(ctx context.Context, filter NodeFilter, page store.Page) (*store.Slice[*AuthoredNode], error) {
+	of, sort := NodeList, store.Sort{}
+	var err error
+	if of.Conditions, err = filter.Conditions(); err != nil {
+		return nil, err
+	}
+	if len(filter.UpdatedAt) > 0 {
+		sort.By = store.SortUpdatedAt
+	}
+	list, err := db.List(ctx, s.db, of, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
 	return chargedList(ctx, list, err)
 }
 
@@ -66,5 +96,10 @@ func (n *AuthoredNode) textSize() int { return translationsSize(n.Translations) 
 
 var NodeList = db.Listing[*AuthoredNode]{
 	Name: "node", Columns: `id, created_at, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
-	Key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
+	Key: func(n *AuthoredNode, sort store.Sort) []any {
+		if sort.By == store.SortUpdatedAt {
+			return []any{store.Micros(n.UpdatedAt), n.ID}
+		}
+		return []any{n.ID}
+	},
 }

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"time"
 
 	"portico/store"
@@ -91,11 +90,6 @@ func (f ProductFilter) Conditions() (conditions []db.Condition) {
 		conditions = append(conditions, db.Condition{Clause: "live = ?", Values: []any{*f.Status == ProductLive}})
 	}
 	return conditions
-}
-
-// storable returns the texts that a row may have.
-func storable(texts []string) []string {
-	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !store.IsStorableText(text) })
 }
 
 // ProductKey is what authored products are found by. Of several products with one value it finds the one with the smallest id.

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -19,7 +20,12 @@ type AuthoredReader[T authored] struct {
 // newAuthoredReader returns the reader of a table whose rows are sources in JSON. show returns a resource from its source
 // and size, and id the resource's own id.
 func newAuthoredReader[S any, T authored](d *db.DB, table string, show func(*S, sourceSize) T, id func(T) string) AuthoredReader[T] {
-	return AuthoredReader[T]{d, db.Listing[T]{
+	return AuthoredReader[T]{d, authoredListing(table, show, id)}
+}
+
+// authoredListing is the list of newAuthoredReader.
+func authoredListing[S any, T authored](table string, show func(*S, sourceSize) T, id func(T) string) db.Listing[T] {
+	return db.Listing[T]{
 		Name: table, Columns: "body", Table: table, ID: "id",
 		Scan: func(rows *sql.Rows) (resource T, err error) {
 			var body []byte
@@ -33,7 +39,7 @@ func newAuthoredReader[S any, T authored](d *db.DB, table string, show func(*S, 
 			return show(source, sourceSize(len(body))), nil
 		},
 		Key: func(resource T, _ store.Sort) []any { return []any{id(resource)} },
-	}}
+	}
 }
 
 // sourceSize is the bytes of the JSON of a resource.
@@ -53,4 +59,9 @@ func (r AuthoredReader[T]) List(ctx context.Context, page store.Page, conditions
 	l.Conditions = conditions
 	list, err := db.List(ctx, r.db, l, store.ListQuery{Page: page})
 	return chargedList(ctx, list, err)
+}
+
+// storable returns the texts that a row may have.
+func storable(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !store.IsStorableText(text) })
 }

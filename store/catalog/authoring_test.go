@@ -281,7 +281,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 		}
 		var got []string
 		for page := (store.Page{First: new(7)}); ; {
-			slice, err := s.Catalogs.AuthoredNodes(t.Context(), "attic", page)
+			slice, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{HierarchyID: new("attic")}, page)
 			require.NoError(t, err)
 			total, err := slice.Total(t.Context())
 			require.NoError(t, err)
@@ -290,7 +290,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 				got = append(got, node.ID)
 			}
 			if !slice.HasNext {
-				_, err := s.Catalogs.AuthoredNodes(t.Context(), "workshop", page)
+				_, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{HierarchyID: new("workshop")}, page)
 				storetest.RequireError(t, err, store.CursorMismatch, "after")
 				break
 			}

@@ -42,6 +42,11 @@ type nodeRelationships struct {
 	Products  *authoring.LinksSource `json:"products,omitempty"`
 }
 
+// parentID is the node above the node, or its hierarchy.
+func (n *NodeSource) parentID() string {
+	return cmp.Or(n.Relationships.Parent.ID(), n.Relationships.Hierarchy.ID())
+}
+
 // MaxCurated is the most curated products of a node.
 const MaxCurated = 20
 

@@ -15,7 +15,13 @@ var RedirectKind = authoring.Kind{
 	Published: true, Most: MaxRedirects,
 }
 
-var redirectTable = authoring.Table{Name: "redirect", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}
+var redirectTable = authoring.Table{
+	Name: "redirect", Columns: []string{"id", "sequence", "from_path", "to_path", "body"},
+	Row: func(r authoring.Source, _ *db.Tx) []any {
+		own := r.(*RedirectSource).Attributes
+		return []any{r.Key(), nil, own.From, own.To, store.Encode(r)}
+	},
+}
 
 // limited returns the Write of a table of which a shop may have only so many rows. It returns UNPROCESSABLE
 // for more.

@@ -28,7 +28,7 @@ func NewService(d *db.DB) *Service {
 		Modifiers:          newAuthoredReader(d, "price_modifier", authoredModifierOf, func(m *AuthoredPriceModifier) string { return m.ID }),
 		AuthoredFiles:      newAuthoredReader(d, "file", authoredFileOf, func(f *AuthoredFile) string { return f.ID }),
 		AuthoredAttributes: newAuthoredReader(d, "attribute", authoredAttributeOf, func(a *AuthoredAttribute) string { return a.Key }),
-		AuthoredRedirects:  newAuthoredReader(d, "redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID }),
+		AuthoredRedirects:  AuthoredReader[*AuthoredRedirect]{d, RedirectList},
 		Synonyms:           newAuthoredReader(d, "synonym", synonymOf, func(s *Synonym) string { return s.ID }),
 	}
 }

@@ -41,6 +41,14 @@ func OneOf(column string, values []string) Condition {
 	return Condition{Clause: column + " IN (?" + strings.Repeat(", ?", len(all)-1) + ")", Values: all}
 }
 
+// Containing returns the conditions that the text of a column contains all words. They read each row of the list.
+func Containing(column string, words []string) (conditions []Condition) {
+	for _, word := range words {
+		conditions = append(conditions, Condition{Clause: "REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, Values: []any{word}})
+	}
+	return conditions
+}
+
 // maxKeys is the number of keys in one IN list.
 const maxKeys = 512
 

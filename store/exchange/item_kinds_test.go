@@ -194,23 +194,23 @@ func TestSetRedirects(t *testing.T) {
 		runItemSteps(t, s, []itemStep{
 			{"by its path", set(&item{From: new("/old/"), To: new("newer")}), `r updated to:"new"->"newer"`},
 			{"to a product", set(&item{From: new("old"), ProductID: new("mug")}), `r updated to:"newer"-> target:->"mug"`},
-			{"to an unknown node", set(&item{ID: new("r"), NodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.node_id refers to a node or hierarchy that is neither in the items nor in the store: "none".`},
+			{"to an unknown node", set(&item{ID: new("r"), CatalogNodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.catalog_node_id refers to a node or hierarchy that is neither in the items nor in the store: "none".`},
 			{"to a URL", set(&item{ID: new("r"), To: new("https://other.example/mug")}), `r updated to:->"https://other.example/mug" target:"none"->`},
 			{"new ones", set(&item{ID: new("a"), From: new("a"), To: new("b")}, &item{ID: new("b"), From: new("b"), To: new("c")}), "a created\nb created"},
 			{"a loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}), "items.0.to leads back to itself, over 3 redirects"},
 			{"one breaks the loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}, &item{From: new("b"), Remove: true}), "c created\nb deleted"},
 			{"a path that another has", set(&item{ID: new("d"), From: new("a"), To: new("x")}), `items.0.from is also the path of the redirect "a"; change or delete that first`},
 			{"in the place of the other", set(&item{ID: new("d"), From: new("a"), To: new("x")}, &item{ID: new("a"), Remove: true}), "d created\na deleted"},
-			{"no destination", set(&item{From: new("e")}), "items.0 needs exactly one of to, productId and nodeId"},
-			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0 needs exactly one of to, productId and nodeId"},
+			{"no destination", set(&item{From: new("e")}), "items.0 needs exactly one of to, productId and catalogNodeId"},
+			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0 needs exactly one of to, productId and catalogNodeId"},
 			{"an empty destination", set(&item{From: new("e"), To: new("/")}), `items.0.to must be a path such as shop/cups, or a URL, got "/"`},
-			{"the destination cleared", clear(&item{ID: new("r")}, "items.0.to"), "items.0.to is the destination of the redirect; send another of to, productId and nodeId, or remove: true"},
+			{"the destination cleared", clear(&item{ID: new("r")}, "items.0.to"), "items.0.to is the destination of the redirect; send another of to, productId and catalogNodeId, or remove: true"},
 			{"the path cleared", clear(&item{ID: new("r")}, "items.0.from"), "items.0.from is required"},
-			{"what is not set cleared", clear(&item{ID: new("r")}, "items.0.node_id", "items.0.product_id"), "r unchanged"},
-			{"to a product in place of a URL", clear(&item{ID: new("r"), ProductID: new("mug")}, "items.0.to", "items.0.node_id"), `r updated to:"https://other.example/mug"-> target:->"mug"`},
+			{"what is not set cleared", clear(&item{ID: new("r")}, "items.0.catalog_node_id", "items.0.product_id"), "r unchanged"},
+			{"to a product in place of a URL", clear(&item{ID: new("r"), ProductID: new("mug")}, "items.0.to", "items.0.catalog_node_id"), `r updated to:"https://other.example/mug"-> target:->"mug"`},
 			{"the product cleared", clear(&item{ID: new("r")}, "items.0.product_id"), "items.0.product_id is the destination of the redirect"},
 			{"to the URL again", clear(&item{ID: new("r"), To: new("https://other.example/mug")}, "items.0.product_id"), `r updated to:->"https://other.example/mug" target:"mug"->`},
-			{"a new one, cleared", clear(&item{From: new("e")}, "items.0.to"), "items.0 needs exactly one of to, productId and nodeId"},
+			{"a new one, cleared", clear(&item{From: new("e")}, "items.0.to"), "items.0 needs exactly one of to, productId and catalogNodeId"},
 			{"neither id nor path", set(&item{To: new("x")}), "items.0 needs an id, or from"},
 			{"a URL as the path", set(&item{From: new("https://a.example/b"), To: new("x")}), "items.0.from must be a path without scheme"},
 		})
@@ -247,8 +247,8 @@ func TestPriceItemSteps(t *testing.T) {
 			return s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*price{{PricebookID: "book", SKU: "SKU-MUG"}}, nulls, dry)
 		}
 	}
-	of := func(amount string) amounts { return amounts{{Currency: "USD", Amount: amount}} }
-	const notAnAmount = `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
+	of := func(amount string) amounts { return amounts{{Money: money("USD", amount)}} }
+	const notAnAmount = `items.0.amounts.0.money.amount must be digits of minor units without a sign or leading zeros, such as "1250", got `
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`, priceOf("SKU-MUG", "USD")))
@@ -260,8 +260,8 @@ func TestPriceItemSteps(t *testing.T) {
 			{"a currency that the price does not have", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"EUR"}}), "p-SKU-MUG unchanged"},
 			{"the last amount", prices(&price{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the price without amounts; delete it with pricesDelete"},
 			{"a new price without amounts", prices(&price{SKU: "SKU-CUP"}), "items.0.amounts is required"},
-			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
-			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
+			{"an amount over the bound", prices(&price{SKU: "SKU-MUG", Amounts: of("9007199254740992")}), `items.0.amounts.0.money.amount must be between 0 and 9007199254740991, got "9007199254740992"`},
+			{"an amount over 64 bits", prices(&price{SKU: "SKU-MUG", Amounts: of("99999999999999999999")}), `items.0.amounts.0.money.amount must be between 0 and 9007199254740991, got "99999999999999999999"`},
 			{"all amounts of a price without sales", nulled("items.0.amounts"), "items.0.amounts would leave the price without amounts; delete it with pricesDelete"},
 			{"a sale", sales(&sale{SKU: "SKU-MUG", Name: "summer", Amounts: of("0")}), `p-SKU-MUG updated sales:->{"summer":{"schedule":{},"currencies":{"USD":{"amount":0,"includes_tax":false}}}}`},
 			{"its last amount", sales(&sale{SKU: "SKU-MUG", Name: "summer", RemoveCurrencies: []string{"USD"}}), "items.0.remove_currencies would leave the sale without amounts; send remove: true to remove it"},
@@ -422,7 +422,7 @@ func TestUpsertAndDeleteModifiers(t *testing.T) {
 		}
 	}
 	usd := func(amount string) []*exchange.PriceAmountInput {
-		return []*exchange.PriceAmountInput{{Currency: "USD", Amount: amount}}
+		return []*exchange.PriceAmountInput{{Money: money("USD", amount)}}
 	}
 	more, half := catalog.PriceIncrement, catalog.PriceModifierType("price_half")
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -434,10 +434,10 @@ func TestUpsertAndDeleteModifiers(t *testing.T) {
 			{"by name it is the one that counts", upsert(nil, &item{Name: new("large"), ModifierType: &more, Amounts: usd("50")}),
 				`m2 updated amounts.USD:->{"amount":50,"includes_tax":false} modifier_type:"price_equals"->"price_increment"`},
 			{"a new one", upsert(nil, &item{ID: new("m3"), Name: new("small"), ModifierType: &more}), "m3 created"},
-			{"another currency", upsert(nil, &item{ID: new("m2"), Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "40", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Amount: "30"}}}}, RemoveCurrencies: []string{"USD"}}),
+			{"another currency", upsert(nil, &item{ID: new("m2"), Amounts: []*exchange.PriceAmountInput{{Money: money("EUR", "40"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Money: money("EUR", "30")}}}}, RemoveCurrencies: []string{"USD"}}),
 				`m2 updated amounts.EUR:->{"amount":40,"includes_tax":false,"tiers":{"from_5":{"minimum_quantity":5,"amount":30}}} amounts.USD:{"amount":50,"includes_tax":false}->`},
 			{"an unknown kind", upsert(nil, &item{Name: new("odd"), ModifierType: &half}), `items.0.modifier_type must be`},
-			{"a wrong tier", upsert(nil, &item{ID: new("m2"), Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1"}}}}}), `items.0.amounts.0.tiers.0.minimum_quantity must be`},
+			{"a wrong tier", upsert(nil, &item{ID: new("m2"), Amounts: []*exchange.PriceAmountInput{{Money: money("EUR", "1"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Money: money("EUR", "1")}}}}}), `items.0.amounts.0.tiers.0.minimum_quantity must be`},
 			{"no name", upsert(nil, &item{ModifierType: &more}), "items.0 needs an id or a name, which say the price modifier"},
 			{"a name and an id of one", upsert(nil, &item{ID: new("m2")}, &item{Name: new("large")}), "items.1 is about the same resource as an item before it"},
 			{"null clears all amounts", upsert(store.Nulls{"items.0.amounts"}, &item{ID: new("m2")}), `m2 updated amounts.EUR:{"amount":40,"includes_tax":false,"tiers":{"from_5":{"minimum_quantity":5,"amount":30}}}->`},

@@ -13,6 +13,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/exchange"
+	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -199,20 +200,21 @@ func TestItemErrors(t *testing.T) {
 		}
 		t.Run("a price", func(t *testing.T) {
 			_, err := s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
-				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "-1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1.5"}}}}},
-				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "eur", Amount: "1"}}}}, nil, false)
-			require.ErrorContains(t, err, `items.0.amounts.1.tiers.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "1.5"`)
-			require.ErrorContains(t, err, `items.1.amounts.0.currency must be a three-letter currency code such as USD, got "eur"`)
+				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Money: money("EUR", "1")}, {Money: money("USD", "-1"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Money: money("USD", "1.5")}}}}},
+				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Money: money("eur", "1")}}}}, nil, false)
+			require.ErrorContains(t, err, `items.0.amounts.1.tiers.0.money.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "1.5"`)
+			require.ErrorContains(t, err, `items.1.amounts.0.money.currency must be a three-letter currency code such as USD, got "eur"`)
 			_, err = s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
-				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "-1"}}},
-				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, nil, false)
-			require.ErrorContains(t, err, `items.0.amounts.0.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "-1"`)
+				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Money: money("USD", "-1")}}},
+				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Money: money("EUR", "1")}}}}, nil, false)
+			require.ErrorContains(t, err, `items.0.amounts.0.money.amount must be digits of minor units without a sign or leading zeros, such as "1250", got "-1"`)
 			require.ErrorContains(t, err, `items.1.pricebook_id refers to the pricebook "none", which is neither in the items nor in the store`)
 			for want, item := range map[string]*exchange.PriceItemInput{
-				`items.0.amounts.1 repeats "USD"`:                                                    {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "1"}, {Currency: "USD", Amount: "2"}}},
-				`items.0.amounts.1.tiers.1 repeats "from_5`:                                          {Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Amount: "8"}, {MinimumQuantity: 5, Amount: "7"}}}}},
-				`items.0.amounts.0.tiers.1 repeats "few"`:                                            {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Amount: "8"}, {Name: new("few"), MinimumQuantity: 6, Amount: "7"}}}}},
-				`items.0.amounts.0.tiers.1.minimum_quantity must differ from that of the tier "few"`: {Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "9", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Amount: "8"}, {MinimumQuantity: 5, Amount: "7"}}}}},
+				`items.0.amounts.1 repeats "USD"`:                                                       {Amounts: []*exchange.PriceAmountInput{{Money: money("USD", "1")}, {Money: money("USD", "2")}}},
+				`items.0.amounts.1.tiers.1 repeats "from_5`:                                             {Amounts: []*exchange.PriceAmountInput{{Money: money("EUR", "1")}, {Money: money("USD", "9"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Money: money("USD", "8")}, {MinimumQuantity: 5, Money: money("USD", "7")}}}}},
+				`items.0.amounts.0.tiers.0.money.currency must be that of the amount, "USD", got "EUR"`: {Amounts: []*exchange.PriceAmountInput{{Money: money("USD", "9"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 5, Money: money("EUR", "8")}}}}},
+				`items.0.amounts.0.tiers.1 repeats "few"`:                                               {Amounts: []*exchange.PriceAmountInput{{Money: money("USD", "9"), Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Money: money("USD", "8")}, {Name: new("few"), MinimumQuantity: 6, Money: money("USD", "7")}}}}},
+				`items.0.amounts.0.tiers.1.minimum_quantity must differ from that of the tier "few"`:    {Amounts: []*exchange.PriceAmountInput{{Money: money("USD", "9"), Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 5, Money: money("USD", "8")}, {MinimumQuantity: 5, Money: money("USD", "7")}}}}},
 			} {
 				item.PricebookID, item.SKU = "list", "SKU-MUG"
 				_, err := s.Exchange.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, nil, false)
@@ -256,6 +258,13 @@ func TestItemsWarnOfWhatTheyChange(t *testing.T) {
 	})
 }
 
+// money is an amount of an input.
+func money(currency, digits string) rule.AmountInput {
+	a := rule.AmountInput{Currency: currency}
+	a.SetDigits(digits)
+	return a
+}
+
 func TestUpsertPrices(t *testing.T) {
 	t.Parallel()
 	type amounts = []*exchange.PriceAmountInput
@@ -269,13 +278,13 @@ func TestUpsertPrices(t *testing.T) {
 			require.NoError(t, err)
 			return fmt.Sprintf("%s%v", strings.Join(described(result), "\n"), []*store.Error(result.Warnings))
 		}
-		require.Equal(t, `p updated amounts.USD.amount:6->7[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "USD", Amount: "7"}}}))
+		require.Equal(t, `p updated amounts.USD.amount:6->7[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("USD", "7")}}}))
 		require.Equal(t, `p updated amounts.EUR.tiers.from_3:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.many:{"minimum_quantity":9,"amount":4}->[]`,
-			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "EUR", Amount: "5", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 3, Amount: "4"}}}}}))
+			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("EUR", "5"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 3, Money: money("EUR", "4")}}}}}))
 		require.Equal(t, `p updated amounts.EUR.tiers.few:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.from_3:{"minimum_quantity":3,"amount":4}->[]`,
-			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "EUR", Amount: "5", Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 3, Amount: "4"}}}}}))
+			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("EUR", "5"), Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 3, Money: money("EUR", "4")}}}}}))
 		require.Equal(t, `p updated amounts.USD:{"amount":7,"includes_tax":false}->[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}))
-		require.Contains(t, upsert(&exchange.PriceItemInput{ID: new("q"), SKU: "sku-mug", Amounts: amounts{{Currency: "USD", Amount: "7"}}}),
+		require.Contains(t, upsert(&exchange.PriceItemInput{ID: new("q"), SKU: "sku-mug", Amounts: amounts{{Money: money("USD", "7")}}}),
 			`q created[items.0.sku is the SKU of no product; a product of the store has "SKU-MUG"`)
 
 		start := time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC)
@@ -288,7 +297,7 @@ func TestUpsertPrices(t *testing.T) {
 			return strings.Join(described(result), "\n")
 		}
 		require.Equal(t, `p updated sales:->{"summer":{"schedule":{"valid_from":"2030-06-01T00:00:00.000Z"},"currencies":{"EUR":{"amount":3,"includes_tax":false}}},"winter":{"schedule":{},"currencies":{"EUR":{"amount":2,"includes_tax":false}}}}`,
-			sales(nil, &exchange.SaleItemInput{Name: "summer", ValidFrom: &start, Amounts: amounts{{Currency: "EUR", Amount: "3"}}}, &exchange.SaleItemInput{Name: "winter", Amounts: amounts{{Currency: "EUR", Amount: "2"}}}))
+			sales(nil, &exchange.SaleItemInput{Name: "summer", ValidFrom: &start, Amounts: amounts{{Money: money("EUR", "3")}}}, &exchange.SaleItemInput{Name: "winter", Amounts: amounts{{Money: money("EUR", "2")}}}))
 		require.Equal(t, `p updated sales.summer.schedule.valid_from:"2030-06-01T00:00:00.000Z"->`, sales(store.Nulls{"items.0.valid_from"}, &exchange.SaleItemInput{Name: "summer"}))
 		require.Equal(t, `p updated sales.summer:{"schedule":{},"currencies":{"EUR":{"amount":3,"includes_tax":false}}}->`, sales(nil, &exchange.SaleItemInput{Name: "summer", Remove: true}))
 		require.Contains(t, exported(t, s, "product-price", "p"), `"sales":{"winter"`)

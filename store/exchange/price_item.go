@@ -13,6 +13,7 @@ import (
 	"portico/store/db"
 	"portico/store/exchange/check"
 	"portico/store/exchange/sheet"
+	"portico/store/promotion/rule"
 )
 
 // PriceItemInput is the price of a SKU in a price book, in pricesUpsert. Amounts change the currencies that
@@ -27,18 +28,20 @@ type PriceItemInput struct {
 
 // PriceAmountInput is an amount in a currency. It replaces the stored one with its tiers.
 type PriceAmountInput struct {
-	Currency    string            `json:"currency"`
-	Amount      string            `json:"amount"`
+	Money       rule.AmountInput  `json:"money"`
 	IncludesTax bool              `json:"includesTax"`
 	Tiers       []*PriceTierInput `json:"tiers,omitzero"`
 }
 
-// PriceTierInput is the amount of each unit from a quantity on.
+// PriceTierInput is the amount of each unit from a quantity on, in the currency of the amount that it is a tier of.
 type PriceTierInput struct {
-	Name            *string `json:"name,omitempty"`
-	MinimumQuantity int     `json:"minimumQuantity"`
-	Amount          string  `json:"amount"`
+	Name            *string          `json:"name,omitempty"`
+	MinimumQuantity int              `json:"minimumQuantity"`
+	Money           rule.AmountInput `json:"money"`
 }
+
+// key returns the currency, by which the line has the amount.
+func (a *PriceAmountInput) key() string { return a.Money.Currency }
 
 // key returns the name of the tier in the line.
 func (t *PriceTierInput) key() string {
@@ -199,7 +202,7 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 	}
 	currencies := map[string]bool{}
 	for _, amount := range list {
-		currencies[amount.Currency] = true
+		currencies[amount.Money.Currency] = true
 	}
 	once(p, "remove_currencies", removed, func(code string) string { return code })
 	for i, code := range removed {
@@ -210,16 +213,22 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 		p.faults = append(p.faults, f.Errors...)
 		p.Set(nil, append(slices.Clone(path), code)...)
 	}
-	once(p, "amounts", list, func(a *PriceAmountInput) string { return a.Currency })
+	once(p, "amounts", list, (*PriceAmountInput).key)
 	for i, amount := range list {
 		member := "amounts." + strconv.Itoa(i)
 		once(p, member+".tiers", amount.Tiers, (*PriceTierInput).key)
 		tiers := map[string]any{}
 		for n, tier := range amount.Tiers {
-			tiers[tier.key()] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": p.amount(tier.Amount, member+".tiers."+strconv.Itoa(n)+".amount")}
+			money := member + ".tiers." + strconv.Itoa(n) + ".money"
+			if tier.Money.Currency != amount.key() {
+				f := &authoring.Validator{}
+				f.Add(money+".currency", "must be that of the amount, %q, got %q", store.Abbreviate(amount.key()), store.Abbreviate(tier.Money.Currency))
+				p.faults = append(p.faults, f.Errors...)
+			}
+			tiers[tier.key()] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": p.amount(tier.Money.Digits(), money+".amount")}
 		}
-		at := append(slices.Clone(path), amount.Currency)
-		p.Set(p.amount(amount.Amount, member+".amount"), append(slices.Clone(at), "amount")...)
+		at := append(slices.Clone(path), amount.key())
+		p.Set(p.amount(amount.Money.Digits(), member+".money.amount"), append(slices.Clone(at), "amount")...)
 		p.Set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
 		p.putWhole("", true, tiers, append(at, "tiers")...)
 	}
@@ -323,7 +332,7 @@ func amountPath(path []string, list []*PriceAmountInput) []string {
 	}
 	key := path[1]
 	rest := path[2:]
-	i := slices.IndexFunc(list, func(a *PriceAmountInput) bool { return a.Currency == key })
+	i := slices.IndexFunc(list, func(a *PriceAmountInput) bool { return a.key() == key })
 	if i < 0 {
 		return append([]string{"amounts", key}, rest...)
 	}
@@ -332,6 +341,9 @@ func amountPath(path []string, list []*PriceAmountInput) []string {
 	}
 	if len(rest) == 0 {
 		rest = []string{"currency"}
+	}
+	if last := len(rest) - 1; rest[last] == "amount" || rest[last] == "currency" {
+		rest = append(rest[:last:last], "money", rest[last])
 	}
 	return append([]string{"amounts", strconv.Itoa(i)}, rest...)
 }

@@ -11,15 +11,15 @@ import (
 	"portico/store/exchange/sheet"
 )
 
-// RedirectItemInput is a redirect in redirectsUpsert: what changes of it. To, ProductID and NodeID replace each
+// RedirectItemInput is a redirect in redirectsUpsert: what changes of it. To, ProductID and CatalogNodeID replace each
 // other.
 type RedirectItemInput struct {
-	ID        *string `json:"id,omitempty"`
-	From      *string `json:"from,omitempty"`
-	To        *string `json:"to,omitempty"`
-	ProductID *string `json:"productId,omitempty"`
-	NodeID    *string `json:"nodeId,omitempty"`
-	Remove    bool    `json:"remove"`
+	ID            *string `json:"id,omitempty"`
+	From          *string `json:"from,omitempty"`
+	To            *string `json:"to,omitempty"`
+	ProductID     *string `json:"productId,omitempty"`
+	CatalogNodeID *string `json:"catalogNodeId,omitempty"`
+	Remove        bool    `json:"remove"`
 }
 
 // SetRedirects creates, changes and removes redirects, all or none. An item without an id is the redirect of
@@ -60,32 +60,35 @@ func (item *RedirectItemInput) patch(p *itemPatch) {
 	if fault := item.checkDestination(p); fault != nil {
 		p.faults = append(p.faults, fault)
 	}
-	if item.To == nil && item.ProductID == nil && item.NodeID == nil {
+	if item.To == nil && item.ProductID == nil && item.CatalogNodeID == nil {
 		return
 	}
 	p.Set(nil, "attributes", "to")
 	p.Set(nil, "relationships", "target")
 	put(p, "to", "attributes.to", item.To)
-	for kind, id := range map[string]*string{catalog.RedirectProduct: item.ProductID, catalog.RedirectNode: item.NodeID} {
+	for kind, id := range map[string]*string{catalog.RedirectProduct: item.ProductID, catalog.RedirectNode: item.CatalogNodeID} {
 		if id != nil {
-			putLink(p, kind+"_id", "relationships.target", kind, id)
+			putLink(p, destinationMembers[kind], "relationships.target", kind, id)
 		}
 	}
 }
 
+// destinationMembers are the members of an item by the types of resources to which a redirect leads.
+var destinationMembers = map[string]string{catalog.RedirectProduct: "product_id", catalog.RedirectNode: "catalog_node_id"}
+
 // checkDestination returns an error unless the redirect has one destination.
 func (item *RedirectItemInput) checkDestination(p *itemPatch) *store.Error {
 	given := 0
-	for _, destination := range []*string{item.To, item.ProductID, item.NodeID} {
+	for _, destination := range []*string{item.To, item.ProductID, item.CatalogNodeID} {
 		if destination != nil {
 			given++
 		}
 	}
 	switch stored := storedDestination(p.before); {
 	case given > 1 || given == 0 && stored == "":
-		return store.Invalidf(nil, "needs exactly one of to, productId and nodeId")
+		return store.Invalidf(nil, "needs exactly one of to, productId and catalogNodeId")
 	case given == 0 && p.null(stored):
-		return store.Invalidf([]string{stored}, "is the destination of the redirect; send another of to, productId and nodeId, or remove: true")
+		return store.Invalidf([]string{stored}, "is the destination of the redirect; send another of to, productId and catalogNodeId, or remove: true")
 	case item.To != nil && strings.Trim(*item.To, "/") == "":
 		return store.Invalidf([]string{"to"}, "must be a path such as shop/cups, or a URL, got %q", *item.To)
 	}
@@ -99,7 +102,7 @@ func storedDestination(line []byte) string {
 		return ""
 	}
 	if target := stored.Relationships.Target; target.ID() != "" {
-		return target.Data.Type + "_id"
+		return destinationMembers[target.Data.Type]
 	}
 	return "to"
 }
@@ -111,10 +114,10 @@ func (item *RedirectItemInput) path(member []string) []string {
 		return member
 	case member[0] == "attributes":
 		return member[1:]
-	case item.NodeID != nil:
-		return []string{"node_id"}
+	case item.CatalogNodeID != nil:
+		return []string{destinationMembers[catalog.RedirectNode]}
 	case item.ProductID != nil:
-		return []string{"product_id"}
+		return []string{destinationMembers[catalog.RedirectProduct]}
 	case len(member) > 3: // target.data.id
 		return []string{"target", member[3]}
 	}

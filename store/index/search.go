@@ -34,6 +34,16 @@ const (
 	MaxSearchWords  = 20
 )
 
+// SearchWords returns the words of a search for parts of words in folded texts. A text without letters and digits has
+// none. The errors are those of NewSearch.
+func SearchWords(text string) ([]string, error) {
+	search, err := NewSearch(text)
+	if err != nil || search.Empty() {
+		return nil, err
+	}
+	return strings.Fields(Fold(text)), nil
+}
+
 // NewSearch parses a search text. A text without letters and digits finds nothing. It
 // returns INVALID for a text that is too long, has too many words, or contains NUL or invalid
 // UTF-8.

@@ -80,7 +80,7 @@ func anyCasing(d *storetest.SharedStore) func(*testing.T) {
 			found, err := d.Codes.Get(ctx, asked)
 			require.Equal(r, finds, err == nil, "%q for %q: %v", asked, written, err)
 			require.True(r, !finds || found.Code == written && found.Held)
-			check, err := d.Redemptions.CheckCode(ctx, redeem.CodeUse{Code: asked, Units: 1})
+			check, err := d.Redemptions.CheckCode(ctx, redeem.CodeUse{Code: asked, Units: 1}, nil)
 			require.NoError(r, err)
 			require.Equal(r, finds, check.Valid())
 			list, err := d.Codes.List(ctx, id, code.Filter{Codes: []string{asked}}, store.Sort{}, store.Page{First: new(10)})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
 	"pgregory.net/rapid"
 
 	"portico/store"
@@ -42,6 +43,10 @@ func reasons(check *redeem.CodeCheck) (list []code.CodeReason) {
 		list = append(list, r.Reason)
 	}
 	return list
+}
+
+func inEnglish(a store.CurrencyAmount) *store.Money {
+	return store.NewMoney(a.Minor, a.Currency, language.English)
 }
 
 func codeChecked(backend storetest.Backend) func(*testing.T) {
@@ -89,7 +94,7 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1,
 				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
-			check, err := s.Redemptions.CheckCode(t.Context(), c.use)
+			check, err := s.Redemptions.CheckCode(t.Context(), c.use, inEnglish)
 			require.NoError(t, err, c.name)
 			require.Equal(t, c.reasons, reasons(check), c.name)
 			require.Equal(t, c.units, check.UnitsApplied, c.name)
@@ -109,11 +114,11 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))
-		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1})
+		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1}, nil)
 		require.NoError(t, err)
 		require.Empty(t, check.Refusals, "valid until just before the end")
 		clock.Advance(time.Millisecond)
-		check, err = s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1})
+		check, err = s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1}, nil)
 		require.NoError(t, err)
 		require.Equal(t, []code.CodeReason{code.CodeExpired}, reasons(check), "expired at the end")
 		require.Equal(t, "p", check.Promotion.ID)
@@ -140,7 +145,7 @@ func codeUseForms(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, c.code, c.member)
 		}
 		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
-			_, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "A", Units: 1, CartValue: &cart})
+			_, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "A", Units: 1, CartValue: &cart}, nil)
 			storetest.RequireError(t, err, store.Unprocessable, "cart_value."+member)
 		}
 		_, err := s.Redemptions.Release(t.Context(), storetest.Actor, "r", nil)

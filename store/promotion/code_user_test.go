@@ -51,7 +51,7 @@ func requireForm(t *testing.T, s *shop.Store, id, text, form string, users []str
 		require.True(t, c.Valid(), "of %s, for somebody", text)
 	}
 	for _, user := range append([]string{"", "stranger", "one", "two"}, users...) {
-		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: text, User: user, Units: 1})
+		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: text, User: user, Units: 1}, nil)
 		require.NoError(t, err)
 		good := users == nil
 		for _, u := range users {
@@ -145,7 +145,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 		_, err := d.DB.Exec(`UPDATE promotion_code SET users = '{broken' WHERE code = 'one'`)
 		require.NoError(t, err)
 		require.Len(t, codesOf(t, s, "p"), len(rows))
-		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "one", User: "one", Units: 1})
+		check, err := s.Redemptions.CheckCode(t.Context(), redeem.CodeUse{Code: "one", User: "one", Units: 1}, nil)
 		require.NoError(t, err)
 		require.Equal(t, []code.CodeReason{code.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
 		for _, row := range rows {

@@ -85,7 +85,7 @@ func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 		found, err := s.Codes.Get(ctx, listed.Code)
 		require.NoError(r, err)
 		use := redeem.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
-		check, err := s.Redemptions.CheckCode(ctx, use)
+		check, err := s.Redemptions.CheckCode(ctx, use, nil)
 		require.NoError(r, err)
 		require.Equal(r, found.Valid(), check.Valid(), "%s: %v", listed.Code, check.Refusals)
 		if found.ID == listed.ID {

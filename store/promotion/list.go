@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -57,16 +58,8 @@ func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) 
 	if f.Automatic != nil {
 		list = append(list, db.Condition{Clause: "automatic = ?", Values: []any{*f.Automatic}})
 	}
-	search, searchErr := index.NewSearch(f.Search)
-	if err == nil {
-		err = searchErr
-	}
-	if !search.Empty() {
-		for word := range strings.FieldsSeq(index.Fold(f.Search)) { // parts of words match
-			list = append(list, db.Condition{Clause: "REPLACE(name_folded, CAST(? AS TEXT), '') <> name_folded", Values: []any{word}})
-		}
-	}
-	return list, err
+	words, searchErr := index.SearchWords(f.Search)
+	return append(list, db.Containing("name_folded", words)...), cmp.Or(err, searchErr)
 }
 
 // stateCondition selects states by the rules of Promotion.StateAt.

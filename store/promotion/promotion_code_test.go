@@ -40,8 +40,8 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now},
 				[]any{c.Code, c.ConsumeUnit, c.Users(), string(c.User.AppendJSON(nil)), c.Valid(), *c.CreatedAt})
 		}
-		require.Equal(t, []any{new(5), new(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
-		require.Nil(t, codes[1].Uses())
+		require.Equal(t, []any{new(5), new(5)}, []any{codes[0].MaxUses, codes[0].RemainingUses()})
+		require.Nil(t, codes[1].RemainingUses())
 		byID, err := s.Codes.ByID(t.Context(), []string{codes[0].ID, "none"})
 		require.NoError(t, err)
 		require.Equal(t, map[string]*code.PromotionCode{codes[0].ID: codes[0]}, byID)

@@ -61,7 +61,7 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []any{new(2), usd}, []any{p.MaxApplicationsPerCart, p.MinCartValue})
 		c, err := d.Codes.Get(t.Context(), "WHOLE")
 		require.NoError(t, err)
-		require.Equal(t, []any{new(2), new(1)}, []any{c.MaxUses, c.Uses()})
+		require.Equal(t, []any{new(2), new(1)}, []any{c.MaxUses, c.RemainingUses()})
 	}
 }
 

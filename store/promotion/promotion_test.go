@@ -28,7 +28,7 @@ func TestIdempotencyInputEncoding(t *testing.T) {
 			Enabled: &yes, Start: ptr("n"), End: ptr("n"), MaxApplicationsPerCart: &five,
 			MinCartValue: []rule.AmountInput{{Currency: "USD", Minor: &number}, digits("05"), digits("none"), {}},
 			RestDetails:  json.RawMessage(`{"x":3}`), TargetCatalogIDs: []string{"a"}},
-		`[{},{"code":"A","user":["u"]},{"uses":5,"consumeUnit":"per_item","user":["u"]},{"user":[]}]`: []*code.NewCode{{},
+		`[{},{"code":"A","users":["u"]},{"maxUses":5,"consumeUnit":"per_item","users":["u"]},{"users":[]}]`: []*code.NewCode{{},
 			{Code: "A", User: code.OneCodeUser("u")},
 			{MaxUses: &five, ConsumeUnit: code.PerItem, User: code.CodeUsers([]string{"u"})}, {User: code.CodeUsers([]string{})}},
 	} {

@@ -51,7 +51,7 @@ func NewOptionTerm(name string, options []string) (store.Term, error) {
 // below. INVALID without an id and for more than MaxFilterNodes.
 func NewWithinTerm(nodeIDs []string) (store.Term, error) {
 	if len(nodeIDs) == 0 || len(nodeIDs) > MaxFilterNodes {
-		return store.Term{}, store.Invalidf([]string{"filter", "node"}, "has %d ids; use 1 to %d", len(nodeIDs), MaxFilterNodes)
+		return store.Term{}, store.Invalidf([]string{"filter", "catalog_node"}, "has %d ids; use 1 to %d", len(nodeIDs), MaxFilterNodes)
 	}
 	return store.Term{Attribute: withinNodes, Operator: "in", Values: store.CanonicalIDs(nodeIDs)}, nil
 }

@@ -62,13 +62,25 @@ func (s *Service) Get(ctx context.Context, id string) (*segment.Release, error) 
 // Monies writes amounts for people, in their order, in the first of languages, else
 // in the locale of the settings.
 func (s *Service) Monies(ctx context.Context, amounts []store.CurrencyAmount, languages []language.Tag) ([]*store.Money, error) {
+	format, err := s.MoneyFormat(ctx, languages)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*store.Money, len(amounts))
+	for i, a := range amounts {
+		list[i] = format(a)
+	}
+	return list, nil
+}
+
+// MoneyFormat returns the function by which Monies writes an amount.
+func (s *Service) MoneyFormat(ctx context.Context, languages []language.Tag) (func(store.CurrencyAmount) *store.Money, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	locale, list := amountLocale(languages, settings.Locale), make([]*store.Money, len(amounts))
-	for i, a := range amounts {
-		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, cachekey.New(locale.String(), a.Currency)).Money(a.Minor)
-	}
-	return list, nil
+	locale := amountLocale(languages, settings.Locale)
+	return func(a store.CurrencyAmount) *store.Money {
+		return price.NewFormatter(s.db.Cache, a.Currency, locale, cachekey.New(locale.String(), a.Currency)).Money(a.Minor)
+	}, nil
 }

@@ -44,15 +44,23 @@ func pagesOf[T any](l db.Listing[T], by store.SortBy, name string, where []strin
 
 // AuthoredQueries returns pages of the lists of authored resources.
 func AuthoredQueries() (list []Query) {
-	nodes := catalog.NodeList
-	nodes.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
+	filteredNodes := func(filter catalog.NodeFilter) []Query {
+		nodes := catalog.NodeList
+		nodes.Conditions, _ = filter.Conditions()
+		return pagesByID(nodes, "c005000")
+	}
+	nodes := slices.Concat(filteredNodes(catalog.NodeFilter{HierarchyID: new("h2")}), filteredNodes(catalog.NodeFilter{ParentID: new("c000007")}), filteredNodes(catalog.NodeFilter{Slugs: []string{"c000007"}}),
+		pagesOf(catalog.NodeList, store.SortUpdatedAt, "authored nodes", nil, nil, []any{int64(5000), "c005000"}))
+	redirectsFrom, redirectsTo := catalog.RedirectList, catalog.RedirectList
+	redirectsFrom.Conditions = catalog.RedirectFilter{From: []string{"c000007"}}.Conditions()
+	redirectsTo.Conditions = catalog.RedirectFilter{To: []string{"c000007"}}.Conditions()
 	drafts, products := catalog.ProductList, pagesOf(catalog.ProductList, store.SortUpdatedAt, "authored products", nil, nil, []any{int64(5000), "c005000"})
 	drafts.Conditions = catalog.ProductFilter{Status: new(catalog.ProductDraft)}.Conditions()
 	variants := catalog.ProductList
 	variants.Conditions = catalog.ProductFilter{ParentID: new("c000007")}.Conditions()
 	where, args := drafts.Where(nil, nil)
 	products = append(products, pagesOf(drafts, store.SortUpdatedAt, "drafts", where, args, []any{int64(5000), "c005000"})...)
-	return slices.Concat(products, pagesByID(catalog.ProductList, "c005000"), pagesByID(drafts, "c005000"), pagesByID(variants, "c005000"), pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
+	return slices.Concat(products, pagesByID(catalog.ProductList, "c005000"), pagesByID(drafts, "c005000"), pagesByID(variants, "c005000"), pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), nodes, pagesByID(redirectsFrom, "c005000"), pagesByID(redirectsTo, "c005000"))
 }
 
 // PromotionQueries returns pages of promotions and of one promotion's codes.

@@ -27,7 +27,7 @@ export const OfferOf = graphql(`
   }
 `)
 
-const availabilities = { IN_STOCK: 'InStock', LOW: 'LimitedAvailability', OUT: 'OutOfStock' }
+const availabilities = { IN_STOCK: 'InStock', LOW: 'LimitedAvailability', OUT: 'OutOfStock', UNTRACKED: 'InStock' }
 
 /** ProductHead is the head of a product's page, with its price and availability as https://schema.org/Product. */
 export function ProductHead({ of, path }: { of: FragmentOf<typeof OfferOf>; path: string }) {

@@ -39,8 +39,8 @@ func (c *PromotionCode) Users() []string { return c.User.Names() }
 // GlobalID returns the id that is unique across types.
 func (c *PromotionCode) GlobalID() string { return store.GlobalID(store.TypePromotionCode, c.ID) }
 
-// Uses returns the remaining uses; nil for no limit.
-func (c *PromotionCode) Uses() *int {
+// RemainingUses returns the uses that are left; nil for no limit.
+func (c *PromotionCode) RemainingUses() *int {
 	if c.MaxUses == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (c *PromotionCode) Refusals(p *rule.Promotion) (list []CodeRefusal) {
 		list = append(list, NewRefusal(CodeUsedUp, CodeArgumentCode, "is used up: its limit is %d uses", *c.MaxUses))
 	}
 	if c.ConsumeUnit == PerItem && p.Automatic {
-		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "must not have consume_unit per_item: its promotion is automatic"))
+		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "counts per item, which is not possible for an automatic promotion"))
 	}
 	return list
 }

@@ -20,8 +20,8 @@ import (
 type NewCode struct {
 	Code        string      `json:"code,omitempty"`        // empty for a random code
 	ConsumeUnit ConsumeUnit `json:"consumeUnit,omitempty"` // empty for the default of the request
-	User        CodeUser    `json:"user,omitzero"`         // who may use it
-	MaxUses     *int        `json:"uses,omitempty"`        // at least 1; nil for no limit
+	User        CodeUser    `json:"users,omitzero"`        // who may use it
+	MaxUses     *int        `json:"maxUses,omitempty"`     // at least 1; nil for no limit
 }
 
 // MarshalJSON writes the form by which idempotency keys compare inputs: a single user is a list
@@ -30,7 +30,7 @@ func (c NewCode) MarshalJSON() ([]byte, error) {
 	type plain NewCode
 	return json.Marshal(struct {
 		plain
-		User []string `json:"user,omitzero"`
+		User []string `json:"users,omitzero"`
 	}{plain(c), c.User.Names()})
 }
 

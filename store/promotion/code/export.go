@@ -71,7 +71,7 @@ func (s *Service) Export(ctx context.Context, to io.Writer, promotionID string, 
 
 func ndjsonCodes(to io.Writer) (write func(*PromotionCode) error, flush func() error) {
 	return func(c *PromotionCode) error {
-		line := &codeSource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, MaxUses: c.MaxUses, Uses: c.Uses(),
+		line := &codeSource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, MaxUses: c.MaxUses, Uses: c.RemainingUses(),
 			ConsumeUnit: string(c.ConsumeUnit), User: c.User}
 		if c.MaxUses == nil {
 			line.Used = c.Used
@@ -98,7 +98,7 @@ func csvCodes(to io.Writer) (write func(*PromotionCode) error, flush func() erro
 			if c.CreatedAt != nil {
 				created = store.FormatTime(*c.CreatedAt)
 			}
-			return w.Write([]string{store.EscapeFormula(c.Code), number(c.MaxUses), number(c.Uses()), fmt.Sprint(c.Used), string(c.ConsumeUnit), store.EscapeFormula(strings.Join(c.Users(), " ")), created})
+			return w.Write([]string{store.EscapeFormula(c.Code), number(c.MaxUses), number(c.RemainingUses()), fmt.Sprint(c.Used), string(c.ConsumeUnit), store.EscapeFormula(strings.Join(c.Users(), " ")), created})
 		}, func() error {
 			w.Flush()
 			return w.Error()

@@ -38,6 +38,7 @@ const (
 	CodeArgumentUser      CodeArgument = "user"
 	CodeArgumentUnits     CodeArgument = "units"
 	CodeArgumentCartValue CodeArgument = "cart_value" // the amount and its currency
+	CodeArgumentLines     CodeArgument = "lines"      // in place of the units and the cart total
 )
 
 // Argument returns the argument that Err names.

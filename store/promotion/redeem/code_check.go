@@ -16,7 +16,11 @@ type CodeUse struct {
 	Units     int                   // item units that it applies to, for per_item codes
 	Reference string                // of the caller, such as an order number; required to redeem
 	CartValue *store.CurrencyAmount // cart total, checked if given
+	OfLines   bool                  // Units and CartValue are those of a cart's lines, which refusals name
 }
+
+// FormatMoney writes an amount of a refusal for people.
+type FormatMoney func(store.CurrencyAmount) *store.Money
 
 // CodeCheck tells whether a use of a code would be accepted.
 type CodeCheck struct {
@@ -35,7 +39,7 @@ func (c *CodeCheck) Remaining() *int {
 	if c.Code == nil {
 		return nil
 	}
-	return c.Code.Uses()
+	return c.Code.RemainingUses()
 }
 
 // PromotionGlobalID returns the promotion's id that is unique across types; nil for an unknown
@@ -55,8 +59,8 @@ type CodeOffer struct {
 }
 
 // Check tells whether a use of the code would be accepted at a time.
-func (o CodeOffer) Check(use CodeUse, at time.Time) *CodeCheck {
-	check := &CodeCheck{Refusals: o.refusals(use, at), Code: o.Code, Promotion: o.Promotion}
+func (o CodeOffer) Check(use CodeUse, at time.Time, format FormatMoney) *CodeCheck {
+	check := &CodeCheck{Refusals: o.refusals(use, at, format), Code: o.Code, Promotion: o.Promotion}
 	if len(check.Refusals) == 0 {
 		check.UnitsApplied = o.units(use.Units)
 		if cart := use.CartValue; cart != nil {
@@ -69,8 +73,8 @@ func (o CodeOffer) Check(use CodeUse, at time.Time) *CodeCheck {
 }
 
 // refusals returns every reason why a use is refused at a time. PromotionCode.Refusals has those that
-// concern the code alone.
-func (o CodeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal) {
+// concern the code alone. format is needed for a use with a cart value.
+func (o CodeOffer) refusals(use CodeUse, at time.Time, format FormatMoney) (list []code.CodeRefusal) {
 	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, format string, args ...any) {
 		if when {
 			list = append(list, code.NewRefusal(reason, about, format, args...))
@@ -85,12 +89,20 @@ func (o CodeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal)
 	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "belongs to a disabled promotion")
 	list = append(list, c.Refusals(p)...)
 	refuse(!c.User.Includes(use.User), code.CodeWrongUser, code.CodeArgumentUser, "may not use this code: it is limited to other users")
-	refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.CodeArgumentUnits, "must be at least 1 for a code that counts per item, got %d", use.Units)
+	units, value, few, low, in := code.CodeArgumentUnits, code.CodeArgumentCartValue, "must be at least 1 for a code that counts per item, got 0", "must be at least", "must be in"
+	if use.OfLines {
+		units, value = code.CodeArgumentLines, code.CodeArgumentLines
+		few, low, in = "must have an item that the promotion applies to, because the code counts per item", "must cost together at least", "must be priced in"
+	}
+	refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, units, "%s", few)
 	if cart := use.CartValue; cart != nil {
 		minimum, ok := rule.AmountIn(p.MinCartValue, cart.Currency)
-		refuse(ok && cart.Minor < minimum, code.CodeCartTooLow, code.CodeArgumentCartValue, "must be at least %d minor units of %s, got %d", minimum, cart.Currency, cart.Minor)
-		refuse(!ok && len(p.MinCartValue) > 0, code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency with a minimum cart value, got %s", cart.Currency)
-		refuse(!p.GivesIn(cart.Currency), code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency in which the promotion gives a discount, got %s", cart.Currency)
+		if ok && cart.Minor < minimum {
+			least := store.CurrencyAmount{Currency: cart.Currency, Minor: minimum}
+			refuse(true, code.CodeCartTooLow, value, "%s %s, got %s", low, format(least).Formatted, format(*cart).Formatted)
+		}
+		refuse(!ok && len(p.MinCartValue) > 0, code.CodeNotCurrency, value, "%s a currency with a minimum cart value, got %s", in, cart.Currency)
+		refuse(!p.GivesIn(cart.Currency), code.CodeNotCurrency, value, "%s a currency in which the promotion gives a discount, got %s", in, cart.Currency)
 	}
 	return list
 }
@@ -100,7 +112,7 @@ func (o CodeOffer) units(asked int) int {
 	if o.Code.ConsumeUnit == code.PerCart {
 		return 1
 	}
-	if left := o.Code.Uses(); left != nil {
+	if left := o.Code.RemainingUses(); left != nil {
 		return min(asked, *left)
 	}
 	return asked

@@ -25,8 +25,9 @@ func NewService(d *db.DB) *Service {
 }
 
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
-// outdated when the code is redeemed. It returns INVALID or UNPROCESSABLE for an invalid use.
-func (s *Service) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
+// outdated when the code is redeemed. It returns INVALID or UNPROCESSABLE for an invalid use. format is needed for a use
+// with a cart value.
+func (s *Service) CheckCode(ctx context.Context, use CodeUse, format FormatMoney) (*CodeCheck, error) {
 	if err := use.Validate(0); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (s *Service) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error
 	if err != nil {
 		return nil, err
 	}
-	return offers[0].Check(use, now), nil
+	return offers[0].Check(use, now, format), nil
 }
 
 // CodeOffers reads codes and their promotions, with their state at a time, in two statements, or three without regard to

@@ -154,9 +154,9 @@ func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) 
 	}
 	o := w.offers[w.match.Key(use.Code)]
 	if o == nil {
-		return nil, refusalErrors(CodeOffer{}.refusals(use, w.Now))
+		return nil, refusalErrors(CodeOffer{}.refusals(use, w.Now, nil))
 	}
-	if refusals := o.refusals(use, w.Now); len(refusals) > 0 {
+	if refusals := o.refusals(use, w.Now, nil); len(refusals) > 0 {
 		return nil, refusalErrors(refusals)
 	}
 	u := &CodeUsage{ID: store.NewID(), PromotionID: o.Promotion.ID, Code: o.Code.Code, User: use.User, Reference: use.Reference,

@@ -39,13 +39,17 @@ func (a *AmountInput) Value() (*store.CurrencyAmount, *store.Error) {
 	return nil, store.Invalidf([]string{"amount"}, "must be minor units in digits, such as 5000 for 50.00 USD, got %q", store.Abbreviate(a.digits))
 }
 
+// Digits returns the amount as digits, or what was given in their place.
+func (a AmountInput) Digits() string {
+	if a.digits == "" && a.Minor != nil {
+		return strconv.FormatInt(*a.Minor, 10)
+	}
+	return a.digits
+}
+
 // MarshalJSON writes the amount as digits, the form by which idempotency keys compare inputs.
 func (a AmountInput) MarshalJSON() ([]byte, error) {
-	digits := a.digits
-	if digits == "" && a.Minor != nil {
-		digits = strconv.FormatInt(*a.Minor, 10)
-	}
-	return json.Marshal(map[string]string{"amount": digits, "currency": a.Currency})
+	return json.Marshal(map[string]string{"amount": a.Digits(), "currency": a.Currency})
 }
 
 // CheckAmounts returns the error of each invalid amount.

@@ -325,7 +325,7 @@ type ProductFilter struct {
 	// condition must hold. Only attributes that are `filterable`.
 	Attribute []AttributeFilter `json:"attribute"`
 	// By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below.
-	Node *IDFilter `json:"node"`
+	CatalogNode *IDFilter `json:"catalogNode"`
 	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
 	// More filters that must hold too, for example to require two tags.
@@ -381,8 +381,8 @@ func (v *ProductFilter) GetOption() []OptionFilter { return v.Option }
 // GetAttribute returns ProductFilter.Attribute, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetAttribute() []AttributeFilter { return v.Attribute }
 
-// GetNode returns ProductFilter.Node, and is useful for accessing the field via an interface.
-func (v *ProductFilter) GetNode() *IDFilter { return v.Node }
+// GetCatalogNode returns ProductFilter.CatalogNode, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetCatalogNode() *IDFilter { return v.CatalogNode }
 
 // GetBounds returns ProductFilter.Bounds, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }
@@ -461,6 +461,8 @@ const (
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
 	// The cart total, or its currency.
 	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
+	// The lines of the cart: what they cost, their currency or their items. In `cartPreview` too.
+	PromotionCodeArgumentLines PromotionCodeArgument = "LINES"
 )
 
 var AllPromotionCodeArgument = []PromotionCodeArgument{
@@ -468,6 +470,7 @@ var AllPromotionCodeArgument = []PromotionCodeArgument{
 	PromotionCodeArgumentUser,
 	PromotionCodeArgumentUnits,
 	PromotionCodeArgumentCartValue,
+	PromotionCodeArgumentLines,
 }
 
 // Why a code cannot be redeemed.
@@ -3116,7 +3119,7 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 	// Machine-readable reason.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument that it is about.
+	// The argument that it is about. The message names it.
 	Argument PromotionCodeArgument `json:"argument"`
 	// Explanation for people.
 	Message string `json:"message"`

@@ -90,6 +90,9 @@ CREATE INDEX hierarchy_in_order ON hierarchy (sequence, id);
 CREATE TABLE node (
     id           TEXT COLLATE "C" PRIMARY KEY,
     hierarchy_id TEXT COLLATE "C" NOT NULL,
+    parent_id    TEXT COLLATE "C" NOT NULL, -- a node, or the hierarchy
+    slug         TEXT COLLATE "C" NOT NULL,
+    name_folded  TEXT NOT NULL,
     sequence     BIGINT NOT NULL,
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
@@ -97,6 +100,9 @@ CREATE TABLE node (
 );
 CREATE INDEX node_in_order ON node (sequence, id);
 CREATE INDEX node_of_hierarchy ON node (hierarchy_id, id);
+CREATE INDEX node_of_parent ON node (parent_id, id);
+CREATE INDEX node_by_slug ON node (slug, id);
+CREATE INDEX node_by_updated ON node (updated_at, id);
 
 CREATE TABLE node_product (
     node_id    TEXT COLLATE "C" NOT NULL,
@@ -137,11 +143,15 @@ CREATE TABLE synonym (
 CREATE INDEX synonym_in_order ON synonym (sequence, id);
 
 CREATE TABLE redirect (
-    id       TEXT COLLATE "C" PRIMARY KEY,
-    sequence BIGINT NOT NULL,
-    body     TEXT NOT NULL
+    id        TEXT COLLATE "C" PRIMARY KEY,
+    sequence  BIGINT NOT NULL,
+    from_path TEXT COLLATE "C" NOT NULL,
+    to_path   TEXT COLLATE "C" NOT NULL, -- or a URL; empty if it leads to a product or node
+    body      TEXT NOT NULL
 );
 CREATE INDEX redirect_in_order ON redirect (sequence, id);
+CREATE INDEX redirect_by_from ON redirect (from_path, id);
+CREATE INDEX redirect_by_to ON redirect (to_path, id);
 
 -- A catalog that was rolled back is held at its release: only a release whose number is above held_below is served in
 -- its place. rolled_back_from is the highest release it served before.
