@@ -1197,7 +1197,7 @@ type Query {
 
   """
   Redirects as authored, by id. Slugs of the past are not among them.
-  Example: ` + "`" + `authoredRedirects(filter: {from: {eq: "shop/cups.html"}}) { nodes { to catalogNodeUuid } }` + "`" + `.
+  Example: ` + "`" + `authoredRedirects(filter: {from: {eq: "coffee-beans"}}) { nodes { to catalogNodeUuid } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   authoredRedirects(
