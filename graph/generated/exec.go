@@ -722,7 +722,7 @@ type Query {
   catalogNodes(
     "Which rows to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -2505,7 +2505,7 @@ type Hierarchy implements Node {
   children(
     "Which nodes to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -2522,7 +2522,7 @@ type Hierarchy implements Node {
   allNodes(
     "Which nodes to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -2580,6 +2580,8 @@ type CatalogNode implements Node {
   language: String!
   "What search engines show of it, and its canonical path."
   seo: Seo!
+  "Where it comes among other nodes, the lowest first, 0 to 1000000. Null without one: then it comes after those that have one."
+  position: Int
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -2592,7 +2594,7 @@ type CatalogNode implements Node {
   children(
     "Which nodes to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -5465,6 +5467,8 @@ input CatalogNodeItemInput {
   slug: String
   "Display text. At most 65536 bytes."
   description: String
+  "Where it comes among other nodes, the lowest first, 0 to 1000000. Null removes it: then it comes after those that have one."
+  position: Int
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
@@ -5680,6 +5684,8 @@ type AuthoredCatalogNode implements Node {
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
   translations: [AuthoredTranslation!]!
+  "Where it comes among other nodes, the lowest first. Null without one: then it comes after those that have one."
+  position: Int
   "Own ids of the products that come first, in order, at most 20."
   curatedProductUuids: [ID!]!
   "Number of attached products, including drafts."
@@ -6559,6 +6565,8 @@ func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context,
 		return ec.fieldContext_AuthoredCatalogNode_seo(ctx, field)
 	case "translations":
 		return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
+	case "position":
+		return ec.fieldContext_AuthoredCatalogNode_position(ctx, field)
 	case "curatedProductUuids":
 		return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
 	case "productCount":
@@ -7351,6 +7359,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_language(ctx, field)
 	case "seo":
 		return ec.fieldContext_CatalogNode_seo(ctx, field)
+	case "position":
+		return ec.fieldContext_CatalogNode_position(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -14178,6 +14188,29 @@ func (ec *executionContext) fieldContext_AuthoredCatalogNode_translations(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _AuthoredCatalogNode_position(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_position(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredCatalogNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20515,6 +20548,29 @@ func (ec *executionContext) fieldContext_CatalogNode_seo(_ context.Context, fiel
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNode_position(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_position(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -42070,7 +42126,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "position", "seo", "translations", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42119,6 +42175,13 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
+		case "position":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("position"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Position = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
 			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
@@ -48229,6 +48292,11 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "position":
+			out.Values[i] = ec._AuthoredCatalogNode_position(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "curatedProductUuids":
 			out.Values[i] = ec._AuthoredCatalogNode_curatedProductUuids(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -52381,6 +52449,11 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "position":
+			out.Values[i] = ec._CatalogNode_position(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "hasChildren":
 			out.Values[i] = ec._CatalogNode_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -574,11 +574,12 @@ var planAuthoredCatalogNode = &plan.Object{
 		"description":         {Number: 7, NonNull: true},
 		"seo":                 {Number: 8, NonNull: true},
 		"translations":        {Number: 9, NonNull: true},
-		"curatedProductUuids": {Number: 10, NonNull: true},
-		"productCount":        {Number: 11, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
-		"createdAt":           {Number: 13, NonNull: true},
-		"updatedAt":           {Number: 14, NonNull: true},
+		"position":            {Number: 10},
+		"curatedProductUuids": {Number: 11, NonNull: true},
+		"productCount":        {Number: 12, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 13, NonNull: true, Resolver: true},
+		"createdAt":           {Number: 14, NonNull: true},
+		"updatedAt":           {Number: 15, NonNull: true},
 	},
 }
 
@@ -615,15 +616,17 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
 	case 9: // translations
 		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
-	case 10: // curatedProductUuids
+	case 10: // position
+		return x.writeOInt2ᚖint(ctx, f, obj.Position)
+	case 11: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 11: // productCount
+	case 12: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredCatalogNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 12: // productUuids
+	case 13: // productUuids
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredCatalogNode_productUuids_args)
 		if !ok {
 			return false
@@ -635,9 +638,9 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 13: // createdAt
+	case 14: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 14: // updatedAt
+	case 15: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredCatalogNode")
@@ -2602,13 +2605,14 @@ var planCatalogNode = &plan.Object{
 		"publishedAt":     {Number: 8, NonNull: true},
 		"language":        {Number: 9, NonNull: true},
 		"seo":             {Number: 10, NonNull: true, Resolver: true},
-		"hasChildren":     {Number: 11, NonNull: true},
-		"hierarchy":       {Number: 12, NonNull: true, Resolver: true},
-		"parent":          {Number: 13, Resolver: true},
-		"breadcrumbs":     {Number: 14, NonNull: true, Resolver: true},
-		"children":        {Number: 15, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 16, NonNull: true, Resolver: true},
-		"products":        {Number: 17, NonNull: true, Resolver: true},
+		"position":        {Number: 11},
+		"hasChildren":     {Number: 12, NonNull: true},
+		"hierarchy":       {Number: 13, NonNull: true, Resolver: true},
+		"parent":          {Number: 14, Resolver: true},
+		"breadcrumbs":     {Number: 15, NonNull: true, Resolver: true},
+		"children":        {Number: 16, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 17, NonNull: true, Resolver: true},
+		"products":        {Number: 18, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2651,27 +2655,29 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 11: // hasChildren
+	case 11: // position
+		return x.writeOInt2ᚖint(ctx, f, obj.Position)
+	case 12: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 12: // hierarchy
+	case 13: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 13: // parent
+	case 14: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 14: // breadcrumbs
+	case 15: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 15: // children
+	case 16: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -2683,13 +2689,13 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 16: // curatedProducts
+	case 17: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 17: // products
+	case 18: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false

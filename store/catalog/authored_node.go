@@ -22,6 +22,7 @@ type AuthoredNode struct {
 	Description       string
 	SEO               SEOText
 	Translations      []*AuthoredTranslation // by language
+	Position          *int                   // among nodes; nil for none
 	CuratedProductIDs []string               // products that come first, in this order
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -39,7 +40,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	}
 	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
 	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CuratedProductIDs: a.CuratedProducts,
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), Position: a.Position, CuratedProductIDs: a.CuratedProducts,
 		CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
 

@@ -28,6 +28,7 @@ type nodeAttributes struct {
 	Name            string   `json:"name"`
 	Slug            string   `json:"slug,omitempty"`
 	Description     string   `json:"description,omitempty"`
+	Position        *int     `json:"position,omitempty"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
 	SEO             *SEOText `json:"seo,omitempty"`
 
@@ -42,8 +43,11 @@ type nodeRelationships struct {
 	Products  *authoring.LinksSource `json:"products,omitempty"`
 }
 
-// MaxCurated is the most curated products of a node.
-const MaxCurated = 20
+// MaxCurated is the most curated products of a node, and MaxPosition the highest position.
+const (
+	MaxCurated  = 20
+	MaxPosition = 1_000_000
+)
 
 func (h *hierarchySource) Key() string { return h.ID }
 
@@ -52,6 +56,9 @@ func (h *hierarchySource) Check(f *authoring.Validator) {
 	h.Attributes.check(f)
 	if len(h.Attributes.CuratedProducts) > 0 {
 		f.Add("attributes.curated_products", "are only allowed on nodes")
+	}
+	if h.Attributes.Position != nil {
+		f.Add("attributes.position", "is only allowed on nodes")
 	}
 }
 
@@ -63,6 +70,9 @@ func (n *NodeSource) Key() string { return n.ID }
 func (n *NodeSource) Check(f *authoring.Validator) {
 	f.ID("id", &n.ID)
 	n.Attributes.check(f)
+	if position := n.Attributes.Position; position != nil {
+		f.Between("attributes.position", *position, 0, MaxPosition)
+	}
 	r := &n.Relationships
 	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
 		f.Rule("relationships.hierarchy", "is required")

@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "9c33c9a78e8676a51b1c217108c85137a6231fb4bb81a1465eb8535b690875b1"
+	formatSum   = "b2b4e4203051d61674fae31009af46599eef5cee691b7535091e1ef6ce6737fd"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -240,7 +240,7 @@ CREATE TABLE release_sale (
 ) /* WITHOUT ROWID */;
 
 -- published_at is when this version of the node was first published in its catalog, in microseconds; 0 is with its
--- release. texts are those in other languages, JSON by language; empty for none.
+-- release. texts are those in other languages, JSON by language; empty for none. position is NULL for none.
 CREATE TABLE release_node (
     release_id      BIGINT NOT NULL,
     ordinal         BIGINT NOT NULL,
@@ -254,6 +254,7 @@ CREATE TABLE release_node (
     seo_title       TEXT NOT NULL DEFAULT '',
     seo_description TEXT NOT NULL DEFAULT '',
     texts           TEXT NOT NULL DEFAULT '',
+    position        BIGINT,
     created_at      BIGINT NOT NULL,
     updated_at      BIGINT NOT NULL,
     published_at    BIGINT NOT NULL DEFAULT 0,
