@@ -107,6 +107,8 @@ type AuthoredWriteResolver interface {
 type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
 
+	MainImage(ctx context.Context, obj *model.CatalogNode) (*catalog.File, error)
+
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
@@ -750,13 +752,13 @@ type Query {
 
   # Files
   """
-  A file that a product of the catalog shows, by id. Null if there is none. With the scope
+  A file that a product or node of the catalog shows, by id. Null if there is none. With the scope
   ` + "`" + `catalog:write` + "`" + `, any file that existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   file("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): File
 
   """
-  The files that products of the catalog show, by id. With the scope ` + "`" + `catalog:write` + "`" + `, all files that
+  The files that products and nodes of the catalog show, by id. With the scope ` + "`" + `catalog:write` + "`" + `, all files that
   existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   files(
@@ -2582,6 +2584,8 @@ type CatalogNode implements Node {
   seo: Seo!
   "Where it comes among other nodes, the lowest first, 0 to 1000000. Null without one: then it comes after those that have one."
   position: Int
+  "Main image. Null if it has none."
+  mainImage: File
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -5469,6 +5473,8 @@ input CatalogNodeItemInput {
   description: String
   "Where it comes among other nodes, the lowest first, 0 to 1000000. Null removes it: then it comes after those that have one."
   position: Int
+  "The main image: a file. Global id or ` + "`" + `uuid` + "`" + `."
+  mainImageId: ID
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
@@ -5686,6 +5692,8 @@ type AuthoredCatalogNode implements Node {
   translations: [AuthoredTranslation!]!
   "Where it comes among other nodes, the lowest first. Null without one: then it comes after those that have one."
   position: Int
+  "Own id of the main image, a file. Null if it has none."
+  mainImageUuid: ID
   "Own ids of the products that come first, in order, at most 20."
   curatedProductUuids: [ID!]!
   "Number of attached products, including drafts."
@@ -6567,6 +6575,8 @@ func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context,
 		return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
 	case "position":
 		return ec.fieldContext_AuthoredCatalogNode_position(ctx, field)
+	case "mainImageUuid":
+		return ec.fieldContext_AuthoredCatalogNode_mainImageUuid(ctx, field)
 	case "curatedProductUuids":
 		return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
 	case "productCount":
@@ -7361,6 +7371,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_seo(ctx, field)
 	case "position":
 		return ec.fieldContext_CatalogNode_position(ctx, field)
+	case "mainImage":
+		return ec.fieldContext_CatalogNode_mainImage(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -14211,6 +14223,29 @@ func (ec *executionContext) fieldContext_AuthoredCatalogNode_position(_ context.
 	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredCatalogNode_mainImageUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_mainImageUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MainImageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_mainImageUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredCatalogNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20571,6 +20606,38 @@ func (ec *executionContext) _CatalogNode_position(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_CatalogNode_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNode_mainImage(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_mainImage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogNode().MainImage(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_mainImage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _CatalogNode_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -42126,7 +42193,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "position", "seo", "translations", "createdAt"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "position", "mainImageId", "seo", "translations", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42182,6 +42249,13 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 				return it, err
 			}
 			it.Position = data
+		case "mainImageId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mainImageId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MainImageID = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
 			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
@@ -48297,6 +48371,11 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "mainImageUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_mainImageUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "curatedProductUuids":
 			out.Values[i] = ec._AuthoredCatalogNode_curatedProductUuids(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -52454,6 +52533,44 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "mainImage":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogNode_mainImage(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "hasChildren":
 			out.Values[i] = ec._CatalogNode_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

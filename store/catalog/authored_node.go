@@ -23,6 +23,7 @@ type AuthoredNode struct {
 	SEO               SEOText
 	Translations      []*AuthoredTranslation // by language
 	Position          *int                   // among nodes; nil for none
+	MainImageID       *string                // nil for none
 	CuratedProductIDs []string               // products that come first, in this order
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -40,7 +41,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	}
 	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
 	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), Position: a.Position, CuratedProductIDs: a.CuratedProducts,
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), Position: a.Position, MainImageID: linkedID(source.Relationships.MainImage), CuratedProductIDs: a.CuratedProducts,
 		CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
 

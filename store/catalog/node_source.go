@@ -40,6 +40,7 @@ type nodeAttributes struct {
 type nodeRelationships struct {
 	Hierarchy *authoring.LinkSource  `json:"hierarchy,omitempty"`
 	Parent    *authoring.LinkSource  `json:"parent,omitempty"`
+	MainImage *authoring.LinkSource  `json:"main_image,omitempty"`
 	Products  *authoring.LinksSource `json:"products,omitempty"`
 }
 
@@ -84,6 +85,7 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 		f.LinkType("relationships.parent.data.type", r.Parent.Data.Type, "node")
 		f.Refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
 	}
+	f.Link("relationships.main_image", r.MainImage, "file")
 	f.Links("relationships.products", r.Products, "product")
 	attached := make(map[string]bool, len(n.productIDs()))
 	if r.Products != nil {
@@ -101,11 +103,14 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 	}
 }
 
-// Keys records the products of the node, and its slug, which no other node of the hierarchy has.
+// Keys records the products and the main image of the node, and its slug, which no other node of the hierarchy has.
 func (n *NodeSource) Keys(k authoring.KeyRecorder) {
 	k.Define(authoring.KeyTarget, n.ID, "id")
 	if n.Attributes.Slug != "" {
 		k.Define(authoring.KeyNodeSlug, n.Relationships.Hierarchy.ID()+" "+n.Attributes.Slug, "attributes.slug")
+	}
+	if image := n.Relationships.MainImage.ID(); image != "" {
+		k.Use(authoring.KeyFile, image, "relationships.main_image.data.id", 0)
 	}
 	if n.Relationships.Products != nil {
 		for i, product := range n.Relationships.Products.Data {
@@ -127,6 +132,14 @@ func (a *nodeAttributes) check(f *authoring.Validator) {
 	if len(a.CuratedProducts) > MaxCurated {
 		f.Rule("attributes.curated_products", "must have at most %d products, got %d", MaxCurated, len(a.CuratedProducts))
 	}
+}
+
+// FileIDs returns the files of the node.
+func (n *NodeSource) FileIDs() []string {
+	if image := n.Relationships.MainImage.ID(); image != "" {
+		return []string{image}
+	}
+	return nil
 }
 
 func (n *NodeSource) productIDs() []string {

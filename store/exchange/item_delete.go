@@ -123,19 +123,26 @@ func (s *Service) DeleteProducts(ctx context.Context, actor store.Actor, ids []s
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.ProductKind, table: "product", noun: "the id of a product", check: productUses}, ids, dryRun)
 }
 
-// DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
-// show them, for which it reads all products.
+// DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products and nodes that
+// show them, for which it reads all of those.
 func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	found := useCounts{}
 	wanted := store.SetOf(ids)
 	if err := s.db.Snapshot(ctx, func(in db.Session) error { // not in the transaction, which others wait for
-		return eachStored(ctx, in, catalog.ProductKind, nil, func(d check.Line, _ []byte) {
-			for _, id := range store.Unique(d.Source.(*catalog.ProductSource).FileIDs()) {
-				if wanted[id] {
-					found.add(id, "product", d.Source.Key())
+		nodes := catalog.NodeKind
+		nodes.Export = catalog.ExportNodesWithoutProducts
+		for _, kind := range []authoring.Kind{catalog.ProductKind, nodes} {
+			if err := eachStored(ctx, in, kind, nil, func(d check.Line, _ []byte) {
+				for _, id := range d.Source.(interface{ FileIDs() []string }).FileIDs() {
+					if wanted[id] {
+						found.add(id, kind.Name, d.Source.Key())
+					}
 				}
+			}); err != nil {
+				return err
 			}
-		})
+		}
+		return nil
 	}); err != nil {
 		return nil, err
 	}

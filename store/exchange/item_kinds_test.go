@@ -83,6 +83,8 @@ func TestUpsertNodes(t *testing.T) {
 			{"too high a position", upsert(nil, &item{ID: new("n"), Position: new(1_000_001)}), "items.0.position must be between 0 and 1000000, got 1000001"},
 			{"a position below 0", upsert(nil, &item{ID: new("n"), Position: new(-1)}), "items.0.position must be between 0 and 1000000, got -1"},
 			{"no position", upsert(store.Nulls{"items.0.position"}, &item{ID: new("n")}), `n updated position:0->`},
+			{"a main image of no file", upsert(nil, &item{ID: new("n"), MainImageID: new("none")}), `n updated main_image_id:->"none"` + "\n" + `items.0.main_image_id refers to a file that is neither in the items nor in the store: "none".`},
+			{"no main image", upsert(store.Nulls{"items.0.main_image_id"}, &item{ID: new("n")}), `n updated main_image_id:"none"->`},
 			{"moved", upsert(nil, &item{ID: new("n"), ParentID: new("below")}), `n updated parent_id:->"below"`},
 			{"below itself", upsert(nil, &item{ID: new("top"), ParentID: new("n")}), "items.0.parent_id must not be the node itself or one of its descendants"},
 			{"in another hierarchy than its parent", upsert(nil, &item{ID: new("n"), HierarchyID: new("other")}), `items.0.parent_id must be a node of the same hierarchy, "other"; "below" is in "h"`},
@@ -357,9 +359,10 @@ func TestDeleteFilesAndPrices(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(strings.ReplaceAll(file, "%", "front"), strings.ReplaceAll(file, "%", "back"), strings.ReplaceAll(file, "%", "free"),
 			product("mug", ``, `"main_image":{"data":{"type":"file","id":"front"}},"files":{"data":[{"type":"file","id":"front"},{"type":"file","id":"back"}]}`),
 			product("cup", ``, `"main_image":{"data":{"type":"file","id":"front"}}`),
+			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"main_image":{"data":{"type":"file","id":"free"}}}}`,
 			`{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`, priceOf("SKU-MUG", "USD"), priceOf("SKU-CUP", "USD"), strings.Replace(priceOf("SKU-CUP", "EUR"), "p-SKU-CUP", "second", 1)))
 		runItemSteps(t, s, []itemStep{
-			{"files", files("back", "free", "front"), "back deleted\nfree deleted\nfront deleted\n" + `ids.0 is still used by the product "mug".` + "\n" + `ids.2 is still used by the product "cup" and 1 more.`},
+			{"files", files("back", "free", "front"), "back deleted\nfree deleted\nfront deleted\n" + `ids.0 is still used by the product "mug".` + "\n" + `ids.1 is still used by the node "n".` + "\n" + `ids.2 is still used by the product "cup" and 1 more.`},
 			{"unknown files", files("back"), `ids.0 is not the id of a file: "back"`},
 			{"none", files(), "ids must have between 1 and 1000 elements, got 0"},
 			{"a price by id", prices(&key{ID: new("p-SKU-MUG")}), "p-SKU-MUG deleted"},

@@ -23,6 +23,7 @@ type CatalogNodeItemInput struct {
 	Slug         *string                      `json:"slug,omitempty"`
 	Description  *string                      `json:"description,omitempty"`
 	Position     *int                         `json:"position,omitempty"`
+	MainImageID  *string                      `json:"mainImageId,omitempty"`
 	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
 	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
 	CreatedAt    *time.Time                   `json:"createdAt,omitempty"`
@@ -124,6 +125,7 @@ func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
 	put(p, "position", "attributes.position", item.Position)
+	putLink(p, "main_image_id", "relationships.main_image", "file", item.MainImageID)
 	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
 }

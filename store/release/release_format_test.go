@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "b2b4e4203051d61674fae31009af46599eef5cee691b7535091e1ef6ce6737fd"
+	formatSum   = "faa36b62789e0a3cdae11945bbab03c9cf0a54dc2bc61df22c3804bd9c47b41e"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -39,6 +39,7 @@ type CatalogNode struct {
 	UpdatedAt   time.Time
 	PublishedAt time.Time // of this version of the node, in this catalog
 	Position    *int      // among nodes; nil comes last
+	MainImageID string    // a file, which the release may not have; empty for none
 	Language    string    // of NodeText: the release's base language, unless Localized chose another
 
 	Texts    map[string]catalog.NodeText `json:"-"` // in other languages
@@ -63,7 +64,7 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
 	return n.ID == other.ID && n.Kind == other.Kind && n.NodeText == other.NodeText && maps.Equal(n.Texts, other.Texts) && n.Slug == other.Slug &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
-		comparePosition(n, other) == 0 && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
+		comparePosition(n, other) == 0 && n.MainImageID == other.MainImageID && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
 
 // comparePosition compares nodes by position; those without one come last.
@@ -84,6 +85,7 @@ type Tree struct {
 	ByID   map[string]*CatalogNode
 
 	bySlug map[string][]*CatalogNode // last updated first, then by id
+	images map[string]bool           // ids of the main images
 }
 
 func (t *Tree) Size() int { return 450 * len(t.Nodes) }
@@ -91,7 +93,7 @@ func (t *Tree) Size() int { return 450 * len(t.Nodes) }
 // NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
 // with all below them.
 func NewTree(nodes []*CatalogNode) *Tree {
-	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes)), bySlug: make(map[string][]*CatalogNode, len(nodes))}
+	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes)), bySlug: make(map[string][]*CatalogNode, len(nodes)), images: map[string]bool{}}
 	for _, node := range nodes {
 		t.ByID[node.ID] = node
 	}
@@ -112,6 +114,9 @@ func NewTree(nodes []*CatalogNode) *Tree {
 	for _, node := range t.Listed {
 		if parent := t.ByID[node.ParentID]; parent != nil {
 			parent.children = append(parent.children, node)
+		}
+		if node.MainImageID != "" {
+			t.images[node.MainImageID] = true
 		}
 		if node.Slug != "" {
 			t.bySlug[node.Slug] = append(t.bySlug[node.Slug], node)
@@ -199,7 +204,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Language: r.Release.Locale}
 		var created, updated, published int64
 		var texts string
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts, &n.Position)
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts, &n.Position, &n.MainImageID)
 		if err == nil && texts != "" {
 			err = json.Unmarshal([]byte(texts), &n.Texts)
 		}
@@ -209,7 +214,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts, position
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts, position, main_image_id
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, holder)
 	if err != nil {
 		return nil, err

@@ -62,3 +62,40 @@ func TestNodesAreListedByPosition(t *testing.T) {
 		}
 	})
 }
+
+// TestMainImagesOfNodes: a release shows the main images of its nodes, and the files that only nodes show.
+func TestMainImagesOfNodes(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		for name, options := range map[string][]func(*shop.Config){"deltas": nil, "complete releases": {storetest.WithoutDeltas}} {
+			t.Run(name, func(t *testing.T) {
+				s := backend.Open(t, options...)
+				const file = `{"type":"file","id":"%","file_name":"%.jpg","link":{"href":"https://files.example/%.jpg"}}`
+				node := func(image string) string {
+					return `{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"main_image":{"data":{"type":"file","id":"` + image + `"}}}}`
+				}
+				storetest.Import(t, s, storetest.JoinLines(strings.ReplaceAll(file, "%", "front"), strings.ReplaceAll(file, "%", "back"),
+					`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, node("front"), `{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"]}}`))
+				storetest.Publish(t, s, "main")
+				requireImage := func(want string) {
+					t.Helper()
+					v := storetest.View(t, s, release.ShopperContext{})
+					n, err := v.Node(t.Context(), "n")
+					require.NoError(t, err)
+					require.Equal(t, want, n.MainImageID)
+					for _, query := range []release.FileQuery{{}, {IDs: []string{"front", "back"}}} {
+						shown, err := v.Files(t.Context(), query)
+						require.NoError(t, err)
+						require.Len(t, shown.Items, 1)
+						require.Equal(t, want, shown.Items[0].ID)
+					}
+				}
+				requireImage("front")
+				storetest.Import(t, s, node("back")+"\n")
+				requireImage("front")
+				storetest.Publish(t, s, "main")
+				requireImage("back")
+			})
+		}
+	})
+}
