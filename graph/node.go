@@ -8,6 +8,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
@@ -162,6 +163,20 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 	ids := keysOf(all, (*model.CatalogNode).NodeID)
 	curated, err := v.CuratedByNode(ctx, unique(ids))
 	return model.NewBatchOfLists[model.Product](model.ValuesByKey(ids, curated)), err
+}
+
+func (r catalogNodeResolver) MainImage(ctx context.Context, obj *model.CatalogNode) (*catalog.File, error) {
+	return model.Load(ctx, obj.BatchRow, "mainImage", r.Resolver, (*Resolver).nodeImages)
+}
+
+func (r *Resolver) nodeImages(ctx context.Context, all []*model.CatalogNode) ([]*catalog.File, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := keysOf(all, func(n *model.CatalogNode) string { return n.MainImageID })
+	files, err := v.FilesByID(ctx, unique(ids))
+	return model.ValuesByKey(ids, files), err
 }
 
 // childrenOf is the filter for the direct children of a node.

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -186,5 +187,19 @@ func TestNothingIsFoundWithoutACatalog(t *testing.T) {
 			{name: "stock needs none", query: `{ stocks { totalCount nodes { uuid } timestamps { createdAt updatedAt } } }`, data: `{"stocks":{"totalCount":0,"nodes":[],"timestamps":{"createdAt":null,"updatedAt":null}}}`},
 			{name: "nor do settings", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":25,"currency":"USD","locale":"en"}}`},
 		})
+	})
+}
+
+// A node shows its position and its main image; both are null without one, and for an image that is no file.
+func TestPositionsAndImagesOfNodes(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		none := strings.ReplaceAll(storetest.ChangedShopLine("node", "empty", `"id":"photo-2"`, `"id":"photo-9"`), `"id":"empty"`, `"id":"bare"`)
+		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+none)
+		shown := s.Post(t, `{ empty: catalogNode(by: {id: "empty"}) { position mainImage { uuid href } } bare: catalogNode(by: {id: "bare"}) { position mainImage { uuid } }
+			tools: catalogNode(by: {id: "tools"}) { position mainImage { uuid } } authoredCatalogNode(id: "bare") { position mainImageUuid } }`, nil)
+		require.JSONEq(t, `{
+			"empty": {"position": 7, "mainImage": {"uuid": "photo-2", "href": "https://cdn.example/glue?a=1&b=2"}}, "bare": {"position": 7, "mainImage": null},
+			"tools": {"position": null, "mainImage": null}, "authoredCatalogNode": {"position": 7, "mainImageUuid": "photo-9"}}`, string(shown.Data))
 	})
 }

@@ -36,7 +36,7 @@ var fullItems = map[string]struct{ key, item string }{
 		"componentProductIds":["anvil"],"components":[{"key":"c","name":"C","options":[{"productId":"anvil"}]}],"related":[{"kind":"k","productIds":["anvil"]}],
 		"seo":{"title":"T","description":"D"},"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}],
 		"attributes":[{"key":"brand","value":"LG"}],"customInputs":{"a":1},"extensions":{"a":1},"shopperAttributes":{"a":1},"createdAt":"2024-01-01T00:00:00Z"}`},
-	"catalogNodesUpsert": {`{"id":"n"}`, `{"hierarchyId":"attic","parentId":"box","name":"N","slug":"n","description":"D","seo":{"title":"T","description":"D"},
+	"catalogNodesUpsert": {`{"id":"n"}`, `{"hierarchyId":"attic","parentId":"box","name":"N","slug":"n","description":"D","position":1,"mainImageId":"f","seo":{"title":"T","description":"D"},
 		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},
 	"hierarchiesUpsert": {`{"id":"h"}`, `{"name":"N","slug":"n","description":"D","seo":{"title":"T","description":"D"},
 		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},

@@ -51,6 +51,8 @@ func references() []reference {
 		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "none"}]`, "items.0.hierarchyId", required},
 		{"catalogNodesUpsert", `items: [{id: "n", name: "N", parentId: "none"}]`, "items.0.parentId", required},
 		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "attic", parentId: "none"}]`, "items.0.parentId", required},
+		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "attic", mainImageId: "none"}]`, "items.0.mainImageId", later},
+		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "attic", mainImageId: "none"}]`, "items.0.mainImageId", later},
 		{"catalogNodesDelete", `ids: ["none"]`, "ids.0", acted},
 		{"catalogNodeProductsAttach", `id: "none", productIds: ["anvil"]`, "id", acted},
 		{"catalogNodeProductsAttach", `id: "box", productIds: ["none"]`, "productIds.0", required},

@@ -107,6 +107,8 @@ type AuthoredWriteResolver interface {
 type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
 
+	MainImage(ctx context.Context, obj *model.CatalogNode) (*catalog.File, error)
+
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
@@ -735,7 +737,7 @@ type Query {
   catalogNodes(
     "Which rows to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -763,13 +765,13 @@ type Query {
 
   # Files
   """
-  A file that a product of the catalog shows, by id. Null if there is none. With the scope
+  A file that a product or node of the catalog shows, by id. Null if there is none. With the scope
   ` + "`" + `catalog:write` + "`" + `, any file that existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   file("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): File
 
   """
-  The files that products of the catalog show, by id. With the scope ` + "`" + `catalog:write` + "`" + `, all files that
+  The files that products and nodes of the catalog show, by id. With the scope ` + "`" + `catalog:write` + "`" + `, all files that
   existed when the catalog was published. Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
   files(
@@ -2593,7 +2595,7 @@ type Hierarchy implements Node {
   children(
     "Which nodes to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -2610,7 +2612,7 @@ type Hierarchy implements Node {
   allNodes(
     "Which nodes to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -2668,6 +2670,10 @@ type CatalogNode implements Node {
   language: String!
   "What search engines show of it, and its canonical path."
   seo: Seo!
+  "Where it comes among other nodes, the lowest first, 0 to 1000000. Null without one: then it comes after those that have one."
+  position: Int
+  "Main image. Null if it has none."
+  mainImage: File
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -2680,7 +2686,7 @@ type CatalogNode implements Node {
   children(
     "Which nodes to return."
     filter: CatalogNodeFilter
-    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    "Default: by position, then name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
     orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
@@ -5645,6 +5651,10 @@ input CatalogNodeItemInput {
   slug: String
   "Display text. At most 65536 bytes."
   description: String
+  "Where it comes among other nodes, the lowest first, 0 to 1000000. Null removes it: then it comes after those that have one."
+  position: Int
+  "The main image: a file. Global id or ` + "`" + `uuid` + "`" + `."
+  mainImageId: ID
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
@@ -5860,6 +5870,10 @@ type AuthoredCatalogNode implements Node {
   seo: AuthoredSeo!
   "Texts in other languages, as authored, by language."
   translations: [AuthoredTranslation!]!
+  "Where it comes among other nodes, the lowest first. Null without one: then it comes after those that have one."
+  position: Int
+  "Own id of the main image, a file. Null if it has none."
+  mainImageUuid: ID
   "Own ids of the products that come first, in order, at most 20."
   curatedProductUuids: [ID!]!
   "Number of attached products, including drafts."
@@ -6756,6 +6770,10 @@ func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context,
 		return ec.fieldContext_AuthoredCatalogNode_seo(ctx, field)
 	case "translations":
 		return ec.fieldContext_AuthoredCatalogNode_translations(ctx, field)
+	case "position":
+		return ec.fieldContext_AuthoredCatalogNode_position(ctx, field)
+	case "mainImageUuid":
+		return ec.fieldContext_AuthoredCatalogNode_mainImageUuid(ctx, field)
 	case "curatedProductUuids":
 		return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
 	case "productCount":
@@ -7588,6 +7606,10 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_language(ctx, field)
 	case "seo":
 		return ec.fieldContext_CatalogNode_seo(ctx, field)
+	case "position":
+		return ec.fieldContext_CatalogNode_position(ctx, field)
+	case "mainImage":
+		return ec.fieldContext_CatalogNode_mainImage(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -14553,6 +14575,52 @@ func (ec *executionContext) fieldContext_AuthoredCatalogNode_translations(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _AuthoredCatalogNode_position(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_position(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_mainImageUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_mainImageUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MainImageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_mainImageUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredCatalogNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21185,6 +21253,61 @@ func (ec *executionContext) fieldContext_CatalogNode_seo(_ context.Context, fiel
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Seo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNode_position(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_position(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogNode_mainImage(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_mainImage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogNode().MainImage(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_mainImage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_File(ctx, field)
 		},
 	}
 	return fc, nil
@@ -43146,7 +43269,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations", "createdAt"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "position", "mainImageId", "seo", "translations", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -43195,6 +43318,20 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
+		case "position":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("position"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Position = data
+		case "mainImageId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mainImageId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MainImageID = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
 			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
@@ -49522,6 +49659,16 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "position":
+			out.Values[i] = ec._AuthoredCatalogNode_position(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "mainImageUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_mainImageUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "curatedProductUuids":
 			out.Values[i] = ec._AuthoredCatalogNode_curatedProductUuids(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -53834,6 +53981,49 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 				}()
 				res = ec._CatalogNode_seo(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "position":
+			out.Values[i] = ec._CatalogNode_position(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "mainImage":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogNode_mainImage(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -574,11 +574,13 @@ var planAuthoredCatalogNode = &plan.Object{
 		"description":         {Number: 7, NonNull: true},
 		"seo":                 {Number: 8, NonNull: true},
 		"translations":        {Number: 9, NonNull: true},
-		"curatedProductUuids": {Number: 10, NonNull: true},
-		"productCount":        {Number: 11, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 12, NonNull: true, Resolver: true},
-		"createdAt":           {Number: 13, NonNull: true},
-		"updatedAt":           {Number: 14, NonNull: true},
+		"position":            {Number: 10},
+		"mainImageUuid":       {Number: 11},
+		"curatedProductUuids": {Number: 12, NonNull: true},
+		"productCount":        {Number: 13, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 14, NonNull: true, Resolver: true},
+		"createdAt":           {Number: 15, NonNull: true},
+		"updatedAt":           {Number: 16, NonNull: true},
 	},
 }
 
@@ -615,15 +617,19 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
 	case 9: // translations
 		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
-	case 10: // curatedProductUuids
+	case 10: // position
+		return x.writeOInt2ᚖint(ctx, f, obj.Position)
+	case 11: // mainImageUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.MainImageID)
+	case 12: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 11: // productCount
+	case 13: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredCatalogNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 12: // productUuids
+	case 14: // productUuids
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredCatalogNode_productUuids_args)
 		if !ok {
 			return false
@@ -635,9 +641,9 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 13: // createdAt
+	case 15: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 14: // updatedAt
+	case 16: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredCatalogNode")
@@ -2717,13 +2723,15 @@ var planCatalogNode = &plan.Object{
 		"publishedAt":     {Number: 8, NonNull: true},
 		"language":        {Number: 9, NonNull: true},
 		"seo":             {Number: 10, NonNull: true, Resolver: true},
-		"hasChildren":     {Number: 11, NonNull: true},
-		"hierarchy":       {Number: 12, NonNull: true, Resolver: true},
-		"parent":          {Number: 13, Resolver: true},
-		"breadcrumbs":     {Number: 14, NonNull: true, Resolver: true},
-		"children":        {Number: 15, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 16, NonNull: true, Resolver: true},
-		"products":        {Number: 17, NonNull: true, Resolver: true},
+		"position":        {Number: 11},
+		"mainImage":       {Number: 12, Resolver: true},
+		"hasChildren":     {Number: 13, NonNull: true},
+		"hierarchy":       {Number: 14, NonNull: true, Resolver: true},
+		"parent":          {Number: 15, Resolver: true},
+		"breadcrumbs":     {Number: 16, NonNull: true, Resolver: true},
+		"children":        {Number: 17, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 18, NonNull: true, Resolver: true},
+		"products":        {Number: 19, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2766,27 +2774,35 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 11: // hasChildren
+	case 11: // position
+		return x.writeOInt2ᚖint(ctx, f, obj.Position)
+	case 12: // mainImage
+		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.CatalogNode().MainImage(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
+	case 13: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 12: // hierarchy
+	case 14: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 13: // parent
+	case 15: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 14: // breadcrumbs
+	case 16: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 15: // children
+	case 17: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -2798,13 +2814,13 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 16: // curatedProducts
+	case 18: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 17: // products
+	case 19: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false

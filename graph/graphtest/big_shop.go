@@ -57,7 +57,7 @@ func BigShop(t testing.TB) string {
 		}
 	}
 	node := func(id, hierarchy string, products ...string) {
-		add(`{"type":"node","id":%q,"attributes":{"name":%q},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":%q}},"products":{"data":[%s]}}}`, id, id, hierarchy, strings.Join(products, ","))
+		add(`{"type":"node","id":%q,"attributes":{"name":%q},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":%q}},"main_image":{"data":{"type":"file","id":%q}},"products":{"data":[%s]}}}`, id, id, hierarchy, image("of-"+id), strings.Join(products, ","))
 	}
 	for i, hierarchy := range hierarchies {
 		add(`{"type":"hierarchy","id":%q,"attributes":{"name":%q}}`, hierarchy, hierarchy)

@@ -22,6 +22,8 @@ type AuthoredNode struct {
 	Description       string
 	SEO               SEOText
 	Translations      []*AuthoredTranslation // by language
+	Position          *int                   // among nodes; nil for none
+	MainImageID       *string                // nil for none
 	CuratedProductIDs []string               // products that come first, in this order
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -39,7 +41,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	}
 	a := &source.Attributes
 	return &AuthoredNode{ID: source.ID, HierarchyID: source.Relationships.Hierarchy.ID(), ParentID: source.parentID(),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CuratedProductIDs: a.CuratedProducts,
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), Position: a.Position, MainImageID: linkedID(source.Relationships.MainImage), CuratedProductIDs: a.CuratedProducts,
 		CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
 

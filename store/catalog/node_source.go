@@ -28,6 +28,7 @@ type nodeAttributes struct {
 	Name            string   `json:"name"`
 	Slug            string   `json:"slug,omitempty"`
 	Description     string   `json:"description,omitempty"`
+	Position        *int     `json:"position,omitempty"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
 	SEO             *SEOText `json:"seo,omitempty"`
 
@@ -39,6 +40,7 @@ type nodeAttributes struct {
 type nodeRelationships struct {
 	Hierarchy *authoring.LinkSource  `json:"hierarchy,omitempty"`
 	Parent    *authoring.LinkSource  `json:"parent,omitempty"`
+	MainImage *authoring.LinkSource  `json:"main_image,omitempty"`
 	Products  *authoring.LinksSource `json:"products,omitempty"`
 }
 
@@ -47,8 +49,11 @@ func (n *NodeSource) parentID() string {
 	return cmp.Or(n.Relationships.Parent.ID(), n.Relationships.Hierarchy.ID())
 }
 
-// MaxCurated is the most curated products of a node.
-const MaxCurated = 20
+// MaxCurated is the most curated products of a node, and MaxPosition the highest position.
+const (
+	MaxCurated  = 20
+	MaxPosition = 1_000_000
+)
 
 func (h *hierarchySource) Key() string { return h.ID }
 
@@ -57,6 +62,9 @@ func (h *hierarchySource) Check(f *authoring.Validator) {
 	h.Attributes.check(f)
 	if len(h.Attributes.CuratedProducts) > 0 {
 		f.Add("attributes.curated_products", "are only allowed on nodes")
+	}
+	if h.Attributes.Position != nil {
+		f.Add("attributes.position", "is only allowed on nodes")
 	}
 }
 
@@ -68,6 +76,9 @@ func (n *NodeSource) Key() string { return n.ID }
 func (n *NodeSource) Check(f *authoring.Validator) {
 	f.ID("id", &n.ID)
 	n.Attributes.check(f)
+	if position := n.Attributes.Position; position != nil {
+		f.Between("attributes.position", *position, 0, MaxPosition)
+	}
 	r := &n.Relationships
 	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
 		f.Rule("relationships.hierarchy", "is required")
@@ -79,6 +90,7 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 		f.LinkType("relationships.parent.data.type", r.Parent.Data.Type, "node")
 		f.Refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
 	}
+	f.Link("relationships.main_image", r.MainImage, "file")
 	f.Links("relationships.products", r.Products, "product")
 	attached := make(map[string]bool, len(n.productIDs()))
 	if r.Products != nil {
@@ -96,11 +108,14 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 	}
 }
 
-// Keys records the products of the node, and its slug, which no other node of the hierarchy has.
+// Keys records the products and the main image of the node, and its slug, which no other node of the hierarchy has.
 func (n *NodeSource) Keys(k authoring.KeyRecorder) {
 	k.Define(authoring.KeyTarget, n.ID, "id")
 	if n.Attributes.Slug != "" {
 		k.Define(authoring.KeyNodeSlug, n.Relationships.Hierarchy.ID()+" "+n.Attributes.Slug, "attributes.slug")
+	}
+	if image := n.Relationships.MainImage.ID(); image != "" {
+		k.Use(authoring.KeyFile, image, "relationships.main_image.data.id", 0)
 	}
 	if n.Relationships.Products != nil {
 		for i, product := range n.Relationships.Products.Data {
@@ -122,6 +137,14 @@ func (a *nodeAttributes) check(f *authoring.Validator) {
 	if len(a.CuratedProducts) > MaxCurated {
 		f.Rule("attributes.curated_products", "must have at most %d products, got %d", MaxCurated, len(a.CuratedProducts))
 	}
+}
+
+// FileIDs returns the files of the node.
+func (n *NodeSource) FileIDs() []string {
+	if image := n.Relationships.MainImage.ID(); image != "" {
+		return []string{image}
+	}
+	return nil
 }
 
 func (n *NodeSource) productIDs() []string {

@@ -65,7 +65,7 @@ type deletionPlan struct {
 
 // referrers are the types of resources that can refer to those of a type.
 var referrers = map[string][]string{
-	"product": {"product", "node", "product-price"}, "file": {"product"}, "hierarchy": {"node", "catalog"}, "node": {"node"},
+	"product": {"product", "node", "product-price"}, "file": {"product", "node"}, "hierarchy": {"node", "catalog"}, "node": {"node"},
 	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product"}, "attribute": {"product"}, "catalog": {"catalog_rule"},
 }
 

@@ -34,6 +34,8 @@ func TestImportDeletes(t *testing.T) {
 			{"a product", []string{deletes("product", "glue")}, []string{"product glue"}, []string{`1 id is still used by the node "sale"`}, nil},
 			{"a product that others use", []string{deletes("product", "anvil")}, []string{"product anvil"}, []string{`1 id is still used by the node "tools" and 3 more`}, nil},
 			{"a file", []string{deletes("file", "photo-1")}, []string{"file photo-1"}, []string{`1 id is still used by the product "anvil"`}, nil},
+			{"a file that a node shows", []string{deletes("file", "photo-2"), storetest.ChangedShopLine("product", "glue", `"id":"photo-2"`, `"id":"photo-1"`),
+				storetest.ChangedShopLine("product", "anvil", `,{"type":"file","id":"photo-2"}`, ``)}, []string{"file photo-2"}, []string{`1 id is still used by the node "empty"`}, nil},
 			{"a hierarchy with nodes", []string{deletes("hierarchy", "attic")}, nil, nil, []string{`1 id cannot be deleted: it is used by the node "box"; change or delete that first`}},
 			{"a hierarchy and its nodes", []string{deletes("hierarchy", "attic"), deletes("node", "box")}, []string{"hierarchy attic", "node box"}, nil, nil},
 			{"a node with a child", []string{deletes("node", "tools")}, nil, nil, []string{`1 id cannot be deleted: it is used by the node "hand-tools"`}},

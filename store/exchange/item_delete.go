@@ -124,11 +124,24 @@ func (s *Service) DeleteProducts(ctx context.Context, actor store.Actor, ids []s
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.ProductKind, table: "product", noun: "the id of a product", check: productUses}, ids, dryRun)
 }
 
-// DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
-// show them, for which it reads all products.
+// DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products and nodes that
+// show them, for which it reads all of those.
 func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	scan := productScan{wanted: store.SetOf(ids), uses: (*catalog.ProductSource).FileIDs}
-	if err := s.scanProducts(ctx, &scan); err != nil {
+	if err := s.db.Snapshot(ctx, func(in db.Session) error {
+		if err := scan.all(ctx, in); err != nil {
+			return err
+		}
+		nodes := catalog.NodeKind
+		nodes.Export = catalog.ExportNodesWithoutProducts
+		return eachStored(ctx, in, nodes, nil, func(d check.Line, _ []byte) {
+			for _, id := range d.Source.(*catalog.NodeSource).FileIDs() {
+				if scan.wanted[id] {
+					scan.found.add(id, "node", d.Source.Key())
+				}
+			}
+		})
+	}); err != nil {
 		return nil, err
 	}
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: scan.warn}, ids, dryRun)

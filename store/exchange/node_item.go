@@ -22,6 +22,8 @@ type CatalogNodeItemInput struct {
 	Name         *string                      `json:"name,omitempty"`
 	Slug         *string                      `json:"slug,omitempty"`
 	Description  *string                      `json:"description,omitempty"`
+	Position     *int                         `json:"position,omitempty"`
+	MainImageID  *string                      `json:"mainImageId,omitempty"`
 	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
 	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
 	CreatedAt    *time.Time                   `json:"createdAt,omitempty"`
@@ -122,6 +124,8 @@ func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
+	put(p, "position", "attributes.position", item.Position)
+	putLink(p, "main_image_id", "relationships.main_image", "file", item.MainImageID)
 	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
 }

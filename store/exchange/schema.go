@@ -74,6 +74,7 @@ var relations = map[string]string{
 	"redirect.attributes.to":                "Required without relationships.target, else absent.",
 	"redirect.relationships.target":         "Required without attributes.to, else absent.",
 	"hierarchy.attributes.curated_products": "Must be empty. Curated products belong to nodes.",
+	"hierarchy.attributes.position":         "Must be absent. Positions belong to nodes.",
 }
 
 // kindSchema is the schema of a resource type.

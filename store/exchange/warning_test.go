@@ -124,6 +124,8 @@ func warningCases() []warningCase {
 		{"a link of another type", []string{tree, mug}, []string{nodeOf(``, `{"type":"file","id":"mug"}`)}, []string{`1 node relationships.products.data.0.type: should be product, got "file"`}},
 		{"an unknown image and file", nil, []string{product("mug", ``, `"main_image":{"data":{"type":"file","id":"f"}},"files":{"data":[{"type":"file","id":"g"}]}`)},
 			[]string{`1 product relationships.files.data.0.id: refers to a file`, `1 product relationships.main_image.data.id: refers to a file`}},
+		{"an unknown image of a node", []string{tree}, []string{`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"main_image":{"data":{"type":"file","id":"f"}}}}`},
+			[]string{`1 node relationships.main_image.data.id: refers to a file`}},
 		{"an unknown parent", nil, []string{child("s")}, []string{`1 product relationships.parent.data.id: refers to a product that is neither`}},
 		{"an option of the parent", []string{product("parent", variations, ``)}, []string{child("s")}, nil},
 		{"an option that is not the parent's", []string{product("parent", variations, ``)}, []string{child("xl")}, []string{`1 product attributes.options.0: is not an option of the parent "parent": "xl"`}},

@@ -261,7 +261,7 @@ func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*s
 		}
 		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Slug: source.Attributes.Slug,
 			NodeText: source.Attributes.Text(), Texts: source.Attributes.Texts(),
-			HierarchyID: id, CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated), Curated: source.Attributes.CuratedProducts}
+			HierarchyID: id, CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated), Position: source.Attributes.Position, MainImageID: source.Relationships.MainImage.ID(), Curated: source.Attributes.CuratedProducts}
 		if node.Kind == segment.KindNode {
 			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}

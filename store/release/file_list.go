@@ -13,11 +13,11 @@ import (
 // FileQuery requests a page of files of a release, by id.
 type FileQuery struct {
 	IDs  []string // at most MaxFilterValues; nil is all
-	All  bool     // including files that no product shows
+	All  bool     // including files that no product or node shows
 	Page store.Page
 }
 
-// Files lists files of the release that its products show. All is for those who
+// Files lists files of the release that its products and nodes show. All is for those who
 // may write the catalog. INVALID for too many ids.
 func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalog.File], error) {
 	if len(query.IDs) > store.MaxFilterValues {

@@ -32,7 +32,7 @@ func NewNodeTerm(attribute, operator string, values []string) (store.Term, error
 // NodeQuery requests a page of nodes.
 type NodeQuery struct {
 	Filter NodeFilter
-	Sort   store.Sort // by id, name, created_at or updated_at; the default is by name, or by last update if the filter has ids
+	Sort   store.Sort // by id, name, created_at or updated_at; the default is by position, name and id, or by last update if the filter has ids
 	Page   store.Page
 }
 
@@ -69,7 +69,7 @@ func (f NodeFilter) record(reads *dependency.Recorder) {
 }
 
 // among returns the nodes with the filter's ids and parent. They are in the order
-// of the tree, unless the filter has ids. The time is linear in the ids.
+// of Tree.Listed, unless the filter has ids. The time is linear in the ids.
 func (f NodeFilter) among(t *segment.Tree) []*segment.CatalogNode {
 	switch {
 	case f.IDs != nil:
@@ -83,7 +83,7 @@ func (f NodeFilter) among(t *segment.Tree) []*segment.CatalogNode {
 	case f.ParentID != "":
 		return t.Children(f.ParentID)
 	}
-	return slices.Clone(t.Nodes)
+	return slices.Clone(t.Listed)
 }
 
 // keeps reports whether a node meets the other conditions, which compare the base text.
@@ -121,14 +121,14 @@ func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	return order <= 0
 }
 
-// sort sorts nodes, which are sorted by name already unless the filter has ids.
+// sort sorts nodes, which are in the default order already unless the filter has ids.
 func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 	switch {
 	case q.Sort.By == store.SortDefault && q.Filter.IDs != nil:
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
-	case q.Sort.By == store.SortName && q.Filter.IDs != nil:
+	case q.Sort.By == store.SortName:
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
 	case q.Sort.By == store.SortID:
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.ID, b.ID) })

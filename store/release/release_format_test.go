@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "9c33c9a78e8676a51b1c217108c85137a6231fb4bb81a1465eb8535b690875b1"
+	formatSum   = "faa36b62789e0a3cdae11945bbab03c9cf0a54dc2bc61df22c3804bd9c47b41e"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -40,7 +40,7 @@ const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":
 {"type":"node","id":"paints","attributes":{"name":"Paints","created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"workshop"}},"products":{"data":[{"type":"product","id":"easel"},{"type":"product","id":"chalk"}]}}}
 {"type":"node","id":"sale","attributes":{"name":"Sale","curated_products":["drill-draft"],"created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},"products":{"data":[{"type":"product","id":"glue"},{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}
 {"type":"node","id":"box","attributes":{"name":"Box","created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"ink-unlisted"}]}}}
-{"type":"node","id":"empty","attributes":{"name":"Empty","created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}}}
+{"type":"node","id":"empty","attributes":{"name":"Empty","position":7,"created_at":"2023-01-07T08:00:00.000Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},"main_image":{"data":{"type":"file","id":"photo-2"}}}}
 {"type":"synonym","id":"lutes","attributes":{"kind":"equivalent","terms":["zither","cittern"]}}
 {"type":"synonym","id":"organ","attributes":{"kind":"one_way","locale":"fr","term":"harmonium","terms":["pipe organ","melodeon"]}}
 {"type":"redirect","id":"old-tools","attributes":{"from":"old-tools"},"relationships":{"target":{"data":{"type":"node","id":"tools"}}}}

@@ -85,7 +85,7 @@ var tables = []table{
 	}},
 	{"node", []string{"hierarchy"}, []column{
 		top("id", textCell), linkTo("hierarchy", "hierarchy", linkCell), linkTo("parent", "node", linkCell), attribute("name", textCell), attribute("slug", textCell), attribute("description", textCell),
-		linkTo("products", "product", linksCell), attribute("curated_products", listCell), attribute("created_at", wordCell),
+		linkTo("main_image", "file", linkCell), linkTo("products", "product", linksCell), attribute("curated_products", listCell), attribute("position", numberCell), attribute("created_at", wordCell),
 		at("seo.title", "attributes.seo.title", textCell), at("seo.description", "attributes.seo.description", textCell),
 		at("name:*", "attributes.locales.*.name", textCell), at("description:*", "attributes.locales.*.description", textCell),
 		at("seo.title:*", "attributes.locales.*.seo.title", textCell), at("seo.description:*", "attributes.locales.*.seo.description", textCell),

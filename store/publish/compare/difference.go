@@ -166,6 +166,8 @@ type shownNode struct {
 	CreatedAt   string          `json:"created_at"`
 	UpdatedAt   string          `json:"updated_at"`
 	Curated     []string        `json:"curated_products"`
+	Position    *int            `json:"position,omitempty"`
+	MainImageID string          `json:"main_image_id,omitempty"`
 
 	Translations map[string]catalog.NodeText `json:"translations,omitempty"`
 }
@@ -185,7 +187,7 @@ func (c *Comparison) describedNodes(ctx context.Context) ([]resourceChange[descr
 				kind = ResourceHierarchy
 			}
 			found[n.ID] = described{kind, n.Name, string(store.Encode(shownNode{n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, slices.Concat([]string{}, n.Ancestors),
-				n.HasChildren(), n.SEO, store.FormatTime(n.CreatedAt), store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Texts}))}
+				n.HasChildren(), n.SEO, store.FormatTime(n.CreatedAt), store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Position, n.MainImageID, n.Texts}))}
 		}
 		return found, err
 	}, sameBody)

@@ -122,13 +122,13 @@ func (r *Reader) filesIn(ctx context.Context, ids []string) (map[string]*catalog
 	})
 }
 
-// FilesShown is FilesByID for the files that products of the release show.
+// FilesShown is FilesByID for the files that products and nodes of the release show.
 func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	files, err := r.FilesByID(ctx, ids)
 	if err != nil {
 		return files, err
 	}
-	shown, err := r.has(ctx, ShownFile, store.ValidIDs(ids))
+	shown, err := r.shownFiles(ctx, ids)
 	for id := range files {
 		if !shown[id] {
 			delete(files, id)
@@ -137,7 +137,23 @@ func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*cata
 	return files, err
 }
 
-// FileIDs returns the ids of all files, or of those that products show, in
+// shownFiles reports which files products or nodes of the release show.
+func (r *Reader) shownFiles(ctx context.Context, ids []string) (map[string]bool, error) {
+	r.Reads.Add(AnyNode)
+	tree, err := r.ReadTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := r.has(ctx, ShownFile, store.ValidIDs(ids))
+	for _, id := range ids {
+		if err == nil && tree.images[id] {
+			shown[id] = true
+		}
+	}
+	return shown, err
+}
+
+// FileIDs returns the ids of all files, or of those that products and nodes show, in
 // order.
 func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 	r.Reads.Add(AnyFile)
@@ -146,6 +162,7 @@ func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 		key.Number = 1
 	} else {
 		r.Reads.Add(AnyProduct)
+		r.Reads.Add(AnyNode)
 	}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
@@ -157,7 +174,7 @@ func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 		return nil, err
 	}
 	if !all {
-		shown, err := r.has(ctx, ShownFile, ids)
+		shown, err := r.shownFiles(ctx, ids)
 		if err != nil {
 			return nil, err
 		}

@@ -38,10 +38,12 @@ type CatalogNode struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	PublishedAt time.Time // of this version of the node, in this catalog
+	Position    *int      // among nodes; nil comes last
+	MainImageID string    // a file, which the release may not have; empty for none
 	Language    string    // of NodeText: the release's base language, unless Localized chose another
 
 	Texts    map[string]catalog.NodeText `json:"-"` // in other languages
-	Place    int                         `json:"-"` // in the tree
+	Place    int                         `json:"-"` // in Tree.Nodes
 	children []*CatalogNode
 	Curated  []string `json:"-"` // while publishing
 }
@@ -62,16 +64,28 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
 	return n.ID == other.ID && n.Kind == other.Kind && n.NodeText == other.NodeText && maps.Equal(n.Texts, other.Texts) && n.Slug == other.Slug &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
-		n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
+		comparePosition(n, other) == 0 && n.MainImageID == other.MainImageID && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
 
-// Tree is all nodes of a release, in the order in which they are listed: by
-// name, in the root collation, then id.
+// comparePosition compares nodes by position; those without one come last.
+func comparePosition(a, b *CatalogNode) int {
+	position := func(n *CatalogNode) int {
+		if n.Position == nil {
+			return catalog.MaxPosition + 1
+		}
+		return *n.Position
+	}
+	return cmp.Compare(position(a), position(b))
+}
+
+// Tree is all nodes of a release.
 type Tree struct {
-	Nodes []*CatalogNode
-	ByID  map[string]*CatalogNode
+	Nodes  []*CatalogNode // by name, in the root collation, then id
+	Listed []*CatalogNode // by position, then as Nodes
+	ByID   map[string]*CatalogNode
 
 	bySlug map[string][]*CatalogNode // last updated first, then by id
+	images map[string]bool           // ids of the main images
 }
 
 func (t *Tree) Size() int { return 450 * len(t.Nodes) }
@@ -79,7 +93,7 @@ func (t *Tree) Size() int { return 450 * len(t.Nodes) }
 // NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
 // with all below them.
 func NewTree(nodes []*CatalogNode) *Tree {
-	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes)), bySlug: make(map[string][]*CatalogNode, len(nodes))}
+	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes)), bySlug: make(map[string][]*CatalogNode, len(nodes)), images: map[string]bool{}}
 	for _, node := range nodes {
 		t.ByID[node.ID] = node
 	}
@@ -92,9 +106,17 @@ func NewTree(nodes []*CatalogNode) *Tree {
 		node.Ancestors, node.Place = ancestors, len(t.Nodes)
 		t.Nodes = append(t.Nodes, node)
 	}
-	for _, node := range t.Nodes {
+	t.Listed = t.Nodes
+	if !slices.IsSortedFunc(t.Nodes, comparePosition) {
+		t.Listed = slices.Clone(t.Nodes)
+		slices.SortStableFunc(t.Listed, comparePosition)
+	}
+	for _, node := range t.Listed {
 		if parent := t.ByID[node.ParentID]; parent != nil {
 			parent.children = append(parent.children, node)
+		}
+		if node.MainImageID != "" {
+			t.images[node.MainImageID] = true
 		}
 		if node.Slug != "" {
 			t.bySlug[node.Slug] = append(t.bySlug[node.Slug], node)
@@ -144,7 +166,7 @@ func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 	return ids, true
 }
 
-// Children returns the nodes directly below a node, in order.
+// Children returns the nodes directly below a node, in the order of Listed.
 func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
 
 // ProductLists returns the names of all lists of products of a release with these nodes.
@@ -158,7 +180,7 @@ func (t *Tree) ProductLists() []string {
 	return names
 }
 
-// SortNodes sorts nodes in the order of a Tree.
+// SortNodes sorts nodes in the order of Tree.Nodes.
 func SortNodes(nodes []*CatalogNode) {
 	collator, buffer := collate.New(language.Und), collate.Buffer{}
 	keys := make(map[string][]byte, len(nodes))
@@ -182,7 +204,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Language: r.Release.Locale}
 		var created, updated, published int64
 		var texts string
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts)
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts, &n.Position, &n.MainImageID)
 		if err == nil && texts != "" {
 			err = json.Unmarshal([]byte(texts), &n.Texts)
 		}
@@ -192,7 +214,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts, position, main_image_id
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, holder)
 	if err != nil {
 		return nil, err

@@ -45,3 +45,27 @@ func TestTreeAtPath(t *testing.T) {
 	require.Equal(t, "women-shoes", tree.WithSlug("shoes").ID, "the one updated last")
 	require.Nil(t, tree.WithSlug(""))
 }
+
+func TestTreeListsByPosition(t *testing.T) {
+	t.Parallel()
+	node := func(id, parent string, position *int) *segment.CatalogNode {
+		return &segment.CatalogNode{ID: id, ParentID: parent, Kind: segment.KindNode, Position: position}
+	}
+	root := node("root", "", nil)
+	root.Kind = segment.KindHierarchy
+	tree := segment.NewTree([]*segment.CatalogNode{node("a", "root", nil), node("b", "root", new(20)), node("c", "d", new(3)), node("d", "root", new(0)), root, node("e", "root", new(20)), node("f", "d", nil)})
+	ids := func(nodes []*segment.CatalogNode) (ids []string) {
+		for _, n := range nodes {
+			ids = append(ids, n.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{"a", "b", "c", "d", "root", "e", "f"}, ids(tree.Nodes))
+	require.Equal(t, []string{"d", "c", "b", "e", "a", "root", "f"}, ids(tree.Listed))
+	require.Equal(t, []string{"d", "b", "e", "a"}, ids(tree.Children("root")))
+	require.Equal(t, []string{"c", "f"}, ids(tree.Children("d")))
+	moved := *tree.ByID["d"]
+	require.True(t, moved.SameContent(tree.ByID["d"]))
+	moved.Position = nil
+	require.False(t, moved.SameContent(tree.ByID["d"]))
+}

@@ -3209,7 +3209,7 @@ func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetHref() string { return v
 
 // ShopFilesQueryResponse is returned by ShopFilesQuery on success.
 type ShopFilesQueryResponse struct {
-	// The files that products of the catalog show, by id. With the scope `catalog:write`, all files that
+	// The files that products and nodes of the catalog show, by id. With the scope `catalog:write`, all files that
 	// existed when the catalog was published. Needs the scope `catalog:read`.
 	Files *ShopFilesQueryFilesFileConnection `json:"files"`
 }

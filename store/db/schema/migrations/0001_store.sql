@@ -250,7 +250,7 @@ CREATE TABLE release_sale (
 ) /* WITHOUT ROWID */;
 
 -- published_at is when this version of the node was first published in its catalog, in microseconds; 0 is with its
--- release. texts are those in other languages, JSON by language; empty for none.
+-- release. texts are those in other languages, JSON by language; empty for none. position is NULL for none, main_image_id is empty.
 CREATE TABLE release_node (
     release_id      BIGINT NOT NULL,
     ordinal         BIGINT NOT NULL,
@@ -264,6 +264,8 @@ CREATE TABLE release_node (
     seo_title       TEXT NOT NULL DEFAULT '',
     seo_description TEXT NOT NULL DEFAULT '',
     texts           TEXT NOT NULL DEFAULT '',
+    position        BIGINT,
+    main_image_id   TEXT COLLATE "C" NOT NULL DEFAULT '',
     created_at      BIGINT NOT NULL,
     updated_at      BIGINT NOT NULL,
     published_at    BIGINT NOT NULL DEFAULT 0,
