@@ -88,7 +88,7 @@ type Tree struct {
 	images map[string]bool           // ids of the main images
 }
 
-func (t *Tree) Size() int { return 450 * len(t.Nodes) }
+func (t *Tree) Size() int { return 450*len(t.Nodes) + 64*len(t.images) }
 
 // NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
 // with all below them.
