@@ -166,7 +166,7 @@ func (a authored) write(t *testing.T, s *graphtest.Service, outcome string) {
 		mutation, item string
 		rows           []map[string]any
 	}{{"attributesUpsert", "AttributeItemInput", a.attributes}, {"filesUpsert", "FileItemInput", a.files}, {"hierarchiesUpsert", "HierarchyItemInput", a.hierarchies}, {"catalogNodesUpsert", "CatalogNodeItemInput", a.nodes}, {"productsUpsert", "ProductItemInput", a.products},
-		{"priceBooksUpsert", "PriceBookItemInput", a.pricebooks}, {"priceModifiersUpsert", "PriceModifierItemInput", a.modifiers},
+		{"pricebooksUpsert", "PricebookItemInput", a.pricebooks}, {"priceModifiersUpsert", "PriceModifierItemInput", a.modifiers},
 		{"pricesUpsert", "PriceItemInput", a.prices}, {"salesUpsert", "SaleItemInput", a.sales}, {"synonymsUpsert", "SynonymItemInput", a.synonyms}, {"redirectsUpsert", "RedirectItemInput", a.redirects}} {
 		for rows := range slices.Chunk(kind.rows, 200) {
 			var items []any

@@ -19,12 +19,12 @@ func (r mutationResolver) ProductsDelete(ctx context.Context, input generated.De
 	return writeItems(ctx, "Mutation.productsDelete", store.TypeAuthoredProduct, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeleteProducts)
 }
 
-func (r mutationResolver) PriceBooksUpsert(ctx context.Context, input generated.PriceBooksUpsertInput) (*model.AuthoringPayload, error) {
-	return upsertItems(ctx, "Mutation.priceBooksUpsert", store.TypePricebook, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPricebooks)
+func (r mutationResolver) PricebooksUpsert(ctx context.Context, input generated.PricebooksUpsertInput) (*model.AuthoringPayload, error) {
+	return upsertItems(ctx, "Mutation.pricebooksUpsert", store.TypePricebook, input.IdempotencyKey, input, input.Items, input.DryRun, r.store.Exchange.UpsertPricebooks)
 }
 
-func (r mutationResolver) PriceBooksDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
-	return writeItems(ctx, "Mutation.priceBooksDelete", store.TypePricebook, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeletePricebooks)
+func (r mutationResolver) PricebooksDelete(ctx context.Context, input generated.DeletionInput) (*model.AuthoringPayload, error) {
+	return writeItems(ctx, "Mutation.pricebooksDelete", store.TypePricebook, input.IdempotencyKey, input, localIDs(input.Ids), input.DryRun, r.store.Exchange.DeletePricebooks)
 }
 
 func (r mutationResolver) PriceModifiersUpsert(ctx context.Context, input generated.PriceModifiersUpsertInput) (*model.AuthoringPayload, error) {

@@ -42,7 +42,7 @@ var fullItems = map[string]struct{ key, item string }{
 		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},
 	"filesUpsert":      {`{"id":"f"}`, `{"fileName":"f.jpg","mimeType":"image/jpeg","public":true,"href":"https://f.example/f.jpg","width":1,"height":1}`},
 	"attributesUpsert": {`{"key":"a"}`, `{"label":"A","labels":[{"locale":"fr","label":"A"}],"type":"NUMBER","unit":"kg","filterable":true,"searchable":true,"sortable":true}`},
-	"priceBooksUpsert": {`{"id":"b"}`, `{"name":"B","description":"D"}`},
+	"pricebooksUpsert": {`{"id":"b"}`, `{"name":"B","description":"D"}`},
 	"salesUpsert":      {`{"pricebookId":"standard","sku":"ANVIL","name":"s"}`, `{"validFrom":"2024-01-01T00:00:00Z","validTo":"2025-01-01T00:00:00Z","amounts":[{"money":{"currency":"USD","amount":"1"}}]}`},
 	"synonymsUpsert":   {`{"id":"s"}`, `{"kind":"ONE_WAY","locale":"en","term":"a","terms":["b"]}`},
 

@@ -255,7 +255,7 @@ func (m shopMaker) write() {
 		curated, _ := object(node, "attributes")["curated_products"].([]any)
 		m.send("catalogNodeCurate", "", map[string]any{"id": node["id"], "productIds": append([]any{}, curated...)})
 	}
-	m.upsert("priceBooksUpsert", m.items("pricebook", func(_, attributes map[string]any) map[string]any { return picked(attributes, "name", "description") }))
+	m.upsert("pricebooksUpsert", m.items("pricebook", func(_, attributes map[string]any) map[string]any { return picked(attributes, "name", "description") }))
 	m.upsert("priceModifiersUpsert", m.items("price_modifier", modifierItem))
 	m.writePrices()
 	m.upsert("synonymsUpsert", m.items("synonym", func(_, attributes map[string]any) map[string]any {

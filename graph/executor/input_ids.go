@@ -63,7 +63,7 @@ var idsOfInputs = []struct {
 	{"Catalog", catalogKind, []string{"id"}},
 	{"Hierarch", hierarchyKind, []string{"id", "ids"}},
 	{"Promotion", promotionKind, []string{"id"}},
-	{"PriceBook", pricebookKind, []string{"id", "ids"}},
+	{"Pricebook", pricebookKind, []string{"id", "ids"}},
 	{"PriceModifier", modifierKind, []string{"id", "ids"}},
 	{"Price", priceKind, []string{"id"}},
 	{"AttributesDelete", attributeKind, []string{"ids"}},

@@ -175,8 +175,8 @@ type MutationResolver interface {
 	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodeCuratePayload, error)
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*model.AuthoringPayload, error)
 	ProductsDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
-	PriceBooksUpsert(ctx context.Context, input PriceBooksUpsertInput) (*model.AuthoringPayload, error)
-	PriceBooksDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
+	PricebooksUpsert(ctx context.Context, input PricebooksUpsertInput) (*model.AuthoringPayload, error)
+	PricebooksDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	PriceModifiersUpsert(ctx context.Context, input PriceModifiersUpsertInput) (*model.AuthoringPayload, error)
 	PriceModifiersDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*model.AuthoringPayload, error)
@@ -420,14 +420,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMoneyInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
-		ec.unmarshalInputPriceBookItemInput,
-		ec.unmarshalInputPriceBooksUpsertInput,
 		ec.unmarshalInputPriceBounds,
 		ec.unmarshalInputPriceItemInput,
 		ec.unmarshalInputPriceKeyInput,
 		ec.unmarshalInputPriceModifierItemInput,
 		ec.unmarshalInputPriceModifiersUpsertInput,
 		ec.unmarshalInputPriceTierInput,
+		ec.unmarshalInputPricebookItemInput,
+		ec.unmarshalInputPricebooksUpsertInput,
 		ec.unmarshalInputPricesDeleteInput,
 		ec.unmarshalInputPricesUpsertInput,
 		ec.unmarshalInputProductAttributeInput,
@@ -1450,10 +1450,10 @@ type Mutation {
   Creates price books, and changes members of existing ones: up to 1000, all or none. ` + "`" + `pricesUpsert` + "`" + ` sets their
   prices, and catalogs use them by ` + "`" + `catalogUpdate` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
-  priceBooksUpsert("The input." input: PriceBooksUpsertInput!): AuthoringPayload
+  pricebooksUpsert("The input." input: PricebooksUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 price books, all or none, that have no prices and that no catalog uses. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  priceBooksDelete("The input." input: DeletionInput!): DeletionPayload
+  pricebooksDelete("The input." input: DeletionInput!): DeletionPayload
 
   """
   Creates price modifiers, and changes members of existing ones: up to 1000, all or none. Products name them in
@@ -4900,7 +4900,7 @@ type SynonymEdge {
 
 # Authored prices, files, attributes and redirects
 
-"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `priceBooksUpsert` + "`" + ` and by import."
+"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `pricebooksUpsert` + "`" + ` and by import."
 type Pricebook implements Node {
   "Global id."
   id: ID!
@@ -5427,9 +5427,9 @@ input RelatedProductsInput {
 }
 
 "Price books to create or change."
-input PriceBooksUpsertInput {
+input PricebooksUpsertInput {
   "1 to 1000 price books, each once."
-  items: [PriceBookItemInput!]!
+  items: [PricebookItemInput!]!
   "True writes nothing, and returns what would be written."
   dryRun: Boolean! = false
   "Idempotency key."
@@ -5437,7 +5437,7 @@ input PriceBooksUpsertInput {
 }
 
 "A price book, or what changes of it. An absent member keeps its value, null clears it. A new price book needs ` + "`" + `name` + "`" + `."
-input PriceBookItemInput {
+input PricebookItemInput {
   "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: a new price book."
   id: ID
   "Display name. At most 1024 bytes."
@@ -10156,34 +10156,6 @@ func (ec *executionContext) field_Mutation_jobCancel_args(ctx context.Context, r
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_priceBooksDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (DeletionInput, error) {
-			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Mutation_priceBooksUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (PriceBooksUpsertInput, error) {
-			return ec.unmarshalNPriceBooksUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceBooksUpsertInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
 func (ec *executionContext) field_Mutation_priceModifiersDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -10204,6 +10176,34 @@ func (ec *executionContext) field_Mutation_priceModifiersUpsert_args(ctx context
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (PriceModifiersUpsertInput, error) {
 			return ec.unmarshalNPriceModifiersUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceModifiersUpsertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_pricebooksDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeletionInput, error) {
+			return ec.unmarshalNDeletionInput2porticoᚋgraphᚋgeneratedᚐDeletionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_pricebooksUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PricebooksUpsertInput, error) {
+			return ec.unmarshalNPricebooksUpsertInput2porticoᚋgraphᚋgeneratedᚐPricebooksUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -27873,17 +27873,17 @@ func (ec *executionContext) fieldContext_Mutation_productsDelete(ctx context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_priceBooksUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_pricebooksUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_priceBooksUpsert(ctx, field)
+			return ec.fieldContext_Mutation_pricebooksUpsert(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PriceBooksUpsert(ctx, fc.Args["input"].(PriceBooksUpsertInput))
+			return ec.Resolvers.Mutation().PricebooksUpsert(ctx, fc.Args["input"].(PricebooksUpsertInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
@@ -27893,7 +27893,7 @@ func (ec *executionContext) _Mutation_priceBooksUpsert(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_priceBooksUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_pricebooksUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
@@ -27910,24 +27910,24 @@ func (ec *executionContext) fieldContext_Mutation_priceBooksUpsert(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_priceBooksUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_pricebooksUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_priceBooksDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_pricebooksDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_priceBooksDelete(ctx, field)
+			return ec.fieldContext_Mutation_pricebooksDelete(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PriceBooksDelete(ctx, fc.Args["input"].(DeletionInput))
+			return ec.Resolvers.Mutation().PricebooksDelete(ctx, fc.Args["input"].(DeletionInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
@@ -27937,7 +27937,7 @@ func (ec *executionContext) _Mutation_priceBooksDelete(ctx context.Context, fiel
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_priceBooksDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_pricebooksDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
@@ -27954,7 +27954,7 @@ func (ec *executionContext) fieldContext_Mutation_priceBooksDelete(ctx context.C
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_priceBooksDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_pricebooksDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -45017,98 +45017,6 @@ func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPriceBookItemInput(ctx context.Context, obj any) (exchange.PriceBookItemInput, error) {
-	var it exchange.PriceBookItemInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "name", "description"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputPriceBooksUpsertInput(ctx context.Context, obj any) (PriceBooksUpsertInput, error) {
-	var it PriceBooksUpsertInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["dryRun"]; !present {
-		asMap["dryRun"] = false
-	}
-
-	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "items":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
-			data, err := ec.unmarshalNPriceBookItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInputᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Items = data
-		case "dryRun":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DryRun = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputPriceBounds(ctx context.Context, obj any) (model.PriceBounds, error) {
 	var it model.PriceBounds
 	if obj == nil {
@@ -45393,6 +45301,98 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Money = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPricebookItemInput(ctx context.Context, obj any) (exchange.PricebookItemInput, error) {
+	var it exchange.PricebookItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPricebooksUpsertInput(ctx context.Context, obj any) (PricebooksUpsertInput, error) {
+	var it PricebooksUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNPricebookItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPricebookItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -57535,16 +57535,16 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "priceBooksUpsert":
+		case "pricebooksUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_priceBooksUpsert(ctx, field)
+				return ec._Mutation_pricebooksUpsert(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "priceBooksDelete":
+		case "pricebooksDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_priceBooksDelete(ctx, field)
+				return ec._Mutation_pricebooksDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -68183,30 +68183,6 @@ func (ec *executionContext) unmarshalNPriceAmountInput2ᚖporticoᚋstoreᚋexch
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNPriceBookItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInputᚄ(ctx context.Context, v any) ([]*exchange.PriceBookItemInput, error) {
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*exchange.PriceBookItemInput, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPriceBookItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInput(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) unmarshalNPriceBookItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceBookItemInput(ctx context.Context, v any) (*exchange.PriceBookItemInput, error) {
-	res, err := ec.unmarshalInputPriceBookItemInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNPriceBooksUpsertInput2porticoᚋgraphᚋgeneratedᚐPriceBooksUpsertInput(ctx context.Context, v any) (PriceBooksUpsertInput, error) {
-	res, err := ec.unmarshalInputPriceBooksUpsertInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalNPriceItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceItemInputᚄ(ctx context.Context, v any) ([]*exchange.PriceItemInput, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -68394,6 +68370,30 @@ func (ec *executionContext) marshalNPricebookEdge2ᚕporticoᚋgraphᚋmodelᚐE
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNPricebookItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPricebookItemInputᚄ(ctx context.Context, v any) ([]*exchange.PricebookItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PricebookItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPricebookItemInput2ᚖporticoᚋstoreᚋexchangeᚐPricebookItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPricebookItemInput2ᚖporticoᚋstoreᚋexchangeᚐPricebookItemInput(ctx context.Context, v any) (*exchange.PricebookItemInput, error) {
+	res, err := ec.unmarshalInputPricebookItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPricebooksUpsertInput2porticoᚋgraphᚋgeneratedᚐPricebooksUpsertInput(ctx context.Context, v any) (PricebooksUpsertInput, error) {
+	res, err := ec.unmarshalInputPricebooksUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNPricesDeleteInput2porticoᚋgraphᚋgeneratedᚐPricesDeleteInput(ctx context.Context, v any) (PricesDeleteInput, error) {

@@ -384,20 +384,20 @@ type JobCancelPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Price books to create or change.
-type PriceBooksUpsertInput struct {
-	// 1 to 1000 price books, each once.
-	Items []*exchange.PriceBookItemInput `json:"items"`
+// Price modifiers to create or change.
+type PriceModifiersUpsertInput struct {
+	// 1 to 1000 price modifiers, each once.
+	Items []*exchange.PriceModifierItemInput `json:"items"`
 	// True writes nothing, and returns what would be written.
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Price modifiers to create or change.
-type PriceModifiersUpsertInput struct {
-	// 1 to 1000 price modifiers, each once.
-	Items []*exchange.PriceModifierItemInput `json:"items"`
+// Price books to create or change.
+type PricebooksUpsertInput struct {
+	// 1 to 1000 price books, each once.
+	Items []*exchange.PricebookItemInput `json:"items"`
 	// True writes nothing, and returns what would be written.
 	DryRun bool `json:"dryRun"`
 	// Idempotency key.

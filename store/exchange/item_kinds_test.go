@@ -379,7 +379,7 @@ func TestDeleteFilesAndPrices(t *testing.T) {
 func TestUpsertAndDeletePricebooks(t *testing.T) {
 	t.Parallel()
 	type (
-		item = exchange.PriceBookItemInput
+		item = exchange.PricebookItemInput
 		did  = func(*shop.Store, bool) (*exchange.ItemsWritten, error)
 	)
 	upsert := func(nulls store.Nulls, items ...*item) did {

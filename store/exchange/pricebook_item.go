@@ -8,8 +8,8 @@ import (
 	"portico/store/db"
 )
 
-// PriceBookItemInput is a price book in priceBooksUpsert: what changes of it.
-type PriceBookItemInput struct {
+// PricebookItemInput is a price book in pricebooksUpsert: what changes of it.
+type PricebookItemInput struct {
 	ID          *string `json:"id,omitempty"`
 	Name        *string `json:"name,omitempty"`
 	Description *string `json:"description,omitempty"`
@@ -17,7 +17,7 @@ type PriceBookItemInput struct {
 
 // UpsertPricebooks creates price books and changes members of existing ones, all or none. An item without an id is a
 // new price book.
-func (s *Service) UpsertPricebooks(ctx context.Context, actor store.Actor, items []*PriceBookItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+func (s *Service) UpsertPricebooks(ctx context.Context, actor store.Actor, items []*PricebookItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PricebookKind, count: len(items),

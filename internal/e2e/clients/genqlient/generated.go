@@ -1720,7 +1720,7 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 // ShopCartQueryNodesPricebook includes the requested fields of the GraphQL type Pricebook.
 // The GraphQL type's documentation follows.
 //
-// A price book: a set of prices, which catalogs use by priority. Price books are written by `priceBooksUpsert` and by import.
+// A price book: a set of prices, which catalogs use by priority. Price books are written by `pricebooksUpsert` and by import.
 type ShopCartQueryNodesPricebook struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6592,7 +6592,7 @@ func (v *ShopThingQueryNodeJob) GetId() string { return v.Id }
 // ShopThingQueryNodePricebook includes the requested fields of the GraphQL type Pricebook.
 // The GraphQL type's documentation follows.
 //
-// A price book: a set of prices, which catalogs use by priority. Price books are written by `priceBooksUpsert` and by import.
+// A price book: a set of prices, which catalogs use by priority. Price books are written by `pricebooksUpsert` and by import.
 type ShopThingQueryNodePricebook struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
