@@ -54,29 +54,27 @@ func (r authoredCatalogNodeResolver) ProductUuids(ctx context.Context, obj *mode
 	})
 }
 
-func (r mutationResolver) CatalogNodeProductsAttach(ctx context.Context, input generated.CatalogNodeProductsAttachInput) (*generated.CatalogNodeProductsAttachPayload, error) {
+func (r mutationResolver) CatalogNodeProductsAttach(ctx context.Context, input generated.CatalogNodeProductsInput) (*generated.CatalogNodePayload, error) {
 	return changeProducts(ctx, "Mutation.catalogNodeProductsAttach", input, r.store.Catalogs.AttachProducts)
 }
 
-func (r mutationResolver) CatalogNodeProductsDetach(ctx context.Context, input generated.CatalogNodeProductsDetachInput) (*generated.CatalogNodeProductsDetachPayload, error) {
-	payload, err := changeProducts(ctx, "Mutation.catalogNodeProductsDetach", generated.CatalogNodeProductsAttachInput(input), r.store.Catalogs.DetachProducts)
-	return (*generated.CatalogNodeProductsDetachPayload)(payload), err
+func (r mutationResolver) CatalogNodeProductsDetach(ctx context.Context, input generated.CatalogNodeProductsInput) (*generated.CatalogNodePayload, error) {
+	return changeProducts(ctx, "Mutation.catalogNodeProductsDetach", input, r.store.Catalogs.DetachProducts)
 }
 
-func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeCurateInput) (*generated.CatalogNodeCuratePayload, error) {
-	payload, err := changeProducts(ctx, "Mutation.catalogNodeCurate", generated.CatalogNodeProductsAttachInput(input), r.store.Catalogs.CurateProducts)
-	return (*generated.CatalogNodeCuratePayload)(payload), err
+func (r mutationResolver) CatalogNodeCurate(ctx context.Context, input generated.CatalogNodeProductsInput) (*generated.CatalogNodePayload, error) {
+	return changeProducts(ctx, "Mutation.catalogNodeCurate", input, r.store.Catalogs.CurateProducts)
 }
 
 // changeProducts runs a mutation that changes which products a node has.
-func changeProducts(ctx context.Context, coordinate string, input generated.CatalogNodeProductsAttachInput,
-	change func(ctx context.Context, actor store.Actor, id string, productIDs []string) (*catalog.AuthoredNode, error)) (*generated.CatalogNodeProductsAttachPayload, error) {
+func changeProducts(ctx context.Context, coordinate string, input generated.CatalogNodeProductsInput,
+	change func(ctx context.Context, actor store.Actor, id string, productIDs []string) (*catalog.AuthoredNode, error)) (*generated.CatalogNodePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, coordinate, input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	node, userErrs, err := nodePayload(change(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.CatalogNodeProductsAttachPayload{CatalogNode: node, UserErrors: userErrs}, err
+	return &generated.CatalogNodePayload{CatalogNode: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogNodeProductsSet(ctx context.Context, input generated.CatalogNodeProductsSetInput) (*generated.CatalogNodeProductsSetPayload, error) {

@@ -34,7 +34,7 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 	})
 }
 
-func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {
+func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogPayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
@@ -42,10 +42,10 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	created, err := r.store.Catalogs.Create(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
-	return &generated.CatalogCreatePayload{Catalog: created, UserErrors: userErrs}, err
+	return &generated.CatalogPayload{Catalog: created, UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
+func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogPayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	updated, err := r.store.Catalogs.Update(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	userErrs, err := userErrors(err)
-	return &generated.CatalogUpdatePayload{Catalog: updated, UserErrors: userErrs}, err
+	return &generated.CatalogPayload{Catalog: updated, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {

@@ -101,17 +101,17 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
+func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleasePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	release, err := singleRow[model.CatalogRelease](r.store.Releases.Serve(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
 	userErrs, err := userErrors(err)
-	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
+	return &generated.CatalogReleasePayload{Release: release, UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input generated.CatalogReleaseUpdateInput) (*generated.CatalogReleaseUpdatePayload, error) {
+func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input generated.CatalogReleaseUpdateInput) (*generated.CatalogReleasePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogReleaseUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
@@ -119,5 +119,5 @@ func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input genera
 	update := publish.ReleaseUpdate{Nulls: opctx.Nulls(ctx), Label: input.Label, Note: input.Note, Retained: input.Retained}
 	release, err := singleRow[model.CatalogRelease](r.store.Publisher.UpdateRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID), update))
 	userErrs, err := userErrors(err)
-	return &generated.CatalogReleaseUpdatePayload{Release: release, UserErrors: userErrs}, err
+	return &generated.CatalogReleasePayload{Release: release, UserErrors: userErrs}, err
 }

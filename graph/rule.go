@@ -31,7 +31,7 @@ func (r ruleResolver) Catalog(ctx context.Context, obj *model.CatalogRule) (*cat
 	return catalogOf(ctx, r.Resolver, "CatalogRule.catalog", obj.BatchRow)
 }
 
-func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
+func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRulePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
@@ -41,10 +41,10 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: valuesOf(input.Schedules)}))
 	userErrs, err := userErrors(err)
-	return &generated.CatalogRuleCreatePayload{CatalogRule: rule, UserErrors: userErrs}, err
+	return &generated.CatalogRulePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
+func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRulePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 	}
 	rule, err := singleRow[model.CatalogRule](r.store.Catalogs.UpdateRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change))
 	userErrs, err := userErrors(err)
-	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: userErrs}, err
+	return &generated.CatalogRulePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {

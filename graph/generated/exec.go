@@ -159,20 +159,20 @@ type MutationResolver interface {
 	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
 	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
-	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
-	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
+	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogPayload, error)
+	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogPayload, error)
 	CatalogDelete(ctx context.Context, input CatalogDeleteInput) (*CatalogDeletePayload, error)
-	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
-	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
+	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRulePayload, error)
+	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRulePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
 	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*model.AuthoringPayload, error)
 	HierarchiesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	CatalogNodesUpsert(ctx context.Context, input CatalogNodesUpsertInput) (*model.AuthoringPayload, error)
 	CatalogNodesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
-	CatalogNodeProductsAttach(ctx context.Context, input CatalogNodeProductsAttachInput) (*CatalogNodeProductsAttachPayload, error)
-	CatalogNodeProductsDetach(ctx context.Context, input CatalogNodeProductsDetachInput) (*CatalogNodeProductsDetachPayload, error)
+	CatalogNodeProductsAttach(ctx context.Context, input CatalogNodeProductsInput) (*CatalogNodePayload, error)
+	CatalogNodeProductsDetach(ctx context.Context, input CatalogNodeProductsInput) (*CatalogNodePayload, error)
 	CatalogNodeProductsSet(ctx context.Context, input CatalogNodeProductsSetInput) (*CatalogNodeProductsSetPayload, error)
-	CatalogNodeCurate(ctx context.Context, input CatalogNodeCurateInput) (*CatalogNodeCuratePayload, error)
+	CatalogNodeCurate(ctx context.Context, input CatalogNodeProductsInput) (*CatalogNodePayload, error)
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*model.AuthoringPayload, error)
 	ProductsDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	PricebooksUpsert(ctx context.Context, input PricebooksUpsertInput) (*model.AuthoringPayload, error)
@@ -189,8 +189,8 @@ type MutationResolver interface {
 	SynonymsUpsert(ctx context.Context, input SynonymsUpsertInput) (*model.AuthoringPayload, error)
 	RedirectsUpsert(ctx context.Context, input RedirectsUpsertInput) (*model.AuthoringPayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
-	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
-	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleaseUpdatePayload, error)
+	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleasePayload, error)
+	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleasePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
 	SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*SettingsUpdatePayload, error)
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
@@ -384,13 +384,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
-		ec.unmarshalInputCatalogNodeCurateInput,
 		ec.unmarshalInputCatalogNodeFilter,
 		ec.unmarshalInputCatalogNodeIdentifierInput,
 		ec.unmarshalInputCatalogNodeItemInput,
 		ec.unmarshalInputCatalogNodeOrder,
-		ec.unmarshalInputCatalogNodeProductsAttachInput,
-		ec.unmarshalInputCatalogNodeProductsDetachInput,
+		ec.unmarshalInputCatalogNodeProductsInput,
 		ec.unmarshalInputCatalogNodeProductsSetInput,
 		ec.unmarshalInputCatalogNodeTranslationInput,
 		ec.unmarshalInputCatalogNodesUpsertInput,
@@ -1388,19 +1386,19 @@ type Mutation {
 
   # Catalogs, as authored
   "Creates a catalog. Shoppers see it once it is published, and a rule leads to it or no other catalog is published. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogCreate("The input." input: CatalogCreateInput!): CatalogCreatePayload
+  catalogCreate("The input." input: CatalogCreateInput!): CatalogPayload
 
   "Changes a catalog. Shoppers see the change after ` + "`" + `catalogPublish` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogUpdate("The input." input: CatalogUpdateInput!): CatalogUpdatePayload
+  catalogUpdate("The input." input: CatalogUpdateInput!): CatalogPayload
 
   "Deletes a catalog that no rule names. Its releases are deleted at the next publication. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogDelete("The input." input: CatalogDeleteInput!): CatalogDeletePayload
 
   "Creates a catalog rule, with immediate effect. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogRuleCreate("The input." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload
+  catalogRuleCreate("The input." input: CatalogRuleCreateInput!): CatalogRulePayload
 
   "Changes a catalog rule, with immediate effect. An empty list removes the criterion. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogRuleUpdate("The input." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload
+  catalogRuleUpdate("The input." input: CatalogRuleUpdateInput!): CatalogRulePayload
 
   "Deletes a catalog rule, with immediate effect. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
@@ -1420,17 +1418,17 @@ type Mutation {
   "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodesDelete("The input." input: DeletionInput!): DeletionPayload
 
-  "Attaches products to a node. Products that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogNodeProductsAttach("The input." input: CatalogNodeProductsAttachInput!): CatalogNodeProductsAttachPayload
+  "Attaches 1 to 1000 products to a node, drafts too, the newest last. Those that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogNodeProductsAttach("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
-  "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogNodeProductsDetach("The input." input: CatalogNodeProductsDetachInput!): CatalogNodeProductsDetachPayload
+  "Detaches 1 to 1000 products from a node, and removes them from its curated products. Ignores products that are not attached. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogNodeProductsDetach("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsSet("The input." input: CatalogNodeProductsSetInput!): CatalogNodeProductsSetPayload
 
-  "Sets which products of a node come first, in order. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogNodeCurate("The input." input: CatalogNodeCurateInput!): CatalogNodeCuratePayload
+  "Sets which products of a node come first, in order: at most 20 that are attached, none with an empty list. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogNodeCurate("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   # Products and prices, as authored
   """
@@ -1515,10 +1513,10 @@ type Mutation {
   catalogPublish("The input." input: CatalogPublishInput!): CatalogPublishPayload
 
   "Serves a stored release of a catalog at once: an earlier one to roll back, or a preview. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogReleaseServe("The input." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
+  catalogReleaseServe("The input." input: CatalogReleaseServeInput!): CatalogReleasePayload
 
   "Changes the label and the note of a stored release, and whether it is retained. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogReleaseUpdate("The input." input: CatalogReleaseUpdateInput!): CatalogReleaseUpdatePayload
+  catalogReleaseUpdate("The input." input: CatalogReleaseUpdateInput!): CatalogReleasePayload
 
   """
   Cancels a job. A queued or scheduled job ends at once, a running one within about a second. A finished job, and
@@ -3727,7 +3725,7 @@ input PromotionCreateInput {
 type PromotionCreatePayload {
   "The new promotion. Null if there are errors."
   promotion: Promotion
-  "Likely mistakes: SKUs in ` + "`" + `details` + "`" + ` that no product has. Empty if there are none."
+  "Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3780,7 +3778,7 @@ type PromotionUpdatePayload {
   preview: PromotionPreview
   "Number of codes that the change deleted, or with ` + "`" + `dryRun` + "`" + ` would delete."
   codesDeleted: Int!
-  "Likely mistakes: SKUs in ` + "`" + `details` + "`" + ` that no product has. Empty if there are none."
+  "Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -4398,9 +4396,9 @@ input CatalogPricebookInput {
   priority: Int!
 }
 
-"Result of ` + "`" + `catalogCreate` + "`" + `."
-type CatalogCreatePayload {
-  "The new catalog. Null if there are errors."
+"Result of a mutation that creates or changes a catalog."
+type CatalogPayload {
+  "The catalog. Null if there are errors."
   catalog: Catalog
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -4422,14 +4420,6 @@ input CatalogUpdateInput {
   currency: String
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogUpdate` + "`" + `."
-type CatalogUpdatePayload {
-  "The changed catalog. Null if there are errors."
-  catalog: Catalog
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Which catalog to delete."
@@ -4541,9 +4531,9 @@ input CatalogRuleScheduleInput {
   validTo: DateTime
 }
 
-"Result of ` + "`" + `catalogRuleCreate` + "`" + `."
-type CatalogRuleCreatePayload {
-  "The new rule. Null if there are errors."
+"Result of a mutation that creates or changes a rule."
+type CatalogRulePayload {
+  "The rule. Null if there are errors."
   catalogRule: CatalogRule
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -4571,14 +4561,6 @@ input CatalogRuleUpdateInput {
   schedules: [CatalogRuleScheduleInput!]
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogRuleUpdate` + "`" + `."
-type CatalogRuleUpdatePayload {
-  "The changed rule. Null if there are errors."
-  catalogRule: CatalogRule
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Which catalog rule to delete."
@@ -5928,18 +5910,18 @@ type AuthoredCatalogNodeEdge {
   node: AuthoredCatalogNode!
 }
 
-"Products to attach to a node."
-input CatalogNodeProductsAttachInput {
+"Products of a node to attach, to detach or to show first."
+input CatalogNodeProductsInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "1 to 1000 products, including drafts: global ids or ` + "`" + `uuid` + "`" + `s. The newest comes last."
+  "Global ids or ` + "`" + `uuid` + "`" + `s. The description of the mutation says how many."
   productIds: [ID!]!
   "Idempotency key."
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `catalogNodeProductsAttach` + "`" + `."
-type CatalogNodeProductsAttachPayload {
+"Result of a mutation that changes the products of a node."
+type CatalogNodePayload {
   "The changed node. Null if there are errors."
   catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
@@ -5969,42 +5951,6 @@ type CatalogNodeProductsSetPayload {
   attachedUuids: [ID!]!
   "Own ids of the products that it has no longer."
   detachedUuids: [ID!]!
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"Products to detach from a node."
-input CatalogNodeProductsDetachInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "1 to 1000 products: global ids or ` + "`" + `uuid` + "`" + `s."
-  productIds: [ID!]!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogNodeProductsDetach` + "`" + `."
-type CatalogNodeProductsDetachPayload {
-  "The changed node. Null if there are errors."
-  catalogNode: AuthoredCatalogNode
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
-"The products of a node that come first."
-input CatalogNodeCurateInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "At most 20 products attached to the node, in order: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none."
-  productIds: [ID!]!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogNodeCurate` + "`" + `."
-type CatalogNodeCuratePayload {
-  "The changed node. Null if there are errors."
-  catalogNode: AuthoredCatalogNode
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -6290,8 +6236,8 @@ input CatalogReleaseUpdateInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `catalogReleaseUpdate` + "`" + `."
-type CatalogReleaseUpdatePayload {
+"Result of a mutation that serves or changes a release."
+type CatalogReleasePayload {
   "The release. Null if there are errors."
   release: CatalogRelease
   "What to correct. Empty on success."
@@ -6330,14 +6276,6 @@ input CatalogReleaseServeInput {
   releaseId: ID!
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogReleaseServe` + "`" + `."
-type CatalogReleaseServePayload {
-  "The release. Null if there are errors."
-  release: CatalogRelease
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Background work that a request started."
@@ -7492,16 +7430,6 @@ func (ec *executionContext) childFields_CatalogConnection(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type CatalogConnection", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "catalog":
-		return ec.fieldContext_CatalogCreatePayload_catalog(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogCreatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogCreatePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -7642,16 +7570,6 @@ func (ec *executionContext) childFields_CatalogNodeConnection(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeConnection", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogNodeCuratePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "catalogNode":
-		return ec.fieldContext_CatalogNodeCuratePayload_catalogNode(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogNodeCuratePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeCuratePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -7662,24 +7580,14 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogNodeProductsAttachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_CatalogNodePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "catalogNode":
-		return ec.fieldContext_CatalogNodeProductsAttachPayload_catalogNode(ctx, field)
+		return ec.fieldContext_CatalogNodePayload_catalogNode(ctx, field)
 	case "userErrors":
-		return ec.fieldContext_CatalogNodeProductsAttachPayload_userErrors(ctx, field)
+		return ec.fieldContext_CatalogNodePayload_userErrors(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsAttachPayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogNodeProductsDetachPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "catalogNode":
-		return ec.fieldContext_CatalogNodeProductsDetachPayload_catalogNode(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogNodeProductsDetachPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsDetachPayload", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type CatalogNodePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogNodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7694,6 +7602,16 @@ func (ec *executionContext) childFields_CatalogNodeProductsSetPayload(ctx contex
 		return ec.fieldContext_CatalogNodeProductsSetPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeProductsSetPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalog":
+		return ec.fieldContext_CatalogPayload_catalog(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7800,24 +7718,14 @@ func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type CatalogRelease", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogReleaseServePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_CatalogReleasePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "release":
-		return ec.fieldContext_CatalogReleaseServePayload_release(ctx, field)
+		return ec.fieldContext_CatalogReleasePayload_release(ctx, field)
 	case "userErrors":
-		return ec.fieldContext_CatalogReleaseServePayload_userErrors(ctx, field)
+		return ec.fieldContext_CatalogReleasePayload_userErrors(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogReleaseServePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogReleaseUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "release":
-		return ec.fieldContext_CatalogReleaseUpdatePayload_release(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogReleaseUpdatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogReleaseUpdatePayload", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type CatalogReleasePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7890,16 +7798,6 @@ func (ec *executionContext) childFields_CatalogRuleConnection(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleConnection", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogRuleCreatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "catalogRule":
-		return ec.fieldContext_CatalogRuleCreatePayload_catalogRule(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogRuleCreatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleCreatePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogRuleDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deletedId":
@@ -7920,6 +7818,16 @@ func (ec *executionContext) childFields_CatalogRuleEdge(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogRulePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogRule":
+		return ec.fieldContext_CatalogRulePayload_catalogRule(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogRulePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogRulePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_CatalogRuleSchedule(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "validFrom":
@@ -7928,26 +7836,6 @@ func (ec *executionContext) childFields_CatalogRuleSchedule(ctx context.Context,
 		return ec.fieldContext_CatalogRuleSchedule_validTo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleSchedule", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogRuleUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "catalogRule":
-		return ec.fieldContext_CatalogRuleUpdatePayload_catalogRule(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogRuleUpdatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleUpdatePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "catalog":
-		return ec.fieldContext_CatalogUpdatePayload_catalog(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogUpdatePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_ChangeFeed(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9894,8 +9782,8 @@ func (ec *executionContext) field_Mutation_catalogNodeCurate_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
-			return ec.unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx, v)
+		func(ctx context.Context, v any) (CatalogNodeProductsInput, error) {
+			return ec.unmarshalNCatalogNodeProductsInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9908,8 +9796,8 @@ func (ec *executionContext) field_Mutation_catalogNodeProductsAttach_args(ctx co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogNodeProductsAttachInput, error) {
-			return ec.unmarshalNCatalogNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachInput(ctx, v)
+		func(ctx context.Context, v any) (CatalogNodeProductsInput, error) {
+			return ec.unmarshalNCatalogNodeProductsInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9922,8 +9810,8 @@ func (ec *executionContext) field_Mutation_catalogNodeProductsDetach_args(ctx co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogNodeProductsDetachInput, error) {
-			return ec.unmarshalNCatalogNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachInput(ctx, v)
+		func(ctx context.Context, v any) (CatalogNodeProductsInput, error) {
+			return ec.unmarshalNCatalogNodeProductsInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -20381,70 +20269,6 @@ func (ec *executionContext) fieldContext_CatalogConnection_totalCount(_ context.
 	return graphql.NewScalarFieldContext("CatalogConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogCreatePayload_catalog(ctx context.Context, field graphql.CollectedField, obj *CatalogCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogCreatePayload_catalog(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Catalog, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogCreatePayload_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Catalog(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogCreatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *CatalogDeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21671,70 +21495,6 @@ func (ec *executionContext) fieldContext_CatalogNodeConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("CatalogNodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogNodeCuratePayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeCuratePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodeCuratePayload_catalogNode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CatalogNode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
-			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodeCuratePayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredCatalogNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodeCuratePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeCuratePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodeCuratePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodeCuratePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodeCuratePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogNodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogNode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21790,13 +21550,13 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogNodeProductsAttachPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsAttachPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogNodePayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodeProductsAttachPayload_catalogNode(ctx, field)
+			return ec.fieldContext_CatalogNodePayload_catalogNode(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.CatalogNode, nil
@@ -21809,9 +21569,9 @@ func (ec *executionContext) _CatalogNodeProductsAttachPayload_catalogNode(ctx co
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogNodePayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "CatalogNodeProductsAttachPayload",
+		Object:     "CatalogNodePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -21822,13 +21582,13 @@ func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_catalo
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogNodeProductsAttachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsAttachPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogNodePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodeProductsAttachPayload_userErrors(ctx, field)
+			return ec.fieldContext_CatalogNodePayload_userErrors(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.UserErrors, nil
@@ -21841,73 +21601,9 @@ func (ec *executionContext) _CatalogNodeProductsAttachPayload_userErrors(ctx con
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogNodeProductsAttachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogNodePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "CatalogNodeProductsAttachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodeProductsDetachPayload_catalogNode(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsDetachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodeProductsDetachPayload_catalogNode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CatalogNode, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
-			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodeProductsDetachPayload_catalogNode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodeProductsDetachPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredCatalogNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogNodeProductsDetachPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogNodeProductsDetachPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNodeProductsDetachPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNodeProductsDetachPayload",
+		Object:     "CatalogNodePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -22018,6 +21714,70 @@ func (ec *executionContext) _CatalogNodeProductsSetPayload_userErrors(ctx contex
 func (ec *executionContext) fieldContext_CatalogNodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "CatalogNodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPayload_catalog(ctx context.Context, field graphql.CollectedField, obj *CatalogPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPayload_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Catalog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPayload_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -22882,13 +22642,13 @@ func (ec *executionContext) fieldContext_CatalogRelease_currencies(_ context.Con
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseServePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogReleasePayload_release(ctx context.Context, field graphql.CollectedField, obj *CatalogReleasePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogReleaseServePayload_release(ctx, field)
+			return ec.fieldContext_CatalogReleasePayload_release(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Release, nil
@@ -22901,9 +22661,9 @@ func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Cont
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogReleaseServePayload_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogReleasePayload_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "CatalogReleaseServePayload",
+		Object:     "CatalogReleasePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -22914,13 +22674,13 @@ func (ec *executionContext) fieldContext_CatalogReleaseServePayload_release(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogReleaseServePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseServePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogReleasePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogReleasePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogReleaseServePayload_userErrors(ctx, field)
+			return ec.fieldContext_CatalogReleasePayload_userErrors(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.UserErrors, nil
@@ -22933,73 +22693,9 @@ func (ec *executionContext) _CatalogReleaseServePayload_userErrors(ctx context.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogReleaseServePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogReleasePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "CatalogReleaseServePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogReleaseUpdatePayload_release(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogReleaseUpdatePayload_release(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Release, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogReleaseUpdatePayload_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogReleaseUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogRelease(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogReleaseUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogReleaseUpdatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogReleaseUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogReleaseUpdatePayload",
+		Object:     "CatalogReleasePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -23662,70 +23358,6 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("CatalogRuleConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleCreatePayload_catalogRule(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogRuleCreatePayload_catalogRule(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CatalogRule, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogRuleCreatePayload_catalogRule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogRuleCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogRule(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogRuleCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleCreatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogRuleCreatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogRuleCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogRuleCreatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogRuleDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleDeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23836,6 +23468,70 @@ func (ec *executionContext) fieldContext_CatalogRuleEdge_node(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _CatalogRulePayload_catalogRule(ctx context.Context, field graphql.CollectedField, obj *CatalogRulePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRulePayload_catalogRule(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogRule, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRulePayload_catalogRule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRulePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRule(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRulePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRulePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRulePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRulePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRulePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CatalogRuleSchedule_validFrom(ctx context.Context, field graphql.CollectedField, obj *catalog.Schedule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23880,134 +23576,6 @@ func (ec *executionContext) _CatalogRuleSchedule_validTo(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_CatalogRuleSchedule_validTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogRuleSchedule", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogRuleUpdatePayload_catalogRule(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogRuleUpdatePayload_catalogRule(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CatalogRule, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogRuleUpdatePayload_catalogRule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogRuleUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogRule(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogRuleUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogRuleUpdatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogRuleUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogRuleUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogUpdatePayload_catalog(ctx context.Context, field graphql.CollectedField, obj *CatalogUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogUpdatePayload_catalog(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Catalog, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogUpdatePayload_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Catalog(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogUpdatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogUpdatePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogUpdatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _ChangeFeed_nodes(ctx context.Context, field graphql.CollectedField, obj *model.ChangeFeed) (ret graphql.Marshaler) {
@@ -27182,8 +26750,8 @@ func (ec *executionContext) _Mutation_catalogCreate(ctx context.Context, field g
 			return ec.Resolvers.Mutation().CatalogCreate(ctx, fc.Args["input"].(CatalogCreateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
-			return ec.marshalOCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPayload) graphql.Marshaler {
+			return ec.marshalOCatalogPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27196,7 +26764,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogCreate(ctx context.Cont
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogCreatePayload(ctx, field)
+			return ec.childFields_CatalogPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27226,8 +26794,8 @@ func (ec *executionContext) _Mutation_catalogUpdate(ctx context.Context, field g
 			return ec.Resolvers.Mutation().CatalogUpdate(ctx, fc.Args["input"].(CatalogUpdateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
-			return ec.marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPayload) graphql.Marshaler {
+			return ec.marshalOCatalogPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27240,7 +26808,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogUpdate(ctx context.Cont
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogUpdatePayload(ctx, field)
+			return ec.childFields_CatalogPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27314,8 +26882,8 @@ func (ec *executionContext) _Mutation_catalogRuleCreate(ctx context.Context, fie
 			return ec.Resolvers.Mutation().CatalogRuleCreate(ctx, fc.Args["input"].(CatalogRuleCreateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
-			return ec.marshalOCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRulePayload) graphql.Marshaler {
+			return ec.marshalOCatalogRulePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRulePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27328,7 +26896,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogRuleCreate(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogRuleCreatePayload(ctx, field)
+			return ec.childFields_CatalogRulePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27358,8 +26926,8 @@ func (ec *executionContext) _Mutation_catalogRuleUpdate(ctx context.Context, fie
 			return ec.Resolvers.Mutation().CatalogRuleUpdate(ctx, fc.Args["input"].(CatalogRuleUpdateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
-			return ec.marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRulePayload) graphql.Marshaler {
+			return ec.marshalOCatalogRulePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRulePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27372,7 +26940,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogRuleUpdate(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogRuleUpdatePayload(ctx, field)
+			return ec.childFields_CatalogRulePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27619,11 +27187,11 @@ func (ec *executionContext) _Mutation_catalogNodeProductsAttach(ctx context.Cont
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogNodeProductsAttach(ctx, fc.Args["input"].(CatalogNodeProductsAttachInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsAttach(ctx, fc.Args["input"].(CatalogNodeProductsInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsAttachPayload) graphql.Marshaler {
-			return ec.marshalOCatalogNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodePayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27636,7 +27204,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsAttach(ctx 
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNodeProductsAttachPayload(ctx, field)
+			return ec.childFields_CatalogNodePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27663,11 +27231,11 @@ func (ec *executionContext) _Mutation_catalogNodeProductsDetach(ctx context.Cont
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogNodeProductsDetach(ctx, fc.Args["input"].(CatalogNodeProductsDetachInput))
+			return ec.Resolvers.Mutation().CatalogNodeProductsDetach(ctx, fc.Args["input"].(CatalogNodeProductsInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeProductsDetachPayload) graphql.Marshaler {
-			return ec.marshalOCatalogNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodePayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27680,7 +27248,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogNodeProductsDetach(ctx 
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNodeProductsDetachPayload(ctx, field)
+			return ec.childFields_CatalogNodePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27751,11 +27319,11 @@ func (ec *executionContext) _Mutation_catalogNodeCurate(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogNodeCurate(ctx, fc.Args["input"].(CatalogNodeCurateInput))
+			return ec.Resolvers.Mutation().CatalogNodeCurate(ctx, fc.Args["input"].(CatalogNodeProductsInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodeCuratePayload) graphql.Marshaler {
-			return ec.marshalOCatalogNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeCuratePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogNodePayload) graphql.Marshaler {
+			return ec.marshalOCatalogNodePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27768,7 +27336,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogNodeCurate(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNodeCuratePayload(ctx, field)
+			return ec.childFields_CatalogNodePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -28502,8 +28070,8 @@ func (ec *executionContext) _Mutation_catalogReleaseServe(ctx context.Context, f
 			return ec.Resolvers.Mutation().CatalogReleaseServe(ctx, fc.Args["input"].(CatalogReleaseServeInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
-			return ec.marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleasePayload) graphql.Marshaler {
+			return ec.marshalOCatalogReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleasePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28516,7 +28084,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogReleaseServePayload(ctx, field)
+			return ec.childFields_CatalogReleasePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -28546,8 +28114,8 @@ func (ec *executionContext) _Mutation_catalogReleaseUpdate(ctx context.Context, 
 			return ec.Resolvers.Mutation().CatalogReleaseUpdate(ctx, fc.Args["input"].(CatalogReleaseUpdateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseUpdatePayload) graphql.Marshaler {
-			return ec.marshalOCatalogReleaseUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseUpdatePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleasePayload) graphql.Marshaler {
+			return ec.marshalOCatalogReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleasePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28560,7 +28128,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogReleaseUpdate(ctx conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogReleaseUpdatePayload(ctx, field)
+			return ec.childFields_CatalogReleasePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -43112,50 +42680,6 @@ func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogNodeCurateInput(ctx context.Context, obj any) (CatalogNodeCurateInput, error) {
-	var it CatalogNodeCurateInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (model.CatalogNodeFilter, error) {
 	var it model.CatalogNodeFilter
 	if obj == nil {
@@ -43399,52 +42923,8 @@ func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogNodeProductsAttachInput(ctx context.Context, obj any) (CatalogNodeProductsAttachInput, error) {
-	var it CatalogNodeProductsAttachInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "productIds", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "productIds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
-			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProductIds = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputCatalogNodeProductsDetachInput(ctx context.Context, obj any) (CatalogNodeProductsDetachInput, error) {
-	var it CatalogNodeProductsDetachInput
+func (ec *executionContext) unmarshalInputCatalogNodeProductsInput(ctx context.Context, obj any) (CatalogNodeProductsInput, error) {
+	var it CatalogNodeProductsInput
 	if obj == nil {
 		return it, nil
 	}
@@ -53557,49 +53037,6 @@ func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var catalogCreatePayloadImplementors = []string{"CatalogCreatePayload"}
-
-func (ec *executionContext) _CatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogCreatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogCreatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogCreatePayload")
-		case "catalog":
-			out.Values[i] = ec._CatalogCreatePayload_catalog(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogCreatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogDeletePayloadImplementors = []string{"CatalogDeletePayload"}
 
 func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogDeletePayload) graphql.Marshaler {
@@ -54391,49 +53828,6 @@ func (ec *executionContext) _CatalogNodeConnection(ctx context.Context, sel ast.
 	return out
 }
 
-var catalogNodeCuratePayloadImplementors = []string{"CatalogNodeCuratePayload"}
-
-func (ec *executionContext) _CatalogNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeCuratePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeCuratePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogNodeCuratePayload")
-		case "catalogNode":
-			out.Values[i] = ec._CatalogNodeCuratePayload_catalogNode(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogNodeCuratePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogNodeEdgeImplementors = []string{"CatalogNodeEdge"}
 
 func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogNode]) graphql.Marshaler {
@@ -54477,53 +53871,10 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 	return out
 }
 
-var catalogNodeProductsAttachPayloadImplementors = []string{"CatalogNodeProductsAttachPayload"}
+var catalogNodePayloadImplementors = []string{"CatalogNodePayload"}
 
-func (ec *executionContext) _CatalogNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsAttachPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsAttachPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogNodeProductsAttachPayload")
-		case "catalogNode":
-			out.Values[i] = ec._CatalogNodeProductsAttachPayload_catalogNode(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogNodeProductsAttachPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogNodeProductsDetachPayloadImplementors = []string{"CatalogNodeProductsDetachPayload"}
-
-func (ec *executionContext) _CatalogNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodeProductsDetachPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodeProductsDetachPayloadImplementors)
+func (ec *executionContext) _CatalogNodePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogNodePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogNodePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -54531,14 +53882,14 @@ func (ec *executionContext) _CatalogNodeProductsDetachPayload(ctx context.Contex
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogNodeProductsDetachPayload")
+			out.Values[i] = graphql.MarshalString("CatalogNodePayload")
 		case "catalogNode":
-			out.Values[i] = ec._CatalogNodeProductsDetachPayload_catalogNode(ctx, field, obj)
+			out.Values[i] = ec._CatalogNodePayload_catalogNode(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "userErrors":
-			out.Values[i] = ec._CatalogNodeProductsDetachPayload_userErrors(ctx, field, obj)
+			out.Values[i] = ec._CatalogNodePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -54592,6 +53943,49 @@ func (ec *executionContext) _CatalogNodeProductsSetPayload(ctx context.Context, 
 			}
 		case "userErrors":
 			out.Values[i] = ec._CatalogNodeProductsSetPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogPayloadImplementors = []string{"CatalogPayload"}
+
+func (ec *executionContext) _CatalogPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPayload")
+		case "catalog":
+			out.Values[i] = ec._CatalogPayload_catalog(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -55248,53 +54642,10 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var catalogReleaseServePayloadImplementors = []string{"CatalogReleaseServePayload"}
+var catalogReleasePayloadImplementors = []string{"CatalogReleasePayload"}
 
-func (ec *executionContext) _CatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogReleaseServePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseServePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogReleaseServePayload")
-		case "release":
-			out.Values[i] = ec._CatalogReleaseServePayload_release(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogReleaseServePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogReleaseUpdatePayloadImplementors = []string{"CatalogReleaseUpdatePayload"}
-
-func (ec *executionContext) _CatalogReleaseUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogReleaseUpdatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseUpdatePayloadImplementors)
+func (ec *executionContext) _CatalogReleasePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogReleasePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleasePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -55302,14 +54653,14 @@ func (ec *executionContext) _CatalogReleaseUpdatePayload(ctx context.Context, se
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogReleaseUpdatePayload")
+			out.Values[i] = graphql.MarshalString("CatalogReleasePayload")
 		case "release":
-			out.Values[i] = ec._CatalogReleaseUpdatePayload_release(ctx, field, obj)
+			out.Values[i] = ec._CatalogReleasePayload_release(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "userErrors":
-			out.Values[i] = ec._CatalogReleaseUpdatePayload_userErrors(ctx, field, obj)
+			out.Values[i] = ec._CatalogReleasePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -55629,49 +54980,6 @@ func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.
 	return out
 }
 
-var catalogRuleCreatePayloadImplementors = []string{"CatalogRuleCreatePayload"}
-
-func (ec *executionContext) _CatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleCreatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleCreatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogRuleCreatePayload")
-		case "catalogRule":
-			out.Values[i] = ec._CatalogRuleCreatePayload_catalogRule(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogRuleCreatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogRuleDeletePayloadImplementors = []string{"CatalogRuleDeletePayload"}
 
 func (ec *executionContext) _CatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleDeletePayload) graphql.Marshaler {
@@ -55758,6 +55066,49 @@ func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.Select
 	return out
 }
 
+var catalogRulePayloadImplementors = []string{"CatalogRulePayload"}
+
+func (ec *executionContext) _CatalogRulePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRulePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRulePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogRulePayload")
+		case "catalogRule":
+			out.Values[i] = ec._CatalogRulePayload_catalogRule(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogRulePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var catalogRuleScheduleImplementors = []string{"CatalogRuleSchedule"}
 
 func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.SelectionSet, obj *catalog.Schedule) graphql.Marshaler {
@@ -55778,92 +55129,6 @@ func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.Se
 		case "validTo":
 			out.Values[i] = ec._CatalogRuleSchedule_validTo(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogRuleUpdatePayloadImplementors = []string{"CatalogRuleUpdatePayload"}
-
-func (ec *executionContext) _CatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleUpdatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleUpdatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogRuleUpdatePayload")
-		case "catalogRule":
-			out.Values[i] = ec._CatalogRuleUpdatePayload_catalogRule(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogRuleUpdatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogUpdatePayloadImplementors = []string{"CatalogUpdatePayload"}
-
-func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogUpdatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogUpdatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogUpdatePayload")
-		case "catalog":
-			out.Values[i] = ec._CatalogUpdatePayload_catalog(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogUpdatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -67051,11 +66316,6 @@ func (ec *executionContext) marshalNCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNCatalogNodeCurateInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeCurateInput(ctx context.Context, v any) (CatalogNodeCurateInput, error) {
-	res, err := ec.unmarshalInputCatalogNodeCurateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) marshalNCatalogNodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogNode]) graphql.Marshaler {
 	return ec._CatalogNodeEdge(ctx, sel, &v)
 }
@@ -67132,13 +66392,8 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNCatalogNodeProductsAttachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachInput(ctx context.Context, v any) (CatalogNodeProductsAttachInput, error) {
-	res, err := ec.unmarshalInputCatalogNodeProductsAttachInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNCatalogNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachInput(ctx context.Context, v any) (CatalogNodeProductsDetachInput, error) {
-	res, err := ec.unmarshalInputCatalogNodeProductsDetachInput(ctx, v)
+func (ec *executionContext) unmarshalNCatalogNodeProductsInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsInput(ctx context.Context, v any) (CatalogNodeProductsInput, error) {
+	res, err := ec.unmarshalInputCatalogNodeProductsInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -70616,13 +69871,6 @@ func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodel
 	return ec._CatalogConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogCreatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogCreatePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -70651,13 +69899,6 @@ func (ec *executionContext) marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋm
 	return ec._CatalogNodeConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogNodeCuratePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeCuratePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeCuratePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogNodeCuratePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeFilter(ctx context.Context, v any) (*model.CatalogNodeFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -70674,18 +69915,11 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogNodeProductsAttachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsAttachPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsAttachPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogNodePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._CatalogNodeProductsAttachPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOCatalogNodeProductsDetachPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsDetachPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsDetachPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogNodeProductsDetachPayload(ctx, sel, v)
+	return ec._CatalogNodePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogNodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogNodeProductsSetPayload) graphql.Marshaler {
@@ -70710,6 +69944,13 @@ func (ec *executionContext) unmarshalOCatalogNodeTranslationInput2ᚕᚖportico�
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOCatalogPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
@@ -70803,18 +70044,11 @@ func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐ
 	return ec._CatalogRelease(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogReleasePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleasePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleasePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._CatalogReleaseServePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOCatalogReleaseUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogReleaseUpdatePayload(ctx, sel, v)
+	return ec._CatalogReleasePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
@@ -70836,13 +70070,6 @@ func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋm
 		return graphql.Null
 	}
 	return ec._CatalogRuleConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOCatalogRuleCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleCreatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleCreatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogRuleCreatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
@@ -70886,6 +70113,13 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalOCatalogRulePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRulePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRulePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogRulePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx context.Context, v any) ([]*catalog.Schedule, error) {
 	if v == nil {
 		return nil, nil
@@ -70901,13 +70135,6 @@ func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋs
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx context.Context, v any) (*routing.TieBreak, error) {
@@ -70943,13 +70170,6 @@ var (
 		routing.TieSmallestID:    "SMALLEST_ID",
 	}
 )
-
-func (ec *executionContext) marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogUpdatePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogUpdatePayload(ctx, sel, v)
-}
 
 func (ec *executionContext) marshalOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx context.Context, sel ast.SelectionSet, v *model.ChangeFeed) graphql.Marshaler {
 	if v == nil {

@@ -41,14 +41,6 @@ type CatalogCreateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `catalogCreate`.
-type CatalogCreatePayload struct {
-	// The new catalog. Null if there are errors.
-	Catalog *catalog.Catalog `json:"catalog,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Which catalog to delete.
 type CatalogDeleteInput struct {
 	// Global id or `uuid`.
@@ -65,58 +57,22 @@ type CatalogDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The products of a node that come first.
-type CatalogNodeCurateInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// At most 20 products attached to the node, in order: global ids or `uuid`s. Empty means none.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogNodeCurate`.
-type CatalogNodeCuratePayload struct {
+// Result of a mutation that changes the products of a node.
+type CatalogNodePayload struct {
 	// The changed node. Null if there are errors.
 	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Products to attach to a node.
-type CatalogNodeProductsAttachInput struct {
+// Products of a node to attach, to detach or to show first.
+type CatalogNodeProductsInput struct {
 	// Global id or `uuid`.
 	ID string `json:"id"`
-	// 1 to 1000 products, including drafts: global ids or `uuid`s. The newest comes last.
+	// Global ids or `uuid`s. The description of the mutation says how many.
 	ProductIds []string `json:"productIds"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogNodeProductsAttach`.
-type CatalogNodeProductsAttachPayload struct {
-	// The changed node. Null if there are errors.
-	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Products to detach from a node.
-type CatalogNodeProductsDetachInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// 1 to 1000 products: global ids or `uuid`s.
-	ProductIds []string `json:"productIds"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogNodeProductsDetach`.
-type CatalogNodeProductsDetachPayload struct {
-	// The changed node. Null if there are errors.
-	CatalogNode *model.AuthoredCatalogNode `json:"catalogNode,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // The products of a node.
@@ -154,6 +110,14 @@ type CatalogNodesUpsertInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
+// Result of a mutation that creates or changes a catalog.
+type CatalogPayload struct {
+	// The catalog. Null if there are errors.
+	Catalog *catalog.Catalog `json:"catalog,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Which catalog to publish.
 type CatalogPublishInput struct {
 	// The catalog's global id or `uuid`.
@@ -180,20 +144,20 @@ type CatalogPublishPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Result of a mutation that serves or changes a release.
+type CatalogReleasePayload struct {
+	// The release. Null if there are errors.
+	Release *model.CatalogRelease `json:"release,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Which release to serve.
 type CatalogReleaseServeInput struct {
 	// The release's global id or number (`uuid`).
 	ReleaseID string `json:"releaseId"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogReleaseServe`.
-type CatalogReleaseServePayload struct {
-	// The release. Null if there are errors.
-	Release *model.CatalogRelease `json:"release,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // What to change on a release.
@@ -208,14 +172,6 @@ type CatalogReleaseUpdateInput struct {
 	Retained *bool `json:"retained,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogReleaseUpdate`.
-type CatalogReleaseUpdatePayload struct {
-	// The release. Null if there are errors.
-	Release *model.CatalogRelease `json:"release,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A new catalog rule.
@@ -242,14 +198,6 @@ type CatalogRuleCreateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `catalogRuleCreate`.
-type CatalogRuleCreatePayload struct {
-	// The new rule. Null if there are errors.
-	CatalogRule *model.CatalogRule `json:"catalogRule,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Which catalog rule to delete.
 type CatalogRuleDeleteInput struct {
 	// Global id or `uuid`.
@@ -262,6 +210,14 @@ type CatalogRuleDeleteInput struct {
 type CatalogRuleDeletePayload struct {
 	// Global id of the deleted rule. Null if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Result of a mutation that creates or changes a rule.
+type CatalogRulePayload struct {
+	// The rule. Null if there are errors.
+	CatalogRule *model.CatalogRule `json:"catalogRule,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -290,14 +246,6 @@ type CatalogRuleUpdateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `catalogRuleUpdate`.
-type CatalogRuleUpdatePayload struct {
-	// The changed rule. Null if there are errors.
-	CatalogRule *model.CatalogRule `json:"catalogRule,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Changes of a catalog. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type CatalogUpdateInput struct {
 	// Global id or `uuid`.
@@ -314,14 +262,6 @@ type CatalogUpdateInput struct {
 	Currency *string `json:"currency,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogUpdate`.
-type CatalogUpdatePayload struct {
-	// The changed catalog. Null if there are errors.
-	Catalog *catalog.Catalog `json:"catalog,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Resources to delete.
@@ -549,7 +489,7 @@ type PromotionCodesGeneratePayload struct {
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
 	Promotion *model.Promotion `json:"promotion,omitempty"`
-	// Likely mistakes: SKUs in `details` that no product has. Empty if there are none.
+	// Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
@@ -586,7 +526,7 @@ type PromotionUpdatePayload struct {
 	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
-	// Likely mistakes: SKUs in `details` that no product has. Empty if there are none.
+	// Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
