@@ -267,20 +267,26 @@ func nullOnlyWithError(of string, field *ast.FieldDefinition) bool {
 	}
 }
 
-// Every mutation takes one input and returns userErrors (docs/architecture.md, decision 4).
+// Every mutation takes one input and returns userErrors (docs/architecture.md, decision 4). What several mutations share has a name
+// of its own.
 func TestMutationsHaveOneShape(t *testing.T) {
 	t.Parallel()
-	for _, field := range graphtest.Schema().Mutation.Fields {
+	mutations, used := graphtest.Schema().Mutation.Fields, map[string]int{}
+	for _, field := range mutations {
 		require.Len(t, field.Arguments, 1, field.Name)
-		name := strings.ToUpper(field.Name[:1]) + field.Name[1:]
-		require.Equal(t, "input", field.Arguments[0].Name, field.Name)
-		inputs, payloads := []string{name + "Input!"}, []string{name + "Payload"}
-		if items := graphtest.Schema().Types[field.Type.Name()].Fields.ForName("items"); items != nil && items.Type.Name() == "AuthoredWrite" {
-			inputs, payloads = append(inputs, "DeletionInput!"), []string{"AuthoringPayload", "DeletionPayload"}
+		used[field.Arguments[0].Type.Name()]++
+		used[field.Type.Name()]++
+	}
+	for _, field := range mutations {
+		input, payload := field.Arguments[0], field.Type
+		require.Equal(t, "input", input.Name, field.Name)
+		require.True(t, input.Type.NonNull && input.Type.Elem == nil, field.Name)
+		require.True(t, !payload.NonNull && payload.Elem == nil, "nullable: one that is refused leaves the answers of the others")
+		for kind, name := range map[string]string{"Input": input.Type.Name(), "Payload": payload.Name()} {
+			own := strings.ToUpper(field.Name[:1]) + field.Name[1:] + kind
+			require.True(t, strings.HasSuffix(name, kind) && (name == own) == (used[name] == 1), "%s: %s is its own or shared", field.Name, name)
 		}
-		require.Contains(t, inputs, field.Arguments[0].Type.String())
-		require.Contains(t, payloads, field.Type.String(), "nullable: one that is refused leaves the answers of the others")
-		faults := graphtest.Schema().Types[field.Type.Name()].Fields.ForName("userErrors")
+		faults := graphtest.Schema().Types[payload.Name()].Fields.ForName("userErrors")
 		require.NotNil(t, faults, field.Name)
 		require.Equal(t, "[UserError!]!", faults.Type.String())
 	}
