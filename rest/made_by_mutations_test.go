@@ -201,7 +201,7 @@ type shopMaker struct {
 func (m shopMaker) send(mutation, payload string, input map[string]any) map[string]any {
 	m.t.Helper()
 	body, err := json.Marshal(map[string]any{
-		"query":     `mutation($input: ` + strings.ToUpper(mutation[:1]) + mutation[1:] + `Input!) { done: ` + mutation + `(input: $input) { ` + payload + ` userErrors { field message } } }`,
+		"query":     `mutation($input: ` + graphtest.Schema().Mutation.Fields.ForName(mutation).Arguments[0].Type.String() + `) { done: ` + mutation + `(input: $input) { ` + payload + ` userErrors { field message } } }`,
 		"variables": map[string]any{"input": input},
 	})
 	require.NoError(m.t, err)
