@@ -592,7 +592,7 @@ its parent and cannot be read by itself.
 - ` + "`" + `last` + "`" + `, ` + "`" + `before` + "`" + `: the same, counted backwards from the end of the list or from a cursor.
 - ` + "`" + `offset` + "`" + `: rows to skip, 0 to 10000, for page numbers. Use it with ` + "`" + `first` + "`" + `.
 
-**Shopper.** The headers ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
+**Shopper.** The headers ` + "`" + `Accept-Language` + "`" + ` or ` + "`" + `X-Moltin-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
 decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
 
 **Authored and published.** What mutations write of catalogs, products, prices, sales, nodes, files, attributes, synonyms and
@@ -644,7 +644,7 @@ type Query {
   products(
     "Which products to return."
     filter: ProductFilter
-    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     """
     True lists every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does, including
@@ -939,11 +939,11 @@ type Query {
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
-  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. Needs the scope ` + "`" + `checkout:write` + "`" + `."
+  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may be worth nothing: see ` + "`" + `amount` + "`" + `. Needs the scope ` + "`" + `checkout:write` + "`" + `."
   promotionCodeCheck(
     "Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     code: String!
-    "Who would use it: a customer id, or another name that the code lists. Null checks it for no user in particular."
+    "Who would use it: a customer id, or another name that the code lists. Without one, a code that is limited to users is refused."
     user: String
     "Items in the cart that the promotion applies to, 0 to 1000000. Only PER_ITEM codes count them."
     units: Int! = 1
@@ -1377,11 +1377,12 @@ type Mutation {
   """
   Redeems a code at checkout, and never more uses than it has. A PER_CART code takes one use. A
   PER_ITEM code takes one per unit, or as many as are left. Repeating the call with the same
-  reference redeems nothing more. Needs the scope ` + "`" + `checkout:write` + "`" + `.
+  reference redeems nothing more. It sees no cart: ` + "`" + `promotionCodeCheck` + "`" + ` or ` + "`" + `cartPreview` + "`" + ` checks the
+  minimum cart value and what the promotion applies to. Needs the scope ` + "`" + `checkout:write` + "`" + `.
   """
   promotionCodeRedeem("The input." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload
 
-  "Returns the uses that a reference redeemed, for example when a payment fails. Repeating the call returns nothing more. Needs the scope ` + "`" + `checkout:write` + "`" + `."
+  "Returns the uses that a reference redeemed, for example when a payment fails. Repeating the call returns nothing more. Another attempt needs a new reference. Needs the scope ` + "`" + `checkout:write` + "`" + `."
   promotionCodeRelease("The input." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload
 
   # Catalogs, as authored
@@ -1692,9 +1693,9 @@ input TextFilter @oneOf {
   in: [String!]
 }
 
-"Condition on an id. Empty or null matches everything."
+"Condition on an id. ` + "`" + `{}` + "`" + ` or null matches everything."
 input IDFilter {
-  "One of these global ids or ` + "`" + `uuid` + "`" + `s, at least one. At most 1000 for promotions, no limit for products."
+  "One of these global ids or ` + "`" + `uuid` + "`" + `s, at least one. The member that takes the condition says how many at most."
   in: [ID!]
 }
 
@@ -1870,7 +1871,7 @@ type Product implements Node {
   childrenConnection(
     "Which products to return."
     filter: ProductFilter
-    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     "Default: last updated first, then by id."
     orderBy: ProductOrder
@@ -1900,7 +1901,7 @@ type Product implements Node {
   componentProductsConnection(
     "Which products to return."
     filter: ProductFilter
-    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     "Default: last updated first, then by id."
     orderBy: ProductOrder
@@ -2354,7 +2355,7 @@ type ProductEdge {
 
 """
 Which products to return. All conditions must hold, at most 10, those within ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + ` included. The text
-attributes and their operators are those of the REST filter. Example, on sale and oak or below 50 USD:
+attributes have the operators of ` + "`" + `TextFilter` + "`" + `. Example, on sale and oak or below 50 USD:
 ` + "`" + `{onSale: true, or: [{tags: {eq: "oak"}}, {price: {le: "5000"}}]}` + "`" + `.
 """
 input ProductFilter {
@@ -2627,7 +2628,7 @@ type Hierarchy implements Node {
   products(
     "Which products to return."
     filter: ProductFilter
-    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
     variants: ProductVariants! = AS_LISTED
@@ -2708,7 +2709,7 @@ type CatalogNode implements Node {
     includeDescendants: Boolean! = false
     "Which products to return."
     filter: ProductFilter
-    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null chooses nothing. At most 2048 bytes."
+    "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
     variants: ProductVariants! = AS_LISTED
@@ -3638,7 +3639,7 @@ type PromotionEdge {
 
 "Which promotions to return. All conditions must hold."
 input PromotionFilter {
-  "By id."
+  "By id, at most 1000."
   id: IDFilter
   "By exact name."
   name: TextFilter
@@ -4277,7 +4278,7 @@ input PromotionCodeRedeemInput {
   user: String
   "Items in the cart that the promotion applies to, 1 to 1000000. Only PER_ITEM codes count them."
   units: Int! = 1
-  "Your reference, 1 to 255 bytes, for example an order number. A reference redeems a code only once."
+  "Your reference, 1 to 255 bytes, for example an order number. A reference redeems a code only once, also after it was released."
   reference: String!
   "Idempotency key."
   idempotencyKey: String
@@ -5479,7 +5480,7 @@ input PriceItemInput {
   removeCurrencies: [String!]
 }
 
-"An amount. It replaces the one in its currency, with its tiers."
+"An amount. It replaces the one in its currency, with its tiers: send those that stay too."
 input PriceAmountInput {
   "Price of one unit."
   money: MoneyInput!
@@ -5629,7 +5630,7 @@ input CatalogNodeItemInput {
   parentId: ID
   "Display name. At most 1024 bytes."
   name: String
-  "URL slug."
+  "URL slug. Without one it has no path, and is not in the sitemap."
   slug: String
   "Display text. At most 65536 bytes."
   description: String
@@ -5673,7 +5674,7 @@ input HierarchyItemInput {
   id: ID
   "Display name. At most 1024 bytes."
   name: String
-  "URL slug."
+  "URL slug. Without one it has no path, and is not in the sitemap."
   slug: String
   "Display text. At most 65536 bytes."
   description: String
@@ -6025,7 +6026,7 @@ type CatalogDiff {
 
 "How many resources of a kind differ."
 type CatalogDiffCount {
-  "The kind: ` + "`" + `PRODUCT` + "`" + `, ` + "`" + `NODE` + "`" + `, ` + "`" + `HIERARCHY` + "`" + `, ` + "`" + `FILE` + "`" + `, ` + "`" + `ATTRIBUTE` + "`" + ` or ` + "`" + `CATALOG` + "`" + `."
+  "The kind: ` + "`" + `PRODUCT` + "`" + `, ` + "`" + `CATALOG_NODE` + "`" + `, ` + "`" + `HIERARCHY` + "`" + `, ` + "`" + `FILE` + "`" + `, ` + "`" + `ATTRIBUTE` + "`" + ` or ` + "`" + `CATALOG` + "`" + `."
   kind: CatalogResource!
   "Resources that only the later release has."
   added: Int!

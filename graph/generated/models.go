@@ -382,7 +382,7 @@ type PromotionCodeRedeemInput struct {
 	User *string `json:"user,omitempty"`
 	// Items in the cart that the promotion applies to, 1 to 1000000. Only PER_ITEM codes count them.
 	Units int `json:"units"`
-	// Your reference, 1 to 255 bytes, for example an order number. A reference redeems a code only once.
+	// Your reference, 1 to 255 bytes, for example an order number. A reference redeems a code only once, also after it was released.
 	Reference string `json:"reference"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`

@@ -115,7 +115,7 @@ func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	putLink(p, "hierarchy_id", "relationships.hierarchy", "hierarchy", of)
 	switch {
 	case inherits && hierarchy == "":
-		p.faults = append(p.faults, store.UnknownReferencef([]string{"parent_id"}, "leads to no hierarchy: %q", store.Abbreviate(store.LocalID(*item.ParentID))))
+		p.faults = append(p.faults, store.UnknownReferencef([]string{"parent_id"}, "leads to no hierarchy: %q; send the id of a node or hierarchy", store.Abbreviate(store.LocalID(*item.ParentID))))
 	case item.ParentID != nil && store.LocalID(*item.ParentID) == hierarchy:
 		p.Set(nil, "relationships", "parent")
 	default:

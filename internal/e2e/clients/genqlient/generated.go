@@ -195,9 +195,9 @@ func (v *IDBounds) GetLt() *string { return v.Lt }
 // GetLe returns IDBounds.Le, and is useful for accessing the field via an interface.
 func (v *IDBounds) GetLe() *string { return v.Le }
 
-// Condition on an id. Empty or null matches everything.
+// Condition on an id. `{}` or null matches everything.
 type IDFilter struct {
-	// One of these global ids or `uuid`s, at least one. At most 1000 for promotions, no limit for products.
+	// One of these global ids or `uuid`s, at least one. The member that takes the condition says how many at most.
 	In []string `json:"in"`
 }
 
@@ -281,7 +281,7 @@ func (v *PriceBounds) GetGe() *string { return v.Ge }
 func (v *PriceBounds) GetLe() *string { return v.Le }
 
 // Which products to return. All conditions must hold, at most 10, those within `or` and `not` included. The text
-// attributes and their operators are those of the REST filter. Example, on sale and oak or below 50 USD:
+// attributes have the operators of `TextFilter`. Example, on sale and oak or below 50 USD:
 // `{onSale: true, or: [{tags: {eq: "oak"}}, {price: {le: "5000"}}]}`.
 type ProductFilter struct {
 	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
@@ -3142,7 +3142,7 @@ func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetMessage(
 
 // ShopCodeQueryResponse is returned by ShopCodeQuery on success.
 type ShopCodeQueryResponse struct {
-	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. Needs the scope `checkout:write`.
+	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may be worth nothing: see `amount`. Needs the scope `checkout:write`.
 	PromotionCodeCheck *ShopCodeQueryPromotionCodeCheck `json:"promotionCodeCheck"`
 }
 
