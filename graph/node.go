@@ -102,8 +102,8 @@ func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode)
 	})
 }
 
-// nodesAbove returns the node above each of some nodes, of which there is none for an empty id. Each is one row, however many nodes
-// are below it.
+// nodesAbove returns the node above each of some nodes. idOf returns its id, or an empty text for none. A node above several is
+// one row, so that what is selected below it is read once.
 func nodesAbove[T any, P interface {
 	model.Row[T, *segment.CatalogNode]
 	NodeID() string
@@ -113,12 +113,13 @@ func nodesAbove[T any, P interface {
 		return nil, err
 	}
 	above := keysOf(all, idOf)
-	found, err := v.NodesByID(ctx, unique(above))
+	ids := unique(above)
+	found, err := v.NodesByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	rows := make(map[string]*T, len(found))
-	for _, row := range model.NewBatch[T, *segment.CatalogNode, P](valuesByID(unique(above), found)) {
+	for _, row := range model.NewBatch[T, *segment.CatalogNode, P](valuesByID(ids, found)) {
 		rows[P(row).NodeID()] = row
 	}
 	return model.ValuesByKey(above, rows), nil

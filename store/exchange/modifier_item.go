@@ -45,11 +45,7 @@ func (s *Service) UpsertModifiers(ctx context.Context, actor store.Actor, items 
 			return p
 		},
 		path: func(places []int, member []string) []string {
-			var amounts []*PriceAmountInput
-			if len(places) > 0 {
-				amounts = items[places[0]].Amounts
-			}
-			return inItem(places, amountPath(pricePath(member), amounts))
+			return pathOfAmounts(places, member, func(i int) []*PriceAmountInput { return items[i].Amounts })
 		},
 	}, dryRun)
 }

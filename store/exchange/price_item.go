@@ -78,11 +78,7 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 			return p
 		},
 		path: func(places []int, member []string) []string {
-			var amounts []*PriceAmountInput
-			if len(places) > 0 {
-				amounts = items[places[0]].Amounts
-			}
-			return inItem(places, amountPath(pricePath(member), amounts))
+			return pathOfAmounts(places, member, func(i int) []*PriceAmountInput { return items[i].Amounts })
 		},
 		mistakes: secondPrices,
 	}, dryRun)
@@ -320,6 +316,15 @@ func pricePath(member []string) []string {
 		return member[1:]
 	}
 	return member
+}
+
+// pathOfAmounts is itemSet.path for items with amounts.
+func pathOfAmounts(places []int, member []string, amountsOf func(i int) []*PriceAmountInput) []string {
+	var amounts []*PriceAmountInput
+	if len(places) > 0 {
+		amounts = amountsOf(places[0])
+	}
+	return inItem(places, amountPath(pricePath(member), amounts))
 }
 
 // amountPath returns the path of an amount in a list of amounts, from that in currencies. Other paths stay.

@@ -161,7 +161,7 @@ func NewNot(filter ProductFilter) (AnyOf, error) {
 }
 
 func noSearchIn(path ...string) error {
-	return store.Invalidf(slices.Concat([]string{"filter"}, path, []string{"search"}), "must not be within or and not. Search beside them")
+	return store.Invalidf(slices.Concat([]string{"filter"}, path, []string{"search"}), "is not allowed in or and not; move it beside them")
 }
 
 func (a AnyOf) key() cachekey.Key {
