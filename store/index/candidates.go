@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ type candidates struct {
 	best    []uint16 // of one word: how well a product matches it, by ordinal; all zero between uses
 	placed  []place  // where it does so, if best is set
 	touched []uint32
+	apart   []boundedList
 	cursor  occurrenceCursor
 	read    [markedEntries]occurrenceEntry
 	weak    []int // products that lack each word
@@ -160,8 +162,10 @@ func (c *candidates) truncate(n int) {
 
 // add adds the products that match a word and are not found yet, which lack another, or none for 0.
 func (c *candidates) add(word scoredWord, lack uint8) {
-	if len(word.Lists) == 1 && len(word.Sets) == 0 && len(c.found) == 0 {
-		c.addList(word, lack)
+	if len(c.found) == 0 && len(word.Sets) == 0 && c.sortApart(word.Lists) {
+		for _, list := range c.apart {
+			c.addList(word, list.WeightedList, lack)
+		}
 		return
 	}
 	for i := range word.Lists {
@@ -177,20 +181,43 @@ func (c *candidates) add(word scoredWord, lack uint8) {
 	}
 	before := len(c.found)
 	c.takeMarked(word)
-	for len(c.lacks) < len(c.found) {
-		c.lacks = append(c.lacks, lack)
-	}
+	c.setLacks(lack)
 	if before > 0 {
 		c.merge(before)
 	}
 }
 
-// addList is add for the only list of a word, if no product was found.
-func (c *candidates) addList(word scoredWord, lack uint8) {
-	list, places := word.in(&word.Lists[0], c.keepsPlaces()), c.keepsPlaces()
+// boundedList is a list whose first and last ordinal are known.
+type boundedList struct {
+	*WeightedList
+	first, last uint32
+}
+
+// sortApart reports whether no list overlaps with another, as those of the parts of an index that is built in parts, and
+// keeps them in order in apart.
+func (c *candidates) sortApart(lists []WeightedList) bool {
+	c.apart = c.apart[:0]
+	for i := range lists {
+		if first, last, found := lists[i].bounds(); found {
+			c.apart = append(c.apart, boundedList{&lists[i], first, last})
+		}
+	}
+	slices.SortFunc(c.apart, func(a, b boundedList) int { return cmp.Compare(a.first, b.first) })
+	for i := 1; i < len(c.apart); i++ {
+		if c.apart[i].first <= c.apart[i-1].last {
+			return false
+		}
+	}
+	return true
+}
+
+// addList is add for a list of which all ordinals are above those found.
+func (c *candidates) addList(word scoredWord, of *WeightedList, lack uint8) {
+	list, places := word.in(of, c.keepsPlaces()), c.keepsPlaces()
 	worth, weight, dead, rarity := list.strengths, list.weight, list.Dead, word.rarity
-	most, kept := list.OccurrenceList.Count(), 0
-	found, scores := slices.Grow(c.found, most)[:most], slices.Grow(c.scores, most)[:most]
+	kept := len(c.found)
+	most := kept + list.OccurrenceList.Count()
+	found, scores := slices.Grow(c.found, most-kept)[:most], slices.Grow(c.scores, most-kept)[:most]
 	reader := list.reader()
 	for {
 		entries := c.read[:]
@@ -209,9 +236,16 @@ func (c *candidates) addList(word scoredWord, lack uint8) {
 			break
 		}
 	}
-	c.found, c.scores, c.lacks = found[:kept], scores[:kept], slices.Grow(c.lacks, kept)[:kept]
-	for i := range c.lacks {
-		c.lacks[i] = lack
+	c.found, c.scores = found[:kept], scores[:kept]
+	c.setLacks(lack)
+}
+
+// setLacks sets what the candidates lack that were found last.
+func (c *candidates) setLacks(lack uint8) {
+	before := len(c.lacks)
+	c.lacks = slices.Grow(c.lacks, len(c.found)-before)[:len(c.found)]
+	for i := range c.lacks[before:] {
+		c.lacks[before+i] = lack
 	}
 }
 

@@ -76,6 +76,23 @@ func (l OccurrenceList) countOf(ordinals Ordinals) (n int) {
 	return n
 }
 
+// bounds returns the first and the last ordinal, if there are any entries.
+func (l OccurrenceList) bounds() (first, last uint32, found bool) {
+	r := l.reader()
+	var entries [markedEntries]occurrenceEntry
+	if r.read(entries[:1]) == 0 {
+		return 0, 0, false
+	}
+	first = r.ordinal
+	if len(l.marks) > 0 {
+		end := l.marks[len(l.marks)-1]
+		r.at, r.ordinal = int(end.offset), end.ordinal
+	}
+	for r.read(entries[:]) > 0 {
+	}
+	return first, r.ordinal, true
+}
+
 // Each calls found with each ordinal and its occurrence.
 func (l OccurrenceList) Each(found func(ordinal uint32, code occurrenceCode)) {
 	r := l.reader()

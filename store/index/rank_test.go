@@ -67,7 +67,7 @@ func modelNearness(a, b modelMatch, step int) uint32 {
 	return found
 }
 
-// drawList draws a list of about a share of the ordinals. Long ones have marks.
+// drawList draws a list of about a share of the ordinals, of all or of a third. Long ones have marks.
 func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnList) {
 	weighted := WeightedList{
 		Weight:   rapid.SampledFrom([]uint32{WeightExact, WeightStem, WeightPrefix, WeightTypo}).Draw(t, "weight"),
@@ -76,10 +76,14 @@ func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnL
 	weighted.Prefix = weighted.Weight == WeightPrefix
 	of := map[uint32]Occurrence{}
 	every := rapid.SampledFrom([]int{1, 2, 20, 500}).Draw(t, "one of")
+	from, to := 0, ordinals
+	if third := rapid.IntRange(0, 5).Draw(t, "third"); third < 3 {
+		from, to = third*ordinals/3, (third+1)*ordinals/3
+	}
 	var body []byte
 	last := uint32(0)
 	for ordinal := range uint32(ordinals) {
-		if random.IntN(every) > 0 {
+		if int(ordinal) < from || to <= int(ordinal) || random.IntN(every) > 0 {
 			continue
 		}
 		o := drawOccurrence(random)
@@ -90,6 +94,12 @@ func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnL
 	if rapid.Bool().Draw(t, "marked") {
 		list = list.Marked(list.Marks())
 		require.Equal(t, len(of), list.Count())
+	}
+	first, last, found := list.bounds()
+	require.Equal(t, len(of) > 0, found)
+	if found {
+		held := slices.Sorted(maps.Keys(of))
+		require.Equal(t, []uint32{held[0], held[len(held)-1]}, []uint32{first, last})
 	}
 	weighted.OccurrenceList = list
 	if rapid.IntRange(0, 3).Draw(t, "with dead") == 0 {
