@@ -6026,7 +6026,7 @@ type CatalogDiff {
 
 "How many resources of a kind differ."
 type CatalogDiffCount {
-  "The kind: ` + "`" + `PRODUCT` + "`" + `, ` + "`" + `CATALOG_NODE` + "`" + `, ` + "`" + `HIERARCHY` + "`" + `, ` + "`" + `FILE` + "`" + `, ` + "`" + `ATTRIBUTE` + "`" + ` or ` + "`" + `CATALOG` + "`" + `."
+  "The kind: ` + "`" + `PRODUCT` + "`" + `, ` + "`" + `CATALOG_NODE` + "`" + `, ` + "`" + `HIERARCHY` + "`" + `, ` + "`" + `FILE` + "`" + `, ` + "`" + `ATTRIBUTE` + "`" + `, ` + "`" + `SYNONYM` + "`" + `, ` + "`" + `REDIRECT` + "`" + ` or ` + "`" + `CATALOG` + "`" + `."
   kind: CatalogResource!
   "Resources that only the later release has."
   added: Int!
@@ -6042,7 +6042,7 @@ type CatalogDiffChange {
   kind: CatalogResource!
   "Own id of the resource."
   uuid: ID!
-  "Name in the base language. Empty for a file and for the catalog."
+  "Name in the base language; the terms of a synonym, the path of a redirect. Empty for a file and for the catalog."
   name: String!
   "` + "`" + `ADD` + "`" + `, ` + "`" + `CHANGE` + "`" + ` or ` + "`" + `REMOVE` + "`" + `."
   effect: CatalogPendingEffect!

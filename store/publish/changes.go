@@ -164,12 +164,5 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 
 // changedAttributes adds the declarations of attributes if one differs.
 func (w *releaseWriter) changedAttributes(ctx context.Context) error {
-	if w.plan.delta != nil { // else the release would be whole
-		return nil
-	}
-	changes, err := w.compared.ChangedAttributes(ctx)
-	if len(changes) > 0 {
-		w.changes.Add(segment.AnyAttribute)
-	}
-	return err
+	return changedShopList(ctx, w, "attribute", segment.AnyAttribute, w.compared.ChangedAttributes)
 }

@@ -111,7 +111,7 @@ func (c *randomShop) attach(t require.TestingT, node, id string) {
 // step makes one random change.
 func (c *randomShop) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
-	kind := c.IntN(26)
+	kind := c.IntN(28)
 	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
 	onProduct := func(change func(attributes, relationships map[string]any)) { c.write(t, "product", id, change) }
 	switch kind {
@@ -214,6 +214,14 @@ func (c *randomShop) step(t require.TestingT) {
 		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product-price","id":%q,"deleted":true}`, c.either("standard-brush", "price-2", "vip-anvil")))
 	case 25:
 		onProduct(func(a, _ map[string]any) { a["base_product"] = c.IntN(2) == 0 })
+	case 26:
+		storetest.Import(t, c.Store, c.either(
+			`{"type":"synonym","id":"glue","attributes":{"kind":"equivalent","terms":["glue","paste"]}}`, `{"type":"synonym","id":"glue","attributes":{"kind":"equivalent","terms":["paste","glue"]}}`,
+			`{"type":"synonym","id":"tint","attributes":{"kind":"one_way","term":"tint","terms":["paint"]}}`, `{"type":"synonym","id":"glue","deleted":true}`))
+	case 27:
+		storetest.Import(t, c.Store, c.either(
+			`{"type":"redirect","id":"old","attributes":{"from":"old","to":"paints"}}`, `{"type":"redirect","id":"old","attributes":{"from":"older","to":"paints"}}`,
+			`{"type":"redirect","id":"older","attributes":{"from":"oldest","to":"tools"}}`, `{"type":"redirect","id":"old","deleted":true}`))
 	case 19:
 		_, err := c.Catalogs.CurateProducts(ctx, storetest.Actor, node, []string{id})
 		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)

@@ -97,6 +97,8 @@ func TestDryRun(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "anvil", `"live"`, `"draft"`)))
 		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product-price", "standard-brush", `500`, `700`)))
 		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("node", "paints", `"Paints"`, `"Colours"`)))
+		storetest.Import(t, s, `{"type":"redirect","id":"old-paints","attributes":{"from":"old-paints","to":"paints"}}`)
+		storetest.Import(t, s, `{"type":"synonym","id":"glue","attributes":{"kind":"equivalent","terms":["glue","paste"]}}`)
 		rows := map[string]int{}
 		for _, table := range []string{"release", "release_block", "release_file", "release_change", "job"} {
 			rows[table] = storetest.CountRows(t, db, table)
@@ -110,6 +112,8 @@ func TestDryRun(t *testing.T) {
 			`product brush change Brush attributes.description:"For paint."->"For glue." prices.USD.price.amount:500->700`,
 			`node paints change Colours name:"Paints"->"Colours"`,
 			`node tools change Tools curated_products:["chalk","anvil"]->["chalk"]`,
+			`synonym glue add glue, paste`,
+			`redirect old-paints add old-paints`,
 		}, list)
 		_, err := s.Publisher.DryRun(t.Context(), "none", 1, nil)
 		storetest.RequireError(t, err, store.NotFound, "")

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/publish/compare"
 	"portico/store/release"
@@ -21,6 +22,14 @@ func (m *madeSide) Tree(context.Context) (*segment.Tree, error) { return m.w.pla
 
 func (m *madeSide) Attributes(context.Context) (segment.Attributes, error) {
 	return m.w.plan.attributes, nil
+}
+
+func (m *madeSide) SynonymSources(context.Context) ([]*catalog.SynonymSource, error) {
+	return m.w.plan.synonyms, nil
+}
+
+func (m *madeSide) RedirectSources(context.Context) ([]*catalog.RedirectSource, error) {
+	return m.w.plan.redirects, nil
 }
 
 // stored is the parent of a delta, or a whole release that is written.

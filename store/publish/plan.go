@@ -96,7 +96,7 @@ func keptLayers(layers []segment.Layer, changed, factor int) int {
 }
 
 // readSources reads the price modifiers by name, of several with one name the first imported; the declarations of
-// attributes, the synonyms and the redirects, each in the order of their first import.
+// attributes in the order of their first import; the synonyms and the redirects by id.
 func (p *publicationPlan) readSources(ctx context.Context) error {
 	type source struct {
 		table string
@@ -108,8 +108,8 @@ func (p *publicationPlan) readSources(ctx context.Context) error {
 		SELECT source, body FROM (
 		    SELECT 'price_modifier' AS source, sequence, id, body FROM price_modifier
 		    UNION ALL SELECT 'attribute', sequence, id, body FROM attribute
-		    UNION ALL SELECT 'synonym', sequence, id, body FROM synonym
-		    UNION ALL SELECT 'redirect', sequence, id, body FROM redirect) AS sources
+		    UNION ALL SELECT 'synonym', 0, id, body FROM synonym
+		    UNION ALL SELECT 'redirect', 0, id, body FROM redirect) AS sources
 		ORDER BY source, sequence, id`)
 	p.modifiers = map[string]*catalog.ModifierSource{}
 	for _, s := range sources {

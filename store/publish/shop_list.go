@@ -2,11 +2,9 @@ package publish
 
 import (
 	"context"
-	"slices"
 
 	"portico/internal/dependency"
 	"portico/store"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -33,24 +31,22 @@ func writeShopList[T any](ctx context.Context, w *releaseWriter, table, list str
 
 // changedSynonyms adds what searches find if a synonym differs.
 func (w *releaseWriter) changedSynonyms(ctx context.Context) error {
-	return changedShopList(ctx, w, "synonym", segment.AnyProduct, w.plan.synonyms, (*release.View).SynonymSources)
+	return changedShopList(ctx, w, "synonym", segment.AnyProduct, w.compared.ChangedSynonyms)
 }
 
 // changedRedirects adds the imported redirects if one differs.
 func (w *releaseWriter) changedRedirects(ctx context.Context) error {
-	return changedShopList(ctx, w, "redirect", segment.AnyRedirect, w.plan.redirects, (*release.View).RedirectSources)
+	return changedShopList(ctx, w, "redirect", segment.AnyRedirect, w.compared.ChangedRedirects)
 }
 
-func changedShopList[T any](ctx context.Context, w *releaseWriter, table string, key dependency.Key, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
+// changedShopList adds a key if a source of a table differs.
+func changedShopList[T any](ctx context.Context, w *releaseWriter, table string, key dependency.Key, changed func(context.Context) ([]T, error)) error {
 	if d := w.plan.delta; d != nil && len(d.changes[table]) == 0 { // nor since the served release, which is not older
 		return nil
 	}
-	before, err := read(w.servedView(), ctx)
-	if err == nil && !slices.EqualFunc(before, now, sameSource) {
+	changes, err := changed(ctx)
+	if len(changes) > 0 {
 		w.changes.Add(key)
 	}
 	return err
 }
-
-// sameSource reports whether two sources are stored alike.
-func sameSource[T any](a, b *T) bool { return string(store.Encode(a)) == string(store.Encode(b)) }

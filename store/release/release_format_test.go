@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "faa36b62789e0a3cdae11945bbab03c9cf0a54dc2bc61df22c3804bd9c47b41e"
+	formatSum   = "208edb23c5b97a33ca92cccee1de0f0d5733a08f3b4e6a003e95e599030a4ed0"
 )
 
 func TestFormatOfReleases(t *testing.T) {

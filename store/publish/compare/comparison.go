@@ -1,12 +1,14 @@
 // Package compare finds what differs between two releases: products, files, nodes,
-// attributes, and the catalog. A Comparison reads two Sides, of which StoredSide is a
+// attributes, synonyms, redirects, and the catalog. A Comparison reads two Sides, of which StoredSide is a
 // stored release, and returns Differences. It must not import publish or shop.
 package compare
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -28,6 +30,8 @@ type Side interface {
 	// Files returns the JSON of files, by id.
 	Files(ctx context.Context, ids []string) (map[string]string, error)
 	Attributes(context.Context) (segment.Attributes, error)
+	SynonymSources(context.Context) ([]*catalog.SynonymSource, error)
+	RedirectSources(context.Context) ([]*catalog.RedirectSource, error)
 }
 
 // ProductVersion is a hash of what a release shows of a product, since when it shows that, in microseconds, and the
@@ -128,6 +132,30 @@ func (c *Comparison) ChangedAttributes(ctx context.Context) ([]resourceChange[de
 				*catalog.AttributeSource
 				Position int `json:"position"`
 			}{a, position}))}
+		}
+		return found, err
+	}, sameBody)
+}
+
+// ChangedSynonyms returns the synonyms that differ. Their terms are their name.
+func (c *Comparison) ChangedSynonyms(ctx context.Context) ([]resourceChange[described], error) {
+	return ChangesOf(c, func(side Side) (map[string]described, error) {
+		sources, err := side.SynonymSources(ctx)
+		found := make(map[string]described, len(sources))
+		for _, s := range sources {
+			found[s.ID] = described{ResourceSynonym, cmp.Or(s.Attributes.Term, strings.Join(s.Attributes.Terms, ", ")), string(store.Encode(s))}
+		}
+		return found, err
+	}, sameBody)
+}
+
+// ChangedRedirects returns the imported redirects that differ. The path that they are for is their name.
+func (c *Comparison) ChangedRedirects(ctx context.Context) ([]resourceChange[described], error) {
+	return ChangesOf(c, func(side Side) (map[string]described, error) {
+		sources, err := side.RedirectSources(ctx)
+		found := make(map[string]described, len(sources))
+		for _, s := range sources {
+			found[s.ID] = described{ResourceRedirect, s.Attributes.From, string(store.Encode(s))}
 		}
 		return found, err
 	}, sameBody)

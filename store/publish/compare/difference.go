@@ -12,9 +12,9 @@ import (
 
 // Difference is a resource in which two releases differ.
 type Difference struct {
-	Kind    ResourceKind         `json:"kind"` // product, node, hierarchy, file, attribute or catalog
+	Kind    ResourceKind         `json:"kind"` // one of DifferenceKinds
 	ID      string               `json:"id"`
-	Name    string               `json:"name"`    // in the base language; empty for a file and a catalog
+	Name    string               `json:"name"`    // in the base language, the terms of a synonym, the path of a redirect; empty for a file and a catalog
 	Effect  PendingEffect        `json:"effect"`  // add, change or remove
 	Members []store.MemberChange `json:"members"` // of a change
 }
@@ -52,7 +52,7 @@ type Differences struct {
 
 // DifferenceKinds lists the kinds of a Difference in the order of lists.
 func DifferenceKinds() []ResourceKind {
-	return []ResourceKind{ResourceProduct, ResourceNode, ResourceHierarchy, ResourceFile, ResourceAttribute, ResourceCatalog}
+	return []ResourceKind{ResourceProduct, ResourceNode, ResourceHierarchy, ResourceFile, ResourceAttribute, ResourceSynonym, ResourceRedirect, ResourceCatalog}
 }
 
 // Total is the number of resources that differ.
@@ -77,7 +77,7 @@ func (c *Comparison) Differences(ctx context.Context, most int) (*Differences, e
 	for _, product := range c.Products {
 		list = append(list, &Difference{Kind: ResourceProduct, ID: product.ID, Effect: product.Effect})
 	}
-	for _, find := range []func(context.Context) ([]resourceChange[described], error){c.describedNodes, c.ChangedFiles, c.ChangedAttributes, c.changedCatalog} {
+	for _, find := range []func(context.Context) ([]resourceChange[described], error){c.describedNodes, c.ChangedFiles, c.ChangedAttributes, c.ChangedSynonyms, c.ChangedRedirects, c.changedCatalog} {
 		changes, err := find(ctx)
 		if err != nil {
 			return nil, err

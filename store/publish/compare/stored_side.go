@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release"
 	"portico/store/release/segment"
@@ -40,6 +41,14 @@ func (s *StoredSide) Tree(ctx context.Context) (*segment.Tree, error) { return s
 
 func (s *StoredSide) Attributes(ctx context.Context) (segment.Attributes, error) {
 	return s.View.Attributes(ctx)
+}
+
+func (s *StoredSide) SynonymSources(ctx context.Context) ([]*catalog.SynonymSource, error) {
+	return s.View.SynonymSources(ctx)
+}
+
+func (s *StoredSide) RedirectSources(ctx context.Context) ([]*catalog.RedirectSource, error) {
+	return s.View.RedirectSources(ctx)
 }
 
 func (s *StoredSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
