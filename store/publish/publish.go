@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"portico/store"
@@ -258,7 +257,7 @@ func endBuild(ctx context.Context, t *db.Tx, made *segment.Release, state string
 		       actor = $18, label = $19, note = $20, bytes = $21,
 		       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN CAST($5 AS BIGINT) ELSE 0 END
 		WHERE id = $1 AND state = $17`,
-		made.ID, state, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
+		made.ID, state, made.PackLocales(), made.Products, store.Micros(published),
 		made.Added, made.Changed, made.Removed, preview, made.Revision,
 		made.Equal, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding,
 		string(t.Actor), made.Label, made.Note, made.Bytes, made.CatalogID, made.NodesBy)

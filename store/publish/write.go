@@ -146,7 +146,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		for range built {
 		}
 	}()
-	locales := map[string]bool{}
+	translated := map[string]int{}
 	done := 0
 	for b := range built {
 		if b.err != nil {
@@ -154,7 +154,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		}
 		for _, product := range b.products {
 			for language := range product.stored.Documents {
-				locales[language] = true
+				translated[language]++
 			}
 			w.indexProduct(product)
 			w.addFamily(product)
@@ -186,18 +186,38 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	if done < total {
 		return ctx.Err()
 	}
-	if d := w.plan.delta; d != nil {
-		for _, language := range d.parent.Locales {
-			locales[language] = true
+	return w.setLocales(ctx, translated)
+}
+
+// setLocales sets the languages of the release, given how many of its own products have texts in each.
+func (w *releaseWriter) setLocales(ctx context.Context, translated map[string]int) error {
+	if d := w.plan.delta; d != nil && len(d.parent.Translated) > 0 {
+		for language, n := range d.parent.Translated {
+			translated[language] += n
 		}
+		if err := store.Chunked(d.dead, compare.AtOnce, func(ordinals []uint32) error {
+			products, err := d.view.Translations(ctx, ordinals)
+			for _, documents := range products {
+				for _, document := range documents[1:] {
+					translated[document.Language]--
+				}
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	maps.DeleteFunc(translated, func(language string, n int) bool { return language == "" || n == 0 }) // "" is the base language
+	locales := map[string]bool{}
+	for language := range translated {
+		locales[language] = true
 	}
 	for _, node := range w.plan.tree.Nodes {
 		for language := range node.Texts {
 			locales[language] = true
 		}
 	}
-	delete(locales, "") // the base language
-	w.release.Locales = slices.Sorted(maps.Keys(locales))
+	w.release.Translated, w.release.Locales = translated, slices.Sorted(maps.Keys(locales))
 	return nil
 }
 

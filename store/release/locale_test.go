@@ -161,3 +161,23 @@ func TestLocalesOfNodes(t *testing.T) {
 		require.True(t, changed.PublishedAt.After(same.PublishedAt), "a translation is a change")
 	})
 }
+
+// A language is offered as long as a product or node has texts in it, also if a delta takes the last ones away.
+func TestLocalesOfDeltas(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := storetest.OpenPublished(t, backend)
+		after := func(line string) []string {
+			storetest.Import(t, s, line+"\n")
+			made, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
+			require.NoError(t, err)
+			require.NotZero(t, made.BaseID, "it is a delta")
+			return storetest.View(t, s, release.ShopperContext{}).Release.Locales
+		}
+		require.Equal(t, []string{"fr", "pt-BR", "zh-Hant"}, storetest.View(t, s, release.ShopperContext{}).Release.Locales)
+		require.Equal(t, []string{"fr"}, after(`{"type":"product","id":"brush","deleted":true}`))
+		require.Equal(t, []string{"fr", "pt-BR", "zh-Hant"}, after(storetest.ShopLine("product", "brush")))
+		require.Equal(t, []string{"fr", "pt-BR", "zh-Hant"}, after(storetest.ChangedShopLine("product", "chalk", `"live"`, `"draft"`)))
+		require.Empty(t, after(`{"type":"product","id":"brush","deleted":true}`))
+	})
+}

@@ -38,15 +38,16 @@ type Release struct {
 	ServedAt time.Time   // when it was last made the served one; zero if it never was
 	Retained bool        // no sweep deletes it
 
-	BaseID       int64   // the whole release that this one is made of, with the deltas in Below; 0 for a whole release
-	Below        []Layer `json:"-"` // the layers below the release's own, the base first; none for a whole release
-	FirstOrdinal int     `json:"-"` // of its own products, above all of the layers below
-	Ordinals     int     `json:"-"` // one above the highest ordinal
-	Format       int     `json:"-"` // ReleaseFormat when it was published
-	NodesSince   int64   `json:"-"` // the release since which all nodes are the same
-	NodesAt      int64   `json:"-"` // when that was published, in microseconds
-	NodesBy      int64   `json:"-"` // the layer that holds the nodes; 0 is the release itself
-	Equal        int64   `json:"-"` // of a base that is not served: the release that shows the same
+	Translated   map[string]int `json:"-"` // how many products have texts in each other language
+	BaseID       int64          // the whole release that this one is made of, with the deltas in Below; 0 for a whole release
+	Below        []Layer        `json:"-"` // the layers below the release's own, the base first; none for a whole release
+	FirstOrdinal int            `json:"-"` // of its own products, above all of the layers below
+	Ordinals     int            `json:"-"` // one above the highest ordinal
+	Format       int            `json:"-"` // ReleaseFormat when it was published
+	NodesSince   int64          `json:"-"` // the release since which all nodes are the same
+	NodesAt      int64          `json:"-"` // when that was published, in microseconds
+	NodesBy      int64          `json:"-"` // the layer that holds the nodes; 0 is the release itself
+	Equal        int64          `json:"-"` // of a base that is not served: the release that shows the same
 }
 
 // Layer is a release that holds a part of what another one shows.
@@ -164,8 +165,29 @@ func scanRelease(rows *sql.Rows) (*Release, error) {
 	if err == nil {
 		r.Below, err = unpackLayers(layers)
 	}
-	r.Locales, r.PublishedAt, r.ServedAt = strings.Fields(locales), store.FromMicros(published), store.OptionalMicros(served)
+	r.unpackLocales(locales)
+	r.PublishedAt, r.ServedAt = store.FromMicros(published), store.OptionalMicros(served)
 	return r, err
+}
+
+// PackLocales encodes the languages, each as its tag, ":", and how many products have texts in it.
+func (r *Release) PackLocales() string {
+	parts := make([]string, len(r.Locales))
+	for i, locale := range r.Locales {
+		parts[i] = locale + ":" + strconv.Itoa(r.Translated[locale])
+	}
+	return strings.Join(parts, " ")
+}
+
+func (r *Release) unpackLocales(text string) {
+	r.Locales, r.Translated = nil, map[string]int{}
+	for _, part := range strings.Fields(text) {
+		locale, count, _ := strings.Cut(part, ":")
+		r.Locales = append(r.Locales, locale)
+		if n, err := strconv.Atoi(count); err == nil && n > 0 {
+			r.Translated[locale] = n
+		}
+	}
 }
 
 // KeptRelease returns a release that is published and kept, else NOT_FOUND.
