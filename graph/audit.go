@@ -26,5 +26,6 @@ func (r queryResolver) Changes(ctx context.Context, first int, after *string) (*
 	if err != nil {
 		return nil, err
 	}
-	return model.NewChangeFeed(changes, after != nil), nil
+	resumed := after != nil
+	return model.NewChangeFeed(changes, resumed), nil
 }

@@ -33,16 +33,16 @@ func (r *Resolver) BeginCandidate(ctx context.Context, req *reqctx.Request) (con
 		return ctx, nil
 	}
 	settings, ok := r.store.Settings.Cached()
-	if !ok {
+	if !ok { // not read yet: a later request gets a candidate
 		return ctx, nil
 	}
 	ctx, reads := stock.RecordReads(ctx)
 	return ctx, &CandidateBuilder{r, req, settings, reads}
 }
 
-// set makes the response of a request a candidate, and adds what it depends on. The time of the latest change of all stock is at an
-// index of its body; 0 for none. When only that time changes, the candidate is renewed.
-func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Candidate, at int) {
+// set makes the response of a request a candidate, and adds what it depends on. stockTimeEnd is where the time of the latest change of
+// all stock ends in the body; 0 if the body does not show it. When only that time changes, the candidate is renewed.
+func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Candidate, stockTimeEnd int) {
 	if b == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Cand
 		candidate.Bytes += d.choice.Bytes()
 	}
 	candidate.Bytes += candidateBytes + b.stock.Bytes()
-	b.request.Candidate = d.complete(candidate, at)
+	b.request.Candidate = d.complete(candidate, stockTimeEnd)
 }
 
 // candidateDependencies are what a response was made from.
@@ -66,9 +66,9 @@ type candidateDependencies struct {
 }
 
 // complete adds to a candidate how to find whether it holds, and how to renew it.
-func (d candidateDependencies) complete(candidate responsecache.Candidate, at int) *responsecache.Candidate {
+func (d candidateDependencies) complete(candidate responsecache.Candidate, stockTimeEnd int) *responsecache.Candidate {
 	candidate.Current = func() bool { return d.unchangedButStock() && d.store.Stock.Unchanged(d.stock) }
-	if at == 0 {
+	if stockTimeEnd == 0 {
 		return &candidate
 	}
 	renewed := candidate
@@ -79,10 +79,10 @@ func (d candidateDependencies) complete(candidate responsecache.Candidate, at in
 			return nil
 		}
 		text := slices.Clone(last.Body)
-		store.AppendTime(text[:at], updated) // overwrites the old time, which has the same length
-		now, renewed := d, renewed
-		now.stock, renewed.Response = reads, responsecache.NewResponse(text, nil)
-		return now.complete(renewed, at)
+		store.AppendTime(text[:stockTimeEnd], updated) // overwrites the old time, which has the same length
+		now, next := d, renewed
+		now.stock, next.Response = reads, responsecache.NewResponse(text, nil)
+		return now.complete(next, stockTimeEnd)
 	}
 	return &candidate
 }

@@ -2,7 +2,7 @@ package catalog
 
 import "portico/store"
 
-// AuthoredFile is a file as authored, used by a catalog or not.
+// AuthoredFile is a file as it was imported or written last, published or not.
 type AuthoredFile struct {
 	*File
 	sourceSize

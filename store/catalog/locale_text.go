@@ -48,7 +48,7 @@ func canonicalTags[T any](f *authoring.Validator, member string, texts map[strin
 	}
 }
 
-// checkLocales checks texts by language.
+// checkLocales checks texts by language, makes their tags canonical, and replaces empty texts for search engines by nil.
 func checkLocales(f *authoring.Validator, member string, texts map[string]LocaleText) {
 	canonicalTags(f, member, texts)
 	for tag, text := range texts {
@@ -60,8 +60,9 @@ func checkLocales(f *authoring.Validator, member string, texts map[string]Locale
 	}
 }
 
-// seo returns what search engines show in the language, where the base language shows other texts. A fall-back in the
-// language is better than a text in another.
+// seo returns what search engines show in the language, where the base language shows other texts. An empty title is shown
+// as the name, and an empty description as the description: those are in the language, if it has them, and so better than
+// the title and description of the base language.
 func (t LocaleText) seo(base SEOText) SEOText {
 	if t.Name != "" {
 		base.Title = ""

@@ -42,7 +42,7 @@ func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
 // RenewableSnapshot is Snapshot for an fn that reads for long while this process writes, and that calls
 // Renew now and then.
 func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
-	phase, err := s.identityGuard.begin() // fails if the database was dropped and restored, as verify does if it was meanwhile
+	phase, err := s.identityGuard.begin() // fails if the database was replaced; verify fails if it was since
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,9 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 	}
 	v.Session = Session{conn: v.tx, classify: s.readError, slow: s.slow}
 	if s.dialect.SingleWriter() {
-		v.prepared = newStatements() // closed with the transaction
+		v.prepared = newStatements() // those of the transaction: move closes them, and others are prepared for the next one
 	}
-	if err := v.bulk(ctx, s.dialect); err != nil { // settings for reading many rows
+	if err := v.bulk(ctx, s.dialect); err != nil { // sets the connection to read many rows
 		return err
 	}
 	if err := fn(v); err != nil {
@@ -74,8 +74,13 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 
 // Renew lets SQLite's write-ahead log start again when it is longer than Config.LogPages: until then the
 // log keeps everything that was written since the snapshot began. The snapshot moves to the present state if
-// same reports that what its caller reads is the same there; it must not read the rest. It stays
-// where it is, also in later calls, if same returns false. Nobody may use the session during Renew.
+// same reports that what the caller reads is the same there; after that, the caller must not read anything that same has
+// not compared. The snapshot stays where it is, also in later calls, if same returns false. Nobody may use the session
+// during Renew.
+//
+// SQLite copies the log up to the oldest snapshot, and starts it again only if no snapshot reads it. So Renew moves the
+// snapshot and copies most of the log while others write; then, while nothing is written, it moves the snapshot,
+// copies the rest, and moves it once more, to a state that is in the file alone.
 func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session) (bool, error)) error {
 	if v.differs || !v.db.dialect.SingleWriter() {
 		return nil
@@ -98,8 +103,6 @@ func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session
 	if _, err := c.copy(ctx); err != nil { // up to the state of the snapshot
 		return err
 	}
-	// A snapshot of a log that was copied whole reads only the file, so that the next commit can start
-	// the log again. Nothing may be written between the copy and the snapshot.
 	return v.db.betweenWrites(ctx, func() error {
 		if renewed, err := v.move(ctx, same); err != nil || !renewed {
 			return err
@@ -120,8 +123,8 @@ func (v *Snapshot) move(ctx context.Context, same func(context.Context, Session)
 	if err != nil {
 		return false, v.db.readError(err)
 	}
-	is, err := same(ctx, Session{conn: tx, classify: v.db.readError})
-	if err != nil || !is {
+	unchanged, err := same(ctx, Session{conn: tx, classify: v.db.readError})
+	if err != nil || !unchanged {
 		v.differs = err == nil
 		_ = tx.Rollback()
 		return false, err

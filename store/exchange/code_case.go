@@ -14,32 +14,33 @@ import (
 
 // caseSwitch is the value of codes_ignore_case that a file sets, and its line; nil if it sets none.
 type caseSwitch struct {
-	now     time.Time
-	ignored *bool
-	line    int
+	now        time.Time // by which codes count as expired
+	ignoreCase *bool
+	line       int
 }
 
+// add notes what a line sets, if it sets the setting.
 func (c *caseSwitch) add(d check.Line) {
-	if ignored := settings.CodesIgnoreCase(d.Source); ignored != nil {
-		c.ignored, c.line = ignored, d.Number
+	if ignore := settings.CodesIgnoreCase(d.Source); ignore != nil {
+		c.ignoreCase, c.line = ignore, d.Number
 	}
 }
 
-// conflicts returns the error of the line if codes of the store keep the setting from being switched on. A file that
-// sets the stored value switches nothing.
-func (c *caseSwitch) conflicts(ctx context.Context, in db.Session) (list []check.ImportError, err error) {
-	if c.ignored == nil {
+// prepare returns the error of the line if codes of the store keep the setting from being switched on. It forgets the line if
+// that sets the stored value, so that run switches nothing.
+func (c *caseSwitch) prepare(ctx context.Context, in db.Session) (list []check.ImportError, err error) {
+	if c.ignoreCase == nil {
 		return nil, nil
 	}
 	stored, err := db.ReadSettings(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if *c.ignored == stored.CodesIgnoreCase {
-		c.ignored = nil
+	if *c.ignoreCase == stored.CodesIgnoreCase {
+		c.ignoreCase = nil
 		return nil, nil
 	}
-	if !*c.ignored {
+	if !*c.ignoreCase {
 		return nil, nil
 	}
 	err = code.CheckCase(ctx, in, c.now)
@@ -51,9 +52,9 @@ func (c *caseSwitch) conflicts(ctx context.Context, in db.Session) (list []check
 
 // run switches the setting, before the lines are written.
 func (c *caseSwitch) run(ctx context.Context, d *db.DB, actor store.Actor) error {
-	if c.ignored == nil {
+	if c.ignoreCase == nil {
 		return nil
 	}
-	_, err := settings.NewService(d).Update(ctx, actor, settings.SettingsChange{CodesIgnoreCase: c.ignored})
+	_, err := settings.NewService(d).Update(ctx, actor, settings.SettingsChange{CodesIgnoreCase: c.ignoreCase})
 	return err
 }

@@ -77,7 +77,7 @@ func (s *Service) Import(ctx context.Context, actor store.Actor, open func() (io
 // writeLines runs the passes that write resources.
 func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
 	report := c.report
-	c.decoder.Skip = c.same.has
+	c.decoder.SkipLine = c.same.has
 	passes := []func(string) bool{func(string) bool { return true }}
 	if slices.ContainsFunc(check.Kinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
 		late := func(name string) bool { return check.KindByName(name).After != "" }
@@ -196,7 +196,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 				add(check.ImportError{Line: d.Number, Type: d.Kind, Err: fault})
 			}
 			report.recordIgnored(d)
-			if d.Skipped {
+			if d.Left {
 				report.Left[d.Kind]++
 			}
 			if d.Deletes != "" && len(d.Errors) == 0 {
@@ -248,7 +248,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	for _, find := range []func(context.Context, db.Session) ([]check.ImportError, error){numbers.TooMany, redirects.Loops, c.codeCase.conflicts} {
+	for _, find := range []func(context.Context, db.Session) ([]check.ImportError, error){numbers.TooMany, redirects.Loops, c.codeCase.prepare} {
 		found, err := find(ctx, s.db.Reader)
 		if err != nil {
 			return err

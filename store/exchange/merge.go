@@ -158,7 +158,7 @@ func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
 	if len(line) <= m.maxBytes && store.CheckImportLine(text) == nil && store.DecodeJSON(text, &head) == nil {
 		kind = check.KindByName(head.Type)
 	}
-	if kind.Name == "" || m.decoder.Skipped[kind.Name] || head.Gone != nil {
+	if kind.Name == "" || m.decoder.LeftTypes[kind.Name] || head.Gone != nil {
 		return p
 	}
 	p.kind, p.id = kind.Name, head.ID

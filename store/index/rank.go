@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The weights of the ways in which a word matches, of 256.
+// The weights of the ways in which a word matches, of 256. What a word counts by where it stands is in strength.go.
 const (
 	WeightExact       = 256
 	WeightTranscribed = 252 // Käse as kaese

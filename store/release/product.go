@@ -231,7 +231,7 @@ func (v *View) ProductsAt(ctx context.Context, ordinals []uint32) ([]*storedProd
 
 // readProducts reads products.
 func (v *View) readProducts(ctx context.Context, ordinals []uint32, into map[uint32]*storedProduct) error {
-	stored, err := v.ProductsStored(ctx, ordinals)
+	stored, err := v.ReadProducts(ctx, ordinals)
 	if err != nil {
 		return err
 	}

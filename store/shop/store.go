@@ -136,7 +136,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		},
 		FileReplaced:  func() { s.Stock.DropCache() },
 		Suspended:     func() { s.Stock.SuspectCache() },
-		CheckComplete: countRows,
+		CheckComplete: checkRestored,
 		Replaced:      func() { s.Stock.ResetAfterRestore() },
 	}); err != nil {
 		s.db.Close()

@@ -9,8 +9,8 @@ import (
 	"portico/store/db"
 )
 
-// stockLoadDeadline is the timeout of a load.
-const stockLoadDeadline = 5 * time.Minute
+// stockLoadTimeout is how long a load may take.
+const stockLoadTimeout = 5 * time.Minute
 
 // StockCacheStats is the state of the cache.
 type StockCacheStats struct {
@@ -23,38 +23,39 @@ type StockCacheStats struct {
 
 // CacheStats returns the state of the cache.
 func (s *Service) CacheStats() (stats StockCacheStats) {
-	l := s.cache
-	if l == nil {
+	cache := s.cache
+	if cache == nil {
 		return stats
 	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	stats.Loads, stats.OverBudget = l.loads, l.overBudget
-	if l.cells != nil {
-		stats.Records, stats.Bytes, stats.Age = l.cells.records(), uint64(l.cells.bytes()), time.Since(l.polledAt)
+	cache.mu.RLock()
+	defer cache.mu.RUnlock()
+	stats.Loads, stats.OverBudget = cache.loads, cache.overBudget
+	if cache.cells != nil {
+		stats.Records, stats.Bytes, stats.Age = cache.cells.records(), uint64(cache.cells.bytes()), time.Since(cache.polledAt)
 	}
 	return stats
 }
 
 // Warm loads all stock into the cache now. Servers load it in the background.
 func (s *Service) Warm(ctx context.Context) error {
-	l := s.cache
-	if l == nil {
+	cache := s.cache
+	if cache == nil {
 		return nil
 	}
-	l.loadMu.Lock()
-	defer l.loadMu.Unlock()
-	l.drop()
+	cache.loadMu.Lock()
+	defer cache.loadMu.Unlock()
+	cache.drop()
 	return s.loadCache(ctx)
 }
 
 // loadCache loads all records from one snapshot and then applies the writes since; the
-// newer version of a record wins. The old cells are used until then.
+// newer version of a record wins. The old cells are used until then. Lanes are the topics over which
+// writes of stock are announced. After a restore, several loads must agree before one is used (confirm).
 func (s *Service) loadCache(ctx context.Context) error {
-	l, begun := s.cache, time.Now()
-	l.mu.Lock()
-	l.loading, l.missedRows, l.missedIncomplete = true, nil, false
-	l.mu.Unlock()
+	cache, begun := s.cache, time.Now()
+	cache.mu.Lock()
+	cache.loading, cache.missedRows, cache.missedIncomplete = true, nil, false
+	cache.mu.Unlock()
 	cells := newStockCells()
 	var lanes map[db.Topic]int64
 	var found loadSummary
@@ -70,7 +71,7 @@ func (s *Service) loadCache(ctx context.Context) error {
 			if err == nil {
 				cells.put(row)
 			}
-			if uint64(cells.bytes()) > l.budget {
+			if uint64(cells.bytes()) > cache.budget {
 				err = errOverBudget
 			}
 			return none, err
@@ -78,57 +79,57 @@ func (s *Service) loadCache(ctx context.Context) error {
 		return err
 	})
 	found.records = int64(cells.count)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.loading = false
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	cache.loading = false
 	took := time.Since(begun)
-	l.loadAfter = time.Now().Add(max(maxStaleness, 4*took))
-	missed := l.missedRows
-	l.missedRows = nil
+	cache.loadAfter = time.Now().Add(max(maxStaleness, 4*took)) // so that loads that do not succeed take at most a fifth of the time
+	missed := cache.missedRows
+	cache.missedRows = nil
 	if errors.Is(err, errOverBudget) {
-		l.cells = nil
-		l.markOverBudget()
+		cache.cells = nil
+		cache.markOverBudget()
 		return nil
 	}
-	if err != nil || l.missedIncomplete {
+	if err != nil || cache.missedIncomplete { // a write is not known that came meanwhile: the next load reads it
 		return err
 	}
-	if !l.confirm(found) {
-		l.cells = nil
+	if !cache.confirm(found) {
+		cache.cells = nil
 		return nil
 	}
-	if l.cells == nil { // else the lanes were followed meanwhile
-		l.feed.follow(lanes)
-		l.polledAt = begun
+	if cache.cells == nil { // else the lanes were followed meanwhile
+		cache.feed.follow(lanes)
+		cache.polledAt = begun
 	}
-	l.cells = cells
-	l.loads++
-	l.loadAfter = time.Now().Add(max(reloadEvery, 100*took))
-	l.markFits()
-	l.apply(missed)
+	cache.cells = cells
+	cache.loads++
+	cache.loadAfter = time.Now().Add(max(reloadEvery, 100*took)) // and those that do a hundredth
+	cache.markFits()
+	cache.apply(missed)
 	return nil
 }
 
 // loadCacheIfDue starts a load in the background if one is due. If one was due long ago, as on a
 // server that was idle, reads go to the database until then.
 func (s *Service) loadCacheIfDue() {
-	l := s.cache
-	if l == nil {
+	cache := s.cache
+	if cache == nil {
 		return
 	}
-	l.mu.Lock()
-	overdue := time.Since(l.loadAfter)
+	cache.mu.Lock()
+	overdue := time.Since(cache.loadAfter)
 	due := overdue > 0
-	if overdue > reloadEvery && !l.loading {
-		l.cells = nil
+	if overdue > reloadEvery && !cache.loading {
+		cache.cells = nil
 	}
-	l.mu.Unlock()
-	if !due || !l.loadMu.TryLock() {
+	cache.mu.Unlock()
+	if !due || !cache.loadMu.TryLock() {
 		return
 	}
 	s.db.Go(func(ctx context.Context) {
-		defer l.loadMu.Unlock()
-		ctx, cancel := context.WithTimeout(ctx, stockLoadDeadline)
+		defer cache.loadMu.Unlock()
+		ctx, cancel := context.WithTimeout(ctx, stockLoadTimeout)
 		defer cancel()
 		if err := s.loadCache(ctx); err != nil && !s.db.IsClosing() {
 			s.db.Log.Warn("could not read the stock into memory", "error", err)

@@ -20,7 +20,7 @@ import (
 
 const (
 	Day = 24 * time.Hour
-	// TimeFormat is how promotions spell times.
+	// TimeFormat is how promotions write times.
 	TimeFormat = "2006-01-02T15:04:05.000Z"
 )
 
@@ -77,7 +77,7 @@ func NewCodes(codes ...string) []code.NewCode {
 
 // AddCodes creates codes of a promotion.
 func AddCodes(s *shop.Store, promotionID string, codes ...string) error {
-	_, _, err := s.Codes.Create(context.Background(), Actor, promotionID, NewCodes(codes...), "")
+	_, _, err := s.Codes.Create(context.Background(), Actor, promotionID, NewCodes(codes...), "") // without an idempotency key
 	return err
 }
 
@@ -90,7 +90,7 @@ func GenerateCodes(t *testing.T, s *shop.Store, g code.CodeGeneration) *job.Job 
 	return task
 }
 
-// ExportedCodes returns the codes of a promotion, all of which must be active.
+// ExportedCodes returns the codes of a promotion, none of which may have been claimed by another promotion since.
 func ExportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 	t.Helper()
 	require.NoError(t, s.Codes.Each(t.Context(), id, func(c *code.PromotionCode) error {

@@ -3,10 +3,7 @@ package server
 import (
 	"container/list"
 	"context"
-	"errors"
-	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"portico/store"
@@ -29,16 +26,16 @@ func newSemaphore(limit, maxQueue int, timeout time.Duration) semaphore {
 	return semaphore{limit: limit, maxQueue: maxQueue, timeout: timeout, queue: list.New(), writing: list.New()}
 }
 
-// acquire waits for a slot. It fails with errOverloaded at once if maxQueue requests wait already, and
-// when the timeout or ctx ends.
-func (s *semaphore) acquire(ctx context.Context, maxQueue int) error {
+// acquire waits for a slot. It fails with errOverloaded at once if the queue has the length longest, which is maxQueue
+// or less, and when the timeout or ctx ends.
+func (s *semaphore) acquire(ctx context.Context, longest int) error {
 	s.mu.Lock()
 	if s.inUse < s.limit {
 		s.inUse++
 		s.mu.Unlock()
 		return nil
 	}
-	if s.queue.Len() >= maxQueue || s.timeout <= 0 {
+	if s.queue.Len() >= longest || s.timeout <= 0 {
 		s.refused++
 		s.mu.Unlock()
 		return errOverloaded()
@@ -105,7 +102,8 @@ func (s *semaphore) endWriting(w *deadlineWriter) {
 }
 
 // evict closes the connection of one response for each request in the queue, the oldest first, but none
-// that is written for less than responseGrace: it calls itself again for those. The caller holds mu.
+// that is written for less than responseGrace: it calls itself again for those. A response whose connection was closed
+// stands for a request until endWriting, which gives it the slot. The caller holds mu.
 func (s *semaphore) evict() {
 	count := s.queue.Len()
 	for element := s.writing.Front(); element != nil && count > 0; element = element.Next() {
@@ -125,51 +123,4 @@ func (s *semaphore) evict() {
 
 func errOverloaded() error {
 	return &store.Error{Code: store.Unavailable, Detail: "The server is overloaded and did not process this request. Retry after the time in Retry-After."}
-}
-
-// slot is the slot that a request holds, if any. Only the request's own goroutine acquires one.
-type slot struct {
-	held atomic.Pointer[semaphore] // nil for none
-}
-
-// acquire acquires a slot of s in place of the one held.
-func (t *slot) acquire(ctx context.Context, s *semaphore) error {
-	if t.held.Load() == s {
-		return nil
-	}
-	t.release()
-	if err := s.acquire(ctx, s.maxQueue); err != nil {
-		return err
-	}
-	t.held.Store(s)
-	return nil
-}
-
-func (t *slot) release() {
-	if s := t.held.Swap(nil); s != nil {
-		s.release()
-	}
-}
-
-// OnLockWait implements store.LockWaitListener: a write that waits for rows that another transaction has
-// locked releases its slot, so that other writes run meanwhile.
-func (t *slot) OnLockWait() { t.release() }
-
-// acquiringBody acquires a slot at the end of the body, so that no slot waits for the client. If it gets
-// none, the read fails with the reason instead of io.EOF.
-type acquiringBody struct {
-	io.ReadCloser
-	ctx       context.Context
-	slot      *slot
-	semaphore *semaphore
-}
-
-func (b *acquiringBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		if refused := b.slot.acquire(b.ctx, b.semaphore); refused != nil {
-			return n, refused
-		}
-	}
-	return n, err
 }

@@ -19,18 +19,18 @@ import (
 // Decoder decodes lines into sources.
 type Decoder struct {
 	types    map[string]func() authoring.Source
-	lenient  bool // skip unknown members and types
+	lenient  bool // unknown members and types are no errors
 	maxBytes int  // longest line in bytes
 
-	Skip     func(line int) bool // lines to skip; nil for none
-	Row      func(line int) SheetRow
-	CutPatch func(line []byte) ([]byte, *Patch) // set if the lines are merged; it returns a line without its patch
-	Skipped  map[string]bool                    // types whose lines are left alone
-	Warned   map[int]store.Errors               // warnings of lines that a merge has found
+	SkipLine  func(line int) bool // whether Batch leaves out a line; nil for none
+	Row       func(line int) SheetRow
+	CutPatch  func(line []byte) ([]byte, *Patch) // set if the lines are merged; it returns a line without its patch
+	LeftTypes map[string]bool                    // types whose lines are left alone
+	Warned    map[int]store.Errors               // warnings of lines that a merge has found
 }
 
-// NewDecoder returns a decoder of lines of at most maxBytes. row may be nil; skipped are types.
-func NewDecoder(lenient bool, maxBytes int, row func(line int) SheetRow, skipped []string) *Decoder {
+// NewDecoder returns a decoder of lines of at most maxBytes. row may be nil; left are types whose lines are left alone.
+func NewDecoder(lenient bool, maxBytes int, row func(line int) SheetRow, left []string) *Decoder {
 	types := map[string]func() authoring.Source{}
 	for _, kind := range Kinds {
 		types[kind.Name] = kind.Create
@@ -38,21 +38,21 @@ func NewDecoder(lenient bool, maxBytes int, row func(line int) SheetRow, skipped
 	if row == nil {
 		row = func(int) SheetRow { return SheetRow{} }
 	}
-	return &Decoder{types: types, lenient: lenient, maxBytes: maxBytes, Row: row, Skipped: store.SetOf(skipped), Warned: map[int]store.Errors{}}
+	return &Decoder{types: types, lenient: lenient, maxBytes: maxBytes, Row: row, LeftTypes: store.SetOf(left), Warned: map[int]store.Errors{}}
 }
 
 // Line is a decoded line.
 type Line struct {
 	Number     int // from 1
 	Kind       string
-	Source     authoring.Source // nil for an ignored or skipped type, and for a deletion
+	Source     authoring.Source // nil if the type is unknown or left alone, and for a deletion
 	Deletes    string           // the id of the resource to delete; empty for none
-	Skipped    bool             // the type is left alone
+	Left       bool             // the type is left alone
 	Row        SheetRow
 	Patch      *Patch // nil if the line was not merged
 	Errors     store.Errors
 	Warnings   store.Errors
-	Ignored    store.Errors // what a lenient import skips: the type, or members
+	Ignored    store.Errors // what a lenient import does not know: the type, or members
 	References []authoring.Reference
 }
 
@@ -62,14 +62,46 @@ type Patch struct {
 	Text   []byte
 }
 
+// Batch decodes lines, of which the first one has the number first. Empty lines and those of SkipLine are left out.
+func (d *Decoder) Batch(first int, lines [][]byte) []Line {
+	batch := make([]Line, 0, len(lines))
+	for i, line := range lines {
+		var patch *Patch
+		if d.CutPatch != nil {
+			line, patch = d.CutPatch(line)
+		}
+		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.maxBytes {
+			batch = append(batch, Line{Number: first + i, Errors: store.Errors{store.Unprocessablef(nil, "The line is longer than %d bytes; shorten its texts and lists, or raise --line-bytes.", d.maxBytes)}})
+			continue
+		}
+		line = bytes.TrimSpace(line)
+		if i == 0 && first == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		row := d.Row(first + i)
+		if len(row.Faults) > 0 {
+			batch = append(batch, Line{Number: first + i, Row: row, Errors: row.Faults})
+			continue
+		}
+		if len(line) == 0 || d.SkipLine != nil && d.SkipLine(first+i) {
+			continue
+		}
+		result := d.Decode(line)
+		result.Number, result.Row, result.Patch = first+i, row, patch
+		result.Warnings = append(result.Warnings, d.Warned[result.Number]...)
+		batch = append(batch, result)
+	}
+	return batch
+}
+
 // Decode decodes a resource and reports every wrong member. The source is set even then, as
 // far as it was decoded.
 func (d *Decoder) Decode(line []byte) Line {
 	if err := store.CheckImportLine(line); err != nil {
 		return Line{Errors: store.AsErrors(err)}
 	}
-	if result := d.DecodeFast(line); result.Source != nil || result.Skipped {
-		if !result.Skipped {
+	if result := d.DecodeFast(line); result.Source != nil || result.Left {
+		if !result.Left {
 			result.Check()
 		}
 		return result
@@ -77,7 +109,7 @@ func (d *Decoder) Decode(line []byte) Line {
 	return d.DecodeStrictly(line)
 }
 
-// DecodeStrictly is decode for any line, several times slower than decodeFast.
+// DecodeStrictly is Decode for any line, several times slower than DecodeFast.
 func (d *Decoder) DecodeStrictly(line []byte) Line {
 	var head struct {
 		Type string `json:"type"`
@@ -88,7 +120,7 @@ func (d *Decoder) DecodeStrictly(line []byte) Line {
 	}
 	result := Line{Kind: head.Type}
 	create, known := d.types[head.Type]
-	if result.Skipped = d.Skipped[head.Type]; result.Skipped {
+	if result.Left = d.LeftTypes[head.Type]; result.Left {
 		return result
 	}
 	if !known {
@@ -139,8 +171,8 @@ func (d *Decoder) DecodeFast(line []byte) (result Line) {
 	if !begins || !ends || !known {
 		return result
 	}
-	if d.Skipped[string(name)] && json.Valid(line) {
-		return Line{Kind: string(name), Skipped: true}
+	if d.LeftTypes[string(name)] && json.Valid(line) {
+		return Line{Kind: string(name), Left: true}
 	}
 	read := create()
 	if jsonv2.Unmarshal(line, read, exactLine) != nil {
@@ -204,14 +236,14 @@ func RepeatedMembers(line []byte) store.Errors {
 var exactLine = jsonv2.RejectUnknownMembers(true)
 
 // Check validates the source.
-func (d *Line) Check() {
+func (l *Line) Check() {
 	f := &authoring.Validator{}
-	d.Source.Check(f)
+	l.Source.Check(f)
 	for _, fault := range f.Errors { // in a file, a broken rule is an invalid line
 		fault.Code = store.Invalid
 	}
-	d.Errors, d.References = append(d.Errors, f.Errors...), f.References
-	d.Warnings = append(d.Warnings, f.Warnings...)
+	l.Errors, l.References = append(l.Errors, f.Errors...), f.References
+	l.Warnings = append(l.Warnings, f.Warnings...)
 }
 
 // readStrictly decodes a line and fails at the first unknown member.
@@ -224,35 +256,4 @@ func newStrictReader(line []byte, into authoring.Source) *json.Decoder {
 	reader := json.NewDecoder(bytes.NewReader(line))
 	reader.DisallowUnknownFields()
 	return reader
-}
-
-func (d *Decoder) Batch(first int, lines [][]byte) []Line {
-	batch := make([]Line, 0, len(lines))
-	for i, line := range lines {
-		var patch *Patch
-		if d.CutPatch != nil {
-			line, patch = d.CutPatch(line)
-		}
-		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.maxBytes {
-			batch = append(batch, Line{Number: first + i, Errors: store.Errors{store.Unprocessablef(nil, "The line is longer than %d bytes; shorten its texts and lists, or raise --line-bytes.", d.maxBytes)}})
-			continue
-		}
-		line = bytes.TrimSpace(line)
-		if i == 0 && first == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
-		row := d.Row(first + i)
-		if len(row.Faults) > 0 {
-			batch = append(batch, Line{Number: first + i, Row: row, Errors: row.Faults})
-			continue
-		}
-		if len(line) == 0 || d.Skip != nil && d.Skip(first+i) {
-			continue
-		}
-		result := d.Decode(line)
-		result.Number, result.Row, result.Patch = first+i, row, patch
-		result.Warnings = append(result.Warnings, d.Warned[result.Number]...)
-		batch = append(batch, result)
-	}
-	return batch
 }

@@ -119,7 +119,7 @@ func (s *StoredSide) Shown(ctx context.Context, ids []string) (map[string]*Shown
 
 // readTexts adds what a release stores of the products at some ordinals in one language.
 func readTexts(ctx context.Context, r *segment.Reader, language string, ordinals []uint32, texts []ProductTexts) error {
-	stored, err := r.ProductsStored(ctx, ordinals)
+	stored, err := r.ReadProducts(ctx, ordinals)
 	if err != nil {
 		return err
 	}

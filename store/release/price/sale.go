@@ -30,7 +30,7 @@ func sortSales(sales []Sale) {
 	})
 }
 
-// SaleAt returns the active sale, or nil, and the nearest starts or ends of sales before
+// SaleAt returns the active sale that comes first by precedence, in which Sales are, or nil, and the nearest starts or ends of sales before
 // and after at; 0 if none.
 func (o *Offer) SaleAt(at int64) (holding *Sale, from, until int64) {
 	for i := range o.Sales {

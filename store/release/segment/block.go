@@ -2,11 +2,9 @@ package segment
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +17,6 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release/price"
 )
 
 // Blocks hold all that pages show of a release's products, a few products of one node side by side:
@@ -53,136 +50,12 @@ const BlockIDBits = 32
 // RowID returns the key of a row of a release in such a table.
 func RowID(release int64, number int) int64 { return release<<BlockIDBits | int64(number) }
 
-// BlockProduct is a product to be stored in a block.
-type BlockProduct struct {
-	ID          string
-	PublishedAt int64    // 0 is with the release
-	Components  []uint32 // ordinals, in the order of the documents; nil if one is not known
-	Attributes  []byte   // values of its own attributes by key, as JSON without line breaks; nil for none
-	Offers      string   // by SetOffers
-	Crumbs      []byte
-	Files       []byte            // the JSON of its files, by AppendText
-	Documents   map[string][]byte // by language
-	Extras      map[string][]byte // by language; none for most products
-}
-
-// SetOffers sets what the product costs, by currency.
-func (p *BlockProduct) SetOffers(offers map[string]*price.Offer) {
-	p.Offers = price.OfferLines(offers)
-}
-
-// Version returns a hash of what the release shows of the product, never 0.
-func (p *BlockProduct) Version() int64 {
-	hash := sha256.New()
-	var length []byte
-	add := func(text []byte) {
-		length = binary.AppendUvarint(length[:0], uint64(len(text)))
-		hash.Write(length)
-		hash.Write(text)
-	}
-	add(p.Attributes)
-	add([]byte(p.Offers))
-	add(p.Crumbs)
-	for _, language := range slices.Sorted(maps.Keys(p.Documents)) {
-		add([]byte(language))
-		add(p.Documents[language])
-		if extras := p.Extras[language]; extras != nil {
-			add(extras)
-		}
-	}
-	return max(1, int64(binary.LittleEndian.Uint64(hash.Sum(nil))>>1))
-}
-
 // The first bytes of the lines of PublishedAt, Components and Attributes.
 const (
 	publishedLine  = "@"
 	componentsLine = "+"
 	attributesLine = "~"
 )
-
-// appendRow appends what is kept of the product beside its texts, in lines.
-func (p *BlockProduct) appendRow(dst []byte) []byte {
-	dst = append(append(dst, p.ID...), '\n')
-	if p.PublishedAt != 0 {
-		dst = append(strconv.AppendInt(append(dst, publishedLine...), p.PublishedAt, 10), '\n')
-	}
-	for i, ordinal := range p.Components {
-		dst = strconv.AppendUint(append(dst, (componentsLine + " ")[min(i, 1)]), uint64(ordinal), 10)
-		if i == len(p.Components)-1 {
-			dst = append(dst, '\n')
-		}
-	}
-	if len(p.Attributes) > 0 {
-		dst = append(append(append(dst, attributesLine...), p.Attributes...), '\n')
-	}
-	return append(dst, p.Offers...)
-}
-
-// Size is the approximate number of bytes of the product before compression.
-func (p *BlockProduct) Size() int {
-	n := len(p.ID) + len(p.Attributes) + len(p.Offers) + len(p.Crumbs) + len(p.Files)
-	for _, texts := range []map[string][]byte{p.Documents, p.Extras} {
-		for _, text := range texts {
-			n += len(text)
-		}
-	}
-	return n
-}
-
-// blockBuffers are the buffers for one block: a product's row, a section, and the section compressed.
-type blockBuffers struct{ row, section, packed []byte }
-
-// packBuffers holds buffers of blocks that were packed. A release has thousands of blocks of about the same size.
-var packBuffers = sync.Pool{New: func() any { return new(blockBuffers) }}
-
-// maxPackBuffer is the largest section whose buffers are used again, in bytes.
-const maxPackBuffer = 256 << 10
-
-// PackBlock returns the stored form of a block.
-func PackBlock(products []*BlockProduct) []byte {
-	b := packBuffers.Get().(*blockBuffers)
-	var languages []string
-	b.section = b.section[:0]
-	for _, p := range products {
-		b.row = p.appendRow(b.row[:0])
-		b.section = appendSection(appendSection(appendSection(b.section, b.row), p.Crumbs), p.Files)
-		for language := range p.Documents {
-			if !slices.Contains(languages, language) {
-				languages = append(languages, language)
-			}
-		}
-	}
-	body := b.appendPacked(nil)
-	slices.Sort(languages)
-	for _, language := range languages {
-		b.section = b.section[:0]
-		for _, p := range products {
-			b.section = appendSection(b.section, p.Documents[language])
-		}
-		if slices.ContainsFunc(products, func(p *BlockProduct) bool { return p.Extras[language] != nil }) {
-			for _, p := range products {
-				b.section = appendSection(b.section, p.Extras[language])
-			}
-		}
-		body = b.appendPacked(AppendText(body, language))
-	}
-	if cap(b.section) <= maxPackBuffer {
-		packBuffers.Put(b)
-	}
-	return body
-}
-
-// appendPacked appends the section, compressed.
-func (b *blockBuffers) appendPacked(body []byte) []byte {
-	b.packed = slices.Grow(b.packed[:0], max(0, s2.MaxEncodedLen(len(b.section))))
-	packed := s2.Encode(b.packed[:cap(b.packed)], b.section)
-	return appendSection(slices.Grow(body, len(packed)+binary.MaxVarintLen64), packed)
-}
-
-// appendSection is AppendText for bytes.
-func appendSection(dst, text []byte) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
-}
 
 // StoredProduct is a product as the release stores it.
 type StoredProduct struct {
@@ -227,9 +100,9 @@ func (s *StoredProducts) Release() {
 	s.Products, s.buffers = nil, nil
 }
 
-// ProductsStored reads the products at some ordinals, each in the best language that it has, and charges
+// ReadProducts reads the products at some ordinals, each in the best language that it has, and charges
 // the context's Allowance for the documents. Call Release after use.
-func (r *Reader) ProductsStored(ctx context.Context, ordinals []uint32) (*StoredProducts, error) {
+func (r *Reader) ReadProducts(ctx context.Context, ordinals []uint32) (*StoredProducts, error) {
 	found := &StoredProducts{Products: make([]StoredProduct, len(ordinals))}
 	return found, r.readBlocks(ctx, ordinals, found, func(n int, block *productBlock, position int) error {
 		p := &found.Products[n]
@@ -260,21 +133,21 @@ func (r *Reader) readCommon(p *StoredProduct, ordinal uint32, block *productBloc
 		return errDamagedBlock
 	}
 	texts = texts[commonTexts*position:]
-	id, offers, whole := strings.Cut(texts[0], "\n")
+	id, rest, whole := strings.Cut(texts[0], "\n")
 	if !whole {
 		return errDamagedBlock
 	}
 	p.ID, p.Crumbs, p.Files = id, texts[1], texts[2]
-	if line, found := strings.CutPrefix(offers, publishedLine); found {
-		line, offers, _ = strings.Cut(line, "\n")
+	if line, found := strings.CutPrefix(rest, publishedLine); found {
+		line, rest, _ = strings.Cut(line, "\n")
 		if p.PublishedAt, err = strconv.ParseInt(line, 10, 64); err != nil {
 			return err
 		}
 	} else {
 		p.PublishedAt = r.Release.HolderIdentity(int(ordinal)).Published
 	}
-	if line, found := strings.CutPrefix(offers, componentsLine); found {
-		line, offers, _ = strings.Cut(line, "\n")
+	if line, found := strings.CutPrefix(rest, componentsLine); found {
+		line, rest, _ = strings.Cut(line, "\n")
 		p.Components = make([]uint32, 0, strings.Count(line, " ")+1)
 		for number := range strings.SplitSeq(line, " ") {
 			ordinal, err := strconv.ParseUint(number, 10, 32)
@@ -284,10 +157,10 @@ func (r *Reader) readCommon(p *StoredProduct, ordinal uint32, block *productBloc
 			p.Components = append(p.Components, uint32(ordinal))
 		}
 	}
-	if line, found := strings.CutPrefix(offers, attributesLine); found {
-		p.Attributes, offers, _ = strings.Cut(line, "\n")
+	if line, found := strings.CutPrefix(rest, attributesLine); found {
+		p.Attributes, rest, _ = strings.Cut(line, "\n")
 	}
-	p.Offers = offers
+	p.Offers = rest
 	return nil
 }
 
@@ -403,11 +276,11 @@ func (b *productBlock) open(body []byte) error {
 		var section blockSection
 		ok := true
 		if len(b.sections) > 0 {
-			if section.language, rest, ok = cutSection(rest); !ok {
+			if section.language, rest, ok = cutBytes(rest); !ok {
 				return errDamagedBlock
 			}
 		}
-		if section.packed, rest, ok = cutSection(rest); !ok {
+		if section.packed, rest, ok = cutBytes(rest); !ok {
 			return errDamagedBlock
 		}
 		b.sections = append(b.sections, section)
@@ -498,8 +371,8 @@ func splitTexts(whole string, texts []string) ([]string, error) {
 	return texts, nil
 }
 
-// cutSection is cutText for a text that may be damaged.
-func cutSection(body []byte) (text, rest []byte, ok bool) {
+// cutBytes is the reverse of appendBytes; ok is false if the bytes are damaged.
+func cutBytes(body []byte) (text, rest []byte, ok bool) {
 	n, at := binary.Uvarint(body)
 	if at <= 0 || n > uint64(len(body)-at) {
 		return nil, nil, false

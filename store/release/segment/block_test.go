@@ -61,7 +61,7 @@ func TestBlockLayout(t *testing.T) {
 	var parts []string
 	for ok := true; len(rest) > 0; {
 		var part []byte
-		part, rest, ok = cutSection(rest)
+		part, rest, ok = cutBytes(rest)
 		require.True(t, ok)
 		if len(parts) != 1 && len(parts) != 3 { // not a language
 			var err error
