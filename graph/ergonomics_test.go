@@ -30,24 +30,18 @@ func TestIdentifiers(t *testing.T) {
 			}
 			return graphtest.Variables{"by": given}
 		}
-		anvil, tools := `{"product":{"uuid":"anvil"}}`, `{"catalogNode":{"uuid":"tools"}}`
+		const anvil = `{"product":{"uuid":"anvil"}}`
 		invalid := []store.Code{store.Invalid}
 		runScenarios(t, s, []scenario{
-			{name: "by id", query: `{ product(by: {id: ` + global("Product", "anvil") + `}) { uuid } }`, data: anvil},
-			{name: "by own id", query: product, variables: by("id", "anvil"), data: anvil},
 			{name: "by SKU", query: product, variables: by("sku", "ANVIL"), data: anvil},
 			{name: "by SKU, with a null member", query: product, variables: by("sku", "ANVIL", "slug", nil), codes: invalid, argument: "by"},
 			{name: "by a nullable variable", query: `query ($sku: String) { product(by: {sku: $sku}) { uuid } }`, variables: graphtest.Variables{"sku": "ANVIL"}, codes: invalid, holds: []string{"must be non-nullable"}},
-			{name: "none there", query: product, variables: by("slug", "nobody"), data: `{"product":null}`},
 			{name: "two members", query: product, variables: by("sku", "ANVIL", "id", "anvil"), codes: invalid, argument: "by"},
 			{name: "two members, literally", query: `{ product(by: {sku: "ANVIL", id: "anvil"}) { uuid } }`, codes: invalid, argument: "by"},
 			{name: "no member", query: `{ product(by: {}) { uuid } }`, codes: invalid, argument: "by"},
 			{name: "a null member", query: product, variables: by("id", nil), codes: invalid, argument: "by"},
 			{name: "null", query: product, variables: graphtest.Variables{"by": nil}, codes: invalid},
 
-			{name: "a node by id", query: node, variables: by("id", "tools"), data: tools},
-			{name: "a node by slug", query: node, variables: by("slug", "tools"), data: tools},
-			{name: "a node by path", query: node, variables: by("path", "workshop/tools"), data: tools},
 			{name: "a node by two", query: node, variables: by("id", "tools", "slug", "tools"), codes: invalid, argument: "by"},
 		})
 	})
