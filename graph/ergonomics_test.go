@@ -53,11 +53,6 @@ func TestTypedMembers(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, typedShop())
 		runScenarios(t, s, []scenario{
-			{name: "a choice", query: `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 3}]}]) {
-				bundleConfiguration { choices { component options { uuid quantity } } } } }`,
-				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
-			{name: "no bundle", query: `{ product(by: {id: "anvil"}) { bundleConfiguration { choices { component } } variantOptions { uuid } } }`,
-				data: `{"product":{"bundleConfiguration":{"choices":[]},"variantOptions":[]}}`},
 			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids details { ... on PromotionFixedDiscount { amounts { amount currency formatted } } } } }`,
 				data: `{"promotion":{"itemConditions":[{"template":"shoes","field":"size","type":"INTEGER","value":"42"},{"template":"products(shoes)","field":"worn","type":"BOOLEAN","value":"true"}],
 					"targetCatalogUuids":["main"],"details":{"amounts":[{"amount":"1000","currency":"USD","formatted":"$10.00"}]}}}`},
