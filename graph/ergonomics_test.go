@@ -30,24 +30,18 @@ func TestIdentifiers(t *testing.T) {
 			}
 			return graphtest.Variables{"by": given}
 		}
-		anvil, tools := `{"product":{"uuid":"anvil"}}`, `{"catalogNode":{"uuid":"tools"}}`
+		const anvil = `{"product":{"uuid":"anvil"}}`
 		invalid := []store.Code{store.Invalid}
 		runScenarios(t, s, []scenario{
-			{name: "by id", query: `{ product(by: {id: ` + global("Product", "anvil") + `}) { uuid } }`, data: anvil},
-			{name: "by own id", query: product, variables: by("id", "anvil"), data: anvil},
 			{name: "by SKU", query: product, variables: by("sku", "ANVIL"), data: anvil},
 			{name: "by SKU, with a null member", query: product, variables: by("sku", "ANVIL", "slug", nil), codes: invalid, argument: "by"},
 			{name: "by a nullable variable", query: `query ($sku: String) { product(by: {sku: $sku}) { uuid } }`, variables: graphtest.Variables{"sku": "ANVIL"}, codes: invalid, holds: []string{"must be non-nullable"}},
-			{name: "none there", query: product, variables: by("slug", "nobody"), data: `{"product":null}`},
 			{name: "two members", query: product, variables: by("sku", "ANVIL", "id", "anvil"), codes: invalid, argument: "by"},
 			{name: "two members, literally", query: `{ product(by: {sku: "ANVIL", id: "anvil"}) { uuid } }`, codes: invalid, argument: "by"},
 			{name: "no member", query: `{ product(by: {}) { uuid } }`, codes: invalid, argument: "by"},
 			{name: "a null member", query: product, variables: by("id", nil), codes: invalid, argument: "by"},
 			{name: "null", query: product, variables: graphtest.Variables{"by": nil}, codes: invalid},
 
-			{name: "a node by id", query: node, variables: by("id", "tools"), data: tools},
-			{name: "a node by slug", query: node, variables: by("slug", "tools"), data: tools},
-			{name: "a node by path", query: node, variables: by("path", "workshop/tools"), data: tools},
 			{name: "a node by two", query: node, variables: by("id", "tools", "slug", "tools"), codes: invalid, argument: "by"},
 		})
 	})
@@ -59,11 +53,6 @@ func TestTypedMembers(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, typedShop())
 		runScenarios(t, s, []scenario{
-			{name: "a choice", query: `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 3}]}]) {
-				bundleConfiguration { choices { component options { uuid quantity } } } } }`,
-				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
-			{name: "no bundle", query: `{ product(by: {id: "anvil"}) { bundleConfiguration { choices { component } } variantOptions { uuid } } }`,
-				data: `{"product":{"bundleConfiguration":{"choices":[]},"variantOptions":[]}}`},
 			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids details { ... on PromotionFixedDiscount { amounts { amount currency formatted } } } } }`,
 				data: `{"promotion":{"itemConditions":[{"template":"shoes","field":"size","type":"INTEGER","value":"42"},{"template":"products(shoes)","field":"worn","type":"BOOLEAN","value":"true"}],
 					"targetCatalogUuids":["main"],"details":{"amounts":[{"amount":"1000","currency":"USD","formatted":"$10.00"}]}}}`},

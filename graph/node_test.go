@@ -1,7 +1,6 @@
 package graph_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -19,13 +18,10 @@ func nodesByID() []scenario {
 		{name: "uuid", query: `{ catalogNode(by: {id: "tools"}) { uuid } }`, data: tools},
 		{name: "global id", query: `{ catalogNode(by: {id: ` + global("CatalogNode", "tools") + `}) { uuid } }`, data: tools},
 		{name: "slug", query: `{ catalogNode(by: {slug: "tools"}) { uuid } }`, data: tools},
-		{name: "unknown slug", query: `{ catalogNode(by: {slug: "Tools"}) { uuid } }`, data: `{"catalogNode":null}`},
-		{name: "empty slug", query: `{ catalogNode(by: {slug: ""}) { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "path", query: `{ catalogNode(by: {path: "workshop/tools"}) { uuid } }`, data: tools},
 		{name: "path without the hierarchy", query: `{ catalogNode(by: {path: "/tools/"}) { uuid } }`, data: tools},
 		{name: "path of a hierarchy", query: `{ catalogNode(by: {path: "workshop"}) { uuid } }`, data: `{"catalogNode":{"uuid":"workshop"}}`},
 		{name: "path through another node", query: `{ catalogNode(by: {path: "elsewhere/tools"}) { uuid } }`, data: `{"catalogNode":null}`},
-		{name: "empty path", query: `{ catalogNode(by: {path: ""}) { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "a hierarchy as a node", query: `{ catalogNode(by: {id: "workshop"}) { uuid name slug description hasChildren parent { uuid } hierarchy { uuid } breadcrumbs { uuid } } }`,
 			data: `{"catalogNode":{"uuid":"workshop","name":"Workshop","slug":"workshop","description":"All that makes noise.","hasChildren":true,"parent":null,"hierarchy":{"uuid":"workshop"},"breadcrumbs":[]}}`},
 		{name: "a hierarchy by its global id", query: `{ catalogNode(by: {id: ` + global("Hierarchy", "workshop") + `}) { uuid } }`, data: `{"catalogNode":{"uuid":"workshop"}}`},
@@ -37,10 +33,6 @@ func nodesByID() []scenario {
 		{name: "curated products first, as the merchant has it", query: `{ catalogNode(by: {id: "tools"}) { products { totalCount edges { curated node { uuid } } } } }`,
 			data: `{"catalogNode":{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}},
 			{"curated":false,"node":{"uuid":"kit"}},{"curated":false,"node":{"uuid":"brush"}},{"curated":false,"node":{"uuid":"jar"}}]}}}`},
-		{name: "sorting replaces curation", query: `{ catalogNode(by: {id: "tools"}) { products(orderBy: {field: ID}) { nodes { uuid } } } }`,
-			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"anvil"},{"uuid":"brush"},{"uuid":"chalk"},{"uuid":"jar"},{"uuid":"kit"}]}}}`},
-		{name: "ids come by last update, curated or not", query: `{ catalogNode(by: {id: "tools"}) { products(filter: {ids: ["jar", "chalk", "kit", "glue"]}) { nodes { uuid } } } }`,
-			data: `{"catalogNode":{"products":{"nodes":[{"uuid":"kit"},{"uuid":"chalk"},{"uuid":"jar"}]}}}`},
 		{name: "a node without products", query: `{ catalogNode(by: {id: "empty"}) { products { totalCount nodes { uuid } } } }`, data: `{"catalogNode":{"products":{"totalCount":0,"nodes":[]}}}`},
 		{name: "one product in two lists of one answer is curated in one of them", query: `{ tools: catalogNode(by: {id: "tools"}) { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } sale: catalogNode(by: {id: "sale"}) { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } }`,
 			data: `{"tools":{"products":{"edges":[{"curated":true}]}},"sale":{"products":{"edges":[{"curated":false}]}}}`},
@@ -69,10 +61,7 @@ func nodeLists() []scenario {
 		{name: "these, below that", query: list(`filter: {ids: ["tools", "sale"], parentId: "seasons"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"}]}}`},
 		{name: "none of them", query: list(`filter: {ids: []}`), data: `{"catalogNodes":{"nodes":[]}}`},
 		{name: "below an unknown one", query: list(`filter: {parentId: "nowhere"}`), codes: notFound, data: `{"catalogNodes":null}`},
-		{name: "by id, descending", query: list(`orderBy: {field: ID, direction: DESC}, first: 2`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"},{"uuid":"sale"}]}}`},
-		{name: "by name, descending", query: list(`orderBy: {field: NAME, direction: DESC}, first: 2`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"},{"uuid":"sale"}]}}`},
 		{name: "of these names, within bounds", query: list(`filter: {name: {in: ["Tools", "Sale", "Paints"]}, bounds: {id: {gt: "paints"}, updatedAt: {ge: "2024-01-01"}}}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"},{"uuid":"tools"}]}}`},
-		{name: "of that slug", query: list(`filter: {slug: {eq: "tools"}}`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"}]}}`},
 		{name: "an empty condition", query: list(`filter: {slug: {}}`), codes: invalid, holds: []string{"exactly one"}},
 		{name: "created after none was", query: list(`filter: {bounds: {createdAt: {gt: "2024-01-01"}}}`), data: `{"catalogNodes":{"nodes":[]}}`},
 		{name: "too many values of a filter", query: `query($ids: [String!]!) { catalogNodes(filter: {name: {in: $ids}}) { nodes { uuid } } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{"a"}, 1001)}, codes: invalid, holds: []string{"1 to 1000"}},
@@ -125,51 +114,6 @@ func anythingByID() []scenario {
 		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100 elements, got 101"}},
 		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 100)}},
 		{name: "a null in the list", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": []any{nil}}, codes: invalid},
-	}
-}
-
-// node finds each object again by its id, with the same type: clients store rows by id.
-func TestNodeFindsEveryID(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := graphtest.Open(t, e, graphtest.Shop())
-		for name, query := range map[string]string{
-			"a product":             `{ row: product(by: {id: "anvil"}) { __typename id } }`,
-			"a product's image":     `{ row: product(by: {id: "anvil"}) { row: mainImage { __typename id } } }`,
-			"a product's stock":     `{ row: product(by: {id: "anvil"}) { row: stock { __typename id } } }`,
-			"a product's node":      `{ row: product(by: {id: "kit"}) { row: catalogNodes { __typename id } } }`,
-			"a node":                `{ row: catalogNode(by: {id: "hand-tools"}) { __typename id } }`,
-			"a node's parent":       `{ row: catalogNode(by: {id: "hand-tools"}) { row: parent { __typename id } } }`,
-			"a node's hierarchy":    `{ row: catalogNode(by: {id: "hand-tools"}) { row: hierarchy { __typename id } } }`,
-			"a hierarchy as a node": `{ row: catalogNode(by: {id: "workshop"}) { __typename id } }`,
-			"a hierarchy":           `{ row: hierarchies { row: nodes { __typename id } } }`,
-			"stock":                 `{ row: stock(productId: "drill-draft") { __typename id } }`,
-		} {
-			t.Run(name, func(t *testing.T) {
-				row := innermost(t, s.Post(t, query, nil))
-				again := innermost(t, s.Post(t, `query($id: ID!) { row: node(id: $id) { __typename id } }`, graphtest.Variables{"id": row["id"]}))
-				require.Equal(t, row, again)
-			})
-		}
-	})
-}
-
-// innermost returns the first row of the innermost list.
-func innermost(t *testing.T, a *graphtest.Response) map[string]any {
-	t.Helper()
-	var row any
-	require.NoError(t, json.Unmarshal(a.Data, &row))
-	for {
-		if list, ok := row.([]any); ok {
-			row = list[0]
-			continue
-		}
-		object, ok := row.(map[string]any)
-		require.True(t, ok, "%s", a.Body)
-		if object["id"] != nil {
-			return object
-		}
-		row = object["row"]
 	}
 }
 

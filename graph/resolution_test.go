@@ -1,17 +1,14 @@
 package graph_test
 
 import (
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/graphtest"
 	"portico/internal/auth"
-	"portico/store/access"
 	"portico/store/storetest"
 )
 
@@ -100,34 +97,6 @@ func numbered(n int) string {
 		tags[i] = "t" + string(rune('a'+i%26)) + string(rune('a'+i/26))
 	}
 	return strings.Join(tags, ",")
-}
-
-// The account, account tags and customer of a token take precedence over the request's.
-func TestTokenDecidesTheShopper(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := graphtest.Open(t, e, offers())
-		tokens := graphtest.NewTokens(t, s.Store)
-		handler := tokens.Middleware(s.Handler)
-		for _, c := range []struct {
-			grant   access.ShopperTokenContent
-			catalog string
-		}{
-			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
-			{access.ShopperTokenContent{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
-			{access.ShopperTokenContent{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
-		} {
-			c.grant.IssuedAt, c.grant.Expires = graphtest.Noon, graphtest.Noon.Add(time.Hour)
-			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)
-			require.NoError(t, err)
-			r := graphtest.NewPost(t, `{ catalogResolution { catalogUuid } }`, nil)
-			r.Header.Set("Authorization", "Bearer "+token.AccessToken)
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
-			require.JSONEq(t, `{"data":{"catalogResolution":{"catalogUuid":"`+c.catalog+`"}}}`, w.Body.String(), "%+v", c.grant)
-		}
-	})
 }
 
 const everyVerdict = `{ at validUntil reason catalogUuid catalogName releaseUuid publishedAt ruleUuid ruleName tieBreak

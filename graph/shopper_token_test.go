@@ -65,23 +65,6 @@ func TestShopperTokens(t *testing.T) {
 	})
 }
 
-func TestShopperTokensRefuse(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := graphtest.Open(t, e, "")
-		var refused minted
-		s.Post(t, mint, graphtest.Variables{"input": map[string]any{"expiresIn": 86_401, "customerId": strings.Repeat("x", 256)}}).Read(t, &refused)
-		made := refused.ShopperTokenCreate
-		require.Nil(t, made.Token)
-		require.Nil(t, made.ExpiresAt)
-		require.Empty(t, made.Scopes)
-		require.Len(t, made.UserErrors, 2)
-		require.Equal(t, []string{"input", "customerId"}, made.UserErrors[0].Field)
-		require.Equal(t, []string{"input", "expiresIn"}, made.UserErrors[1].Field)
-		require.Equal(t, "expiresIn must be between 60 and 86400 seconds, got 86401.", made.UserErrors[1].Message)
-	})
-}
-
 // Each check of a code counts, also several in one document.
 func TestCodeChecksAreRateLimited(t *testing.T) {
 	t.Parallel()

@@ -68,6 +68,8 @@ func listParameters(path string, rows []string) []scenario {
 		bad("an offset below the smallest integer", "page[offset]=-99999999999999999999", 422, offset),
 		bad("an offset that is not a number", "page[offset]=abc", 400, "page[offset] "+number+`\"abc\".`),
 		bad("an unknown sort", "sort=colour", 400, "sort must be id, created_at or updated_at", `\"colour\"`),
+		bad("two sort keys", "sort=id,name", 400, "sort must be"),
+		bad("only a minus", "sort=-", 400, "sort must be"),
 		bad("an invalid cursor", "page[after]=xyz", 400, "page[after] is not a cursor"),
 		bad("an invalid cursor for the previous page", "page[before]=xyz", 400, "page[before] is not a cursor"),
 		bad("a bad percent escape", "page[limit]=%zz", 400, "URL-encoded", "%"),

@@ -49,37 +49,6 @@ func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
 	return x
 }
 
-// TestChannelChoosesTheCatalog requires that shoppers of the mobile channel see only the outlet
-// catalog, and that Prefer: explain says why.
-func TestChannelChoosesTheCatalog(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
-		t.Run("the mobile channel with the tag clearance sees only the offers", func(t *testing.T) {
-			for _, headers := range [][]string{clearance, {"ep-channel", "mobile", "ep-context-tag", "new,clearance"}} {
-				sale := s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...)
-				require.Equal(t, []string{"glue", "anvil", "brush"}, readListBody(t, sale).ids())
-				require.Contains(t, sale.Body.String(), `"catalog_id":"outlet"`)
-				x := explained(t, sale)
-				require.Equal(t, []string{"rule", "outlet", "offers"}, []string{x.Reason, x.Catalog, x.Rule})
-				require.Equal(t, []string{"channel", "tag"}, x.Candidates[0].Matched)
-				tools := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
-				require.Equal(t, http.StatusNotFound, tools.Code, "a node of the main catalog: %s", tools.Body)
-				require.Equal(t, "outlet", explained(t, tools).Catalog, "the explanation of the 404")
-			}
-		})
-		t.Run("other shoppers see the default", func(t *testing.T) {
-			for _, headers := range [][]string{nil, {"Store-Channel", "web"}, {"Store-Context-Tag", "new"}} {
-				w := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
-				require.Equal(t, toolProducts, readListBody(t, w).ids())
-				x := explained(t, w)
-				require.Equal(t, []string{"default_rule", "main", "everyone"}, []string{x.Reason, x.Catalog, x.Rule})
-				require.Equal(t, "nothing_matched", x.Candidates[2].Dropped)
-			}
-		})
-	})
-}
-
 func TestPreferExplain(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -94,6 +63,9 @@ func TestPreferExplain(t *testing.T) {
 			require.Equal(t, want, w.Header().Get("Preference-Applied") != "", "%q", prefer)
 			require.Contains(t, w.Header().Get("Vary"), "Prefer")
 		}
+		tools := s.send(t, http.MethodGet, productsOf("tools"), "", append(clearance, "Prefer", "explain")...)
+		require.Equal(t, http.StatusNotFound, tools.Code, "a node of the main catalog: %s", tools.Body)
+		require.Equal(t, "outlet", explained(t, tools).Catalog, "the explanation of the 404")
 		require.Empty(t, s.send(t, http.MethodGet, "/v2/inventories", "", "Prefer", "explain").Header().Get("Store-Catalog-Resolution"),
 			"stock does not depend on a catalog")
 		t.Run("rules for other shoppers", func(t *testing.T) {

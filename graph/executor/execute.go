@@ -31,6 +31,8 @@ type Request struct {
 	Writer  http.ResponseWriter    // of HTTP; nil for a stream
 	Streams bool                   // answered by a stream
 	Admit   func() *gqlerror.Error // counts an operation of a stream, or returns an error if there are too many; nil for no limit
+
+	operation *document.Operation // of a request of NeedsStream, which is prepared already
 }
 
 // Response is the response to a Request: one of Delivery, Body, Result, Stream and NeedsStream. The caller writes it, then calls
@@ -40,7 +42,7 @@ type Response struct {
 	Body        []byte            // finished, without errors
 	Result      *graphql.Response // data, errors and extensions
 	Stream      *Stream           // of a request that Streams
-	NeedsStream bool              // the operation is a subscription, and was not counted
+	NeedsStream *Request          // the operation is a subscription, and was not counted: a stream is to execute this
 
 	Status     int    // of HTTP; 0 for 200
 	Plain      bool   // an error of HTTP: its media type is application/json
@@ -79,7 +81,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 	switch {
 	case !ok:
 	case x.op.IsSubscription() && !x.Streams:
-		return Response{NeedsStream: true}
+		return Response{NeedsStream: &Request{Params: x.Params, HTTP: x.HTTP, Known: x.Known, operation: x.op}}
 	default:
 		resp, ok = x.allow(ctx) // introspection, mutations by GET, quotas
 	}
@@ -101,10 +103,13 @@ func (e *Executor) Find(sent []byte) *document.PreparedOperation { return e.plan
 // prepare finds the operation, and its plan if it has one. ok is false if the response rejects it.
 func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 	var errs gqlerror.List
-	if x.query = x.Prepared; x.query != nil {
-		x.op = x.query.Operation
+	switch {
+	case x.operation != nil:
+		x.op = x.operation
+	case x.Prepared != nil:
+		x.query, x.op = x.Prepared, x.Prepared.Operation
 		x.documents.CountOutcome(x.op.Outcome)
-	} else {
+	default:
 		_, endStep := store.StartStep(ctx, stepPrepare)
 		if err := x.catch(ctx, func() {
 			if x.op, errs = x.documents.Prepare(&x.Params); errs == nil {

@@ -107,20 +107,22 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, known *reqctx.Requ
 
 // execute executes an operation and writes the response. A prepared operation is never a subscription.
 func (h *handler) execute(w http.ResponseWriter, r *http.Request, req *executor.Request) {
+	req.HTTP, req.Params.Headers = r, r.Header
 	if req.Prepared == nil && onlyEvents(r) {
-		h.streams.events(w, r, req.Known, &req.Params)
+		req.Sent = nil
+		h.streams.events(w, req)
 		return
 	}
-	req.HTTP, req.Writer, req.Params.Headers, req.Modern = r, w, r.Header, writeHead(w, r)
+	req.Writer, req.Modern = w, writeHead(w, r)
 	resp := h.exec.Execute(r.Context(), req)
 	defer resp.Release()
 	switch {
-	case resp.NeedsStream:
+	case resp.NeedsStream != nil:
 		if accepts, _ := acceptsEvents(r); !accepts || r.Method == http.MethodHead {
 			streamRequired().write(w)
 			return
 		}
-		h.streams.events(w, r, req.Known, &req.Params)
+		h.streams.events(w, resp.NeedsStream)
 	case resp.Delivery.Response != nil:
 		h.exec.Responses.Serve(w, r, resp.Delivery)
 	case resp.Result == nil:

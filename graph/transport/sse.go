@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,17 +15,15 @@ import (
 
 	"portico/graph/executor"
 	"portico/internal/auth"
-	"portico/internal/reqctx"
 )
 
 // events serves an operation as server-sent events, by the library's transport. The request was parsed
-// before, so that the transport finds no errors in it.
-func (s *streamServer) events(w http.ResponseWriter, r *http.Request, known *reqctx.Request, params *graphql.RawParams) {
-	var body bytes.Buffer
-	appendJSON(&body, clientRequest{Query: params.Query, OperationName: params.OperationName, Variables: params.Variables, Extensions: params.Extensions})
-	conn := s.open(r.Context(), known)
+// before: the transport gets an empty one in its place.
+func (s *streamServer) events(w http.ResponseWriter, req *executor.Request) {
+	r := req.HTTP
+	conn := s.open(r.Context(), req.Known)
 	defer conn.close()
-	conn.request, conn.known = r, known
+	conn.request = req
 	var token *auth.TokenWatch
 	if s.resolver.Tokens != nil {
 		token = s.resolver.Tokens.Watch(r)
@@ -35,7 +34,7 @@ func (s *streamServer) events(w http.ResponseWriter, r *http.Request, known *req
 	out.setDeadline(0)
 	w.Header().Set("X-Accel-Buffering", "no") // proxies do not buffer then
 	r = r.WithContext(conn.ctx)
-	r.Body = io.NopCloser(&body)
+	r.Body = io.NopCloser(strings.NewReader("{}"))
 	transport.SSE{KeepAlivePingInterval: s.PingInterval}.Do(out, r, eventsExecutor{s, out})
 }
 

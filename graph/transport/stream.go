@@ -16,7 +16,12 @@ const responseKey = "response"
 // CreateOperationContext implements graphql.GraphExecutor. The errors are redacted already.
 func (s *streamServer) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	conn := ctx.Value(connectionKey{}).(*connection)
-	resp := s.exec.Execute(ctx, &executor.Request{Params: *params, HTTP: conn.request, Known: conn.known, Streams: true, Admit: func() *gqlerror.Error { return s.reserve(conn) }})
+	req := executor.Request{Params: *params}
+	if conn.request != nil {
+		req = *conn.request
+	}
+	req.Streams, req.Admit = true, func() *gqlerror.Error { return s.reserve(conn) }
+	resp := s.exec.Execute(ctx, &req)
 	resp.Context.Stats.SetExtension(responseKey, &resp)
 	if resp.Result != nil {
 		return resp.Context, resp.Result.Errors

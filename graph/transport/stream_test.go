@@ -21,10 +21,12 @@ import (
 	"go.uber.org/goleak"
 
 	"portico/graph"
+	"portico/graph/document"
 	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
+	"portico/store"
 	"portico/store/access"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -323,6 +325,23 @@ func TestServerSentEventsByGET(t *testing.T) {
 	require.Equal(t, "event: next", line(t, events))
 	require.Equal(t, `data: {"data":{"stockChanged":{"available":77}}}`, line(t, events))
 	require.NoError(t, response.Body.Close())
+}
+
+// A client that accepts JSON too gets the events of a subscription, which is prepared once.
+func TestSubscriptionIsPreparedOnce(t *testing.T) {
+	t.Parallel()
+	counted := &outcomes{counts: map[string]int{}}
+	l := newStreams(t, func(*transport.StreamConfig) {}, transport.CountDocuments(counted.count))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, pipeURL, strings.NewReader(string(store.Encode(map[string]string{"query": anvils, "documentId": document.Hash(anvils)}))))
+	require.NoError(t, err)
+	r.Header = http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}, "Authorization": {l.token}}
+	response, err := l.client.Do(r)
+	require.NoError(t, err)
+	events := bufio.NewReader(response.Body)
+	require.Equal(t, "event: next", line(t, events))
+	require.Contains(t, line(t, events), `"available":`)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, map[string]int{"sent": 1}, counted.counts)
 }
 
 // When a token expires, event streams end with an error, and WebSockets close with a code that

@@ -10,7 +10,6 @@ import (
 	"portico/graph"
 	"portico/graph/executor"
 	"portico/internal/auth"
-	"portico/internal/reqctx"
 )
 
 // handler serves GraphQL over HTTP. It passes WebSockets and server-sent events to its streamServer.
@@ -62,9 +61,8 @@ type connection struct {
 	server  *streamServer
 	ctx     context.Context
 	end     context.CancelCauseFunc
-	request *http.Request   // that events answer; nil for a WebSocket
-	known   *reqctx.Request // of request; nil for a WebSocket
-	address netip.Addr      // of the client
+	request *executor.Request // that events answer; nil for a WebSocket
+	address netip.Addr        // of the client
 
 	// Guarded by server.mu.
 	quota      quotaKey

@@ -190,26 +190,6 @@ func TestKeysCommands(t *testing.T) {
 	require.Len(t, keys(), 1)
 }
 
-func TestIntrospectionFlag(t *testing.T) {
-	t.Parallel()
-	const query = `{ __schema { queryType { name } } }`
-	flags, _ := database(t)
-	id, secret := newClient(t, flags, "--scope", "settings:read")
-	s := startServer(t, flags...)
-	_, body := s.graphql(t, "", query)
-	require.Contains(t, body, `"code":"UNAUTHENTICATED"`)
-	require.Contains(t, body, "Get a token from POST /oauth/access_token")
-	_, token := s.login(t, id, secret)
-	_, body = s.graphql(t, token, query)
-	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body)
-	for _, public := range []string{"/", "/schema.graphql", "/openapi.yaml", "/docs"} {
-		response, _ := s.send(t, "GET", public, "")
-		require.Equal(t, 200, response.StatusCode, public)
-	}
-	_, body = startServer(t, "--demo").graphql(t, "", query)
-	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body, "public in the demo")
-}
-
 // TestUnreachableOIDCIssuer requires that the server starts and accepts its own tokens.
 func TestUnreachableOIDCIssuer(t *testing.T) {
 	t.Parallel()

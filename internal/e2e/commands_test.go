@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -134,18 +133,6 @@ func TestSchemaAndVersion(t *testing.T) {
 	require.Regexp(t, `^portico \S.* go1\.\S+ \S+/\S+\n$`, mustRun(t, "version"))
 }
 
-func TestFlagsFromTheEnvironment(t *testing.T) {
-	_, path := database(t)
-	t.Setenv("PORTICO_DATABASE_URL", "file:"+path)
-	t.Setenv("PORTICO_SYNCHRONOUS", "OFF")
-	require.Contains(t, mustRun(t, "migrate"), path)
-	require.FileExists(t, path)
-	t.Setenv("PORTICO_SYNCHRONOUS", "sometimes")
-	code, _, stderr := portico(t, "migrate")
-	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "--synchronous")
-}
-
 func TestImportPublishesAndExports(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
@@ -184,36 +171,6 @@ func TestImportPublishesAndExports(t *testing.T) {
 }
 
 func count(lines string) string { return strconv.Itoa(strings.Count(lines, "\n")) }
-
-func TestImportSeveralFilesTogether(t *testing.T) {
-	t.Parallel()
-	shop, err := os.ReadFile(demoShop)
-	require.NoError(t, err)
-	// The first part refers to the second, and has no final newline.
-	lines := bytes.SplitAfter(shop, []byte("\n"))
-	half := len(lines) / 2
-	directory := t.TempDir()
-	first, second := filepath.Join(directory, "1.ndjson"), filepath.Join(directory, "2.ndjson")
-	require.NoError(t, os.WriteFile(second, bytes.Join(lines[:half], nil), 0o644))
-	require.NoError(t, os.WriteFile(first, append([]byte("\ufeff"), bytes.TrimSpace(bytes.Join(lines[half:], nil))...), 0o644))
-
-	whole, _ := database(t)
-	mustRun(t, append([]string{"import", demoShop}, whole...)...)
-	parts, _ := database(t)
-	mustRun(t, append([]string{"import", first, second}, parts...)...)
-	created := regexp.MustCompile(`,"created_at":"[^"]*"`) // of nodes it is the time of the import
-	for _, kind := range []string{`"type":"product"`, `"type":"node"`, `"type":"stock"`} {
-		export := func(flags []string) (of []string) {
-			for line := range strings.Lines(mustRun(t, append([]string{"export", "-"}, flags...)...)) {
-				if strings.HasPrefix(line, "{"+kind) {
-					of = append(of, created.ReplaceAllString(line, ""))
-				}
-			}
-			return of
-		}
-		require.Equal(t, export(whole), export(parts))
-	}
-}
 
 func TestInvalidImportWritesNothing(t *testing.T) {
 	t.Parallel()
@@ -381,16 +338,4 @@ func TestClientCreate(t *testing.T) {
 	code, _, stderr := portico(t, append([]string{"client", "create", "--all-scopes", "--name", strings.Repeat("x", 256)}, flags...)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--name must be between 1 and 255 bytes long")
-}
-
-func TestExportWithClientsPermissions(t *testing.T) {
-	t.Parallel()
-	flags, _ := database(t)
-	mustRun(t, append([]string{"migrate"}, flags...)...)
-	mustRun(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
-	file := filepath.Join(t.TempDir(), "shop.ndjson")
-	mustRun(t, append([]string{"export", "--clients", file}, flags...)...)
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }

@@ -96,7 +96,7 @@ func TestFilePermissions(t *testing.T) {
 	mustRun(t, append([]string{"import", demoShop}, flags...)...)
 	s := startServer(t, flags...)
 	mustRun(t, append([]string{"backup", filepath.Join(folder, "shop.backup")}, flags...)...)
-	mustRun(t, append([]string{"export", filepath.Join(folder, "shop.ndjson")}, flags...)...)
+	mustRun(t, append([]string{"export", "--clients", filepath.Join(folder, "shop.ndjson")}, flags...)...)
 	mustRun(t, append([]string{"codes", "export", filepath.Join(folder, "codes.csv"), "--promotion", "promo-early-bird"}, flags...)...)
 	mustRun(t, append([]string{"rekey"}, flags...)...)
 	mustRun(t, "restore", filepath.Join(folder, "shop.backup"), "--database-url", "file:"+filepath.Join(folder, "restored.db"))

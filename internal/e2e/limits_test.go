@@ -124,21 +124,9 @@ func TestCORSOnBothAPIs(t *testing.T) {
 			require.Equal(t, must, response.Header.Get(name) != "", "%s of %s %s", name, test.method, test.path)
 		}
 	}
-	for _, path := range []string{"/graphql", "/v2/promotions/x", "/catalog/nodes/x/relationships/products", "/oauth/access_token",
-		"/v2/shopper-tokens"} {
-		ask := func(s *serverProcess, origin string) *http.Response {
-			response, _ := s.send(t, "OPTIONS", path, "", "Origin", origin, "Access-Control-Request-Method", "POST",
-				"Access-Control-Request-Headers", "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version")
-			return response
-		}
-		response := ask(s, shop)
-		require.Equal(t, 204, response.StatusCode, path)
-		require.Equal(t, shop, response.Header.Get("Access-Control-Allow-Origin"))
-		require.Equal(t, "POST", response.Header.Get("Access-Control-Allow-Methods"))
-		require.Equal(t, "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version",
-			response.Header.Get("Access-Control-Allow-Headers"))
-		require.Empty(t, ask(s, "https://evil.example").Header.Get("Access-Control-Allow-Origin"))
-	}
+	response, body := s.send(t, "OPTIONS", "/graphql", "", "Origin", shop, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization")
+	require.Equal(t, 204, response.StatusCode, body)
+	require.Equal(t, []string{shop, "POST", "authorization"}, []string{response.Header.Get("Access-Control-Allow-Origin"), response.Header.Get("Access-Control-Allow-Methods"), response.Header.Get("Access-Control-Allow-Headers")})
 }
 
 func TestDefaultCORSOrigins(t *testing.T) {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"slices"
 
@@ -22,16 +23,16 @@ var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
 	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
-	Line: exportNodeBodies,
+	Line: ExportNodesWithoutProducts,
 }
 
-// exportNodeBodies writes nodes without their products: attachAt and detach record which of those come and go.
-var exportNodeBodies = authoring.ExportBodies("node", "id", "sequence", "id")
+// ExportNodesWithoutProducts exports nodes as they are stored. attachAt and detach record which products come and go.
+var ExportNodesWithoutProducts = authoring.ExportBodies("node", "id", "sequence", "id")
 
 // removeRecorded deletes a node and records it. Its products stay.
 func removeRecorded(ctx context.Context, w *authoring.Writer, id string) error {
 	var node authoring.Kind
-	node.Name, node.Export, node.Delete = "node", exportNodeBodies, removeNodes
+	node.Name, node.Export, node.Delete = "node", ExportNodesWithoutProducts, removeNodes
 	_, err := w.DeleteAll(ctx, node, []string{id})
 	return err
 }
@@ -257,33 +258,67 @@ var nodeTable = authoring.Table{
 	},
 }
 
-// ExportNodesWithoutProducts exports nodes as they are stored.
-var ExportNodesWithoutProducts = authoring.ExportBodies("node", "id", "sequence", "id")
+// exportBatch is how many products of nodes an export reads at once, unless one node has more.
+const exportBatch = 10_000
 
 // exportNodes exports nodes with their products.
 func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"sequence", "id"}
 	return authoring.EachRow(ctx, e, "id", "node", "sequence, id, body", key, authoring.ScanKeyedBody(2), func(bodies [][]byte) error {
-		for _, body := range bodies {
-			var node NodeSource
-			if err := json.Unmarshal(body, &node); err != nil {
+		nodes, ids := make([]NodeSource, len(bodies)), make([]string, len(bodies))
+		for i, body := range bodies {
+			if err := json.Unmarshal(body, &nodes[i]); err != nil {
 				return err
 			}
-			ids, err := db.Collect(ctx, e.In, db.Scalar[string],
-				`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, node.ID)
-			if err != nil {
+			ids[i] = nodes[i].ID
+		}
+		counts, err := db.CollectIn(ctx, e.In, db.ScanPair[string, int], ids, `SELECT node_id, COUNT(*) FROM node_product WHERE node_id IN ($in) GROUP BY node_id`)
+		if err != nil {
+			return err
+		}
+		products := db.PairMap(counts)
+		for len(nodes) > 0 {
+			n, total := 1, products[ids[0]]
+			for n < len(nodes) && total+products[ids[n]] <= exportBatch {
+				total += products[ids[n]]
+				n++
+			}
+			if err := exportWithProducts(ctx, e, nodes[:n], ids[:n], total); err != nil {
 				return err
 			}
-			if len(ids) > 0 {
-				node.Relationships.Products = &authoring.LinksSource{}
-				for _, id := range ids {
-					node.Relationships.Products.Data = append(node.Relationships.Products.Data, authoring.RefSource{Type: "product", ID: id})
-				}
-			}
-			if err := e.Line(store.Encode(&node)); err != nil {
-				return err
-			}
+			nodes, ids = nodes[n:], ids[n:]
 		}
 		return nil
 	})
+}
+
+// exportWithProducts exports nodes that have so many products in all.
+func exportWithProducts(ctx context.Context, e *authoring.Exporter, nodes []NodeSource, ids []string, total int) error {
+	attached := make(map[string]*authoring.LinksSource, len(nodes))
+	if total > 0 {
+		last := "" // one text for all rows of a node
+		rows, err := db.CollectIn(ctx, e.In, func(rows *sql.Rows) (p db.Pair[string, string], err error) {
+			if p, err = db.ScanPair[string, string](rows); p.Key == last {
+				p.Key = last
+			}
+			last = p.Key
+			return p, err
+		}, ids, `SELECT node_id, product_id FROM node_product WHERE node_id IN ($in) ORDER BY node_id, attached, product_id`)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if attached[row.Key] == nil {
+				attached[row.Key] = &authoring.LinksSource{}
+			}
+			attached[row.Key].Data = append(attached[row.Key].Data, authoring.RefSource{Type: "product", ID: row.Value})
+		}
+	}
+	for i := range nodes {
+		nodes[i].Relationships.Products = attached[ids[i]]
+		if err := e.Line(store.Encode(&nodes[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -231,6 +231,9 @@ func (p *deletionPlan) findUses(ctx context.Context, in db.Session) error {
 		if !wanted[kind.Name] {
 			continue
 		}
+		if kind.Name == "node" && !slices.ContainsFunc(p.list, func(d *deletion) bool { return d.kind == "product" }) {
+			kind.Export = catalog.ExportNodesWithoutProducts
+		}
 		if err := eachStored(ctx, in, kind, nil, func(d check.Line, _ []byte) {
 			hash := p.hash(authoring.KeyKind(d.Kind), d.Source.Key())
 			if _, replaced := p.inFile[hash]; !replaced && p.byID[hash] == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/store"
 	"portico/store/exchange"
+	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -99,6 +102,45 @@ func TestImportDeletes(t *testing.T) {
 					require.ElementsMatch(t, c.gone, missingLines(before, storetest.Export(t, s)), "merge %t", merge)
 				}
 			})
+		}
+	})
+}
+
+// Deletions and exports read the products of all nodes together: the number of statements does not grow with the nodes.
+func TestNodesAreReadTogether(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		db := backend.SQL(t)
+		statements := func(nodes int, do func(ctx context.Context, s *shop.Store)) []string {
+			s := backend.Open(t)
+			storetest.DeleteAllRows(t, db)
+			storetest.Import(t, s, storetest.ShopFile)
+			var lines []string
+			for i := range nodes {
+				lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"glue"},{"type":"product","id":"anvil"}]}}}`, i))
+			}
+			storetest.Import(t, s, storetest.JoinLines(lines...))
+			ctx, counter := store.CountStatements(t.Context())
+			do(ctx, s)
+			return counter.Queries()
+		}
+		imports := func(line string) func(context.Context, *shop.Store) {
+			return func(ctx context.Context, s *shop.Store) {
+				_, err := s.Exchange.Import(ctx, storetest.Actor, storetest.Source(line), exchange.ImportOptions{})
+				require.NoError(t, err)
+			}
+		}
+		for name, do := range map[string]func(context.Context, *shop.Store){
+			"a file": imports(deletes("file", "photo-1")), "a product": imports(deletes("product", "glue")),
+			"an export": func(ctx context.Context, s *shop.Store) {
+				_, err := s.Exchange.Export(ctx, io.Discard, exchange.ExportOptions{})
+				require.NoError(t, err)
+			},
+		} {
+			require.Len(t, statements(200, do), len(statements(2, do)), name)
+			if name == "a file" {
+				require.NotContains(t, strings.Join(statements(2, do), "\n"), "node_product", "files are not the products of nodes")
+			}
 		}
 	})
 }

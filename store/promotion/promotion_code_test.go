@@ -1,7 +1,6 @@
 package promotion_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -115,18 +114,7 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 		refused := store.AsErrors(storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y"))
 		require.Equal(t, []string{`Promotion code already in use: "taken"`, `Promotion code already in use: "own"`, `codes.4.code is in the request twice: "y" is codes.2 too. Send it once.`},
 			[]string{refused[0].Error(), refused[1].Error(), refused[2].Error()})
-		_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p", []code.NewCode{
-			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: new(0)},
-			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: code.OneCodeUser("")}, {Code: "e", User: code.CodeUsers([]string{"u1", ""})},
-			{Code: "f", User: code.CodeUsers([]string{})}}, "")
-		var members []string
-		for _, e := range store.AsErrors(err) {
-			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
-		}
-		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code",
-			"UNPROCESSABLE codes.4.uses",
-			"INVALID codes.5.consume_unit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
-		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "p", nil, "")
+		_, _, err := s.Codes.Create(t.Context(), storetest.Actor, "p", nil, "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "is required")
 		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "p", make([]code.NewCode, code.MaxCodesPerRequest+1), "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "at most 10000")
