@@ -591,6 +591,7 @@ its parent and cannot be read by itself.
 - ` + "`" + `after` + "`" + `: a cursor. The page begins after it.
 - ` + "`" + `last` + "`" + `, ` + "`" + `before` + "`" + `: the same, counted backwards from the end of the list or from a cursor.
 - ` + "`" + `offset` + "`" + `: rows to skip, 0 to 10000, for page numbers. Use it with ` + "`" + `first` + "`" + `.
+- ` + "`" + `filter` + "`" + `: an id of nothing matches nothing, and so does an empty list of values.
 
 **Shopper.** The headers ` + "`" + `Accept-Language` + "`" + ` or ` + "`" + `X-Moltin-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
 decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
@@ -1689,13 +1690,13 @@ Condition on a text: exactly one member, not null. Texts are compared exactly, i
 input TextFilter @oneOf {
   "Equal to this value."
   eq: String
-  "Equal to one of these values, 1 to 1000."
+  "Equal to one of these values, at most 1000."
   in: [String!]
 }
 
 "Condition on an id. ` + "`" + `{}` + "`" + ` or null matches everything."
 input IDFilter {
-  "One of these global ids or ` + "`" + `uuid` + "`" + `s, at least one. The member that takes the condition says how many at most."
+  "One of these global ids or ` + "`" + `uuid` + "`" + `s. The member that takes the condition says how many at most."
   in: [ID!]
 }
 
@@ -2370,7 +2371,7 @@ input ProductFilter {
   list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
-  "1 to 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored."
+  "At most 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored."
   ids: [ID!]
   "By name, in the base language."
   name: TextFilter
@@ -2411,7 +2412,7 @@ input ProductFilter {
   condition must hold. Only attributes that are ` + "`" + `filterable` + "`" + `.
   """
   attribute: [AttributeFilter!]
-  "By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below."
+  "By nodes or hierarchies, at most 100: products attached to one of them, or to a node below."
   catalogNode: IDFilter
   "Bounds on a sort key."
   bounds: ListBounds
@@ -2442,7 +2443,7 @@ input PriceBounds {
 input OptionFilter {
   "Name of the variation in the base language: ` + "`" + `size` + "`" + `."
   name: String!
-  "Names of options in the base language, 1 to 1000: one must match. Compared byte by byte."
+  "Names of options in the base language, at most 1000: one must match. Compared byte by byte."
   in: [String!]!
 }
 
@@ -2450,7 +2451,7 @@ input OptionFilter {
 input AttributeFilter {
   "Key of a filterable attribute: ` + "`" + `brand` + "`" + `."
   key: String!
-  "Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `, ` + "`" + `true` + "`" + `."
+  "Values, at most 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `, ` + "`" + `true` + "`" + `."
   in: [String!]
   "Lowest number or date, inclusive: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `."
   ge: String
@@ -2785,6 +2786,8 @@ input CatalogNodeOrder {
 
 "Sort keys of nodes."
 enum CatalogNodeOrderField {
+  "Position among other nodes, then name. Nodes without one are after those that have one."
+  POSITION
   "Id, in byte order."
   ID
   "Name, alphabetically."
@@ -2863,7 +2866,7 @@ type File implements Node {
 
 "Which files to return."
 input FileFilter {
-  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000. Unknown ids are ignored."
+  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000."
   ids: [ID!]
 }
 
@@ -4813,6 +4816,11 @@ input AuthoredProductFilter {
   parentId: ID
   "Only products of this status."
   status: AuthoredProductStatus
+  """
+  Search words. The name or the SKU must contain each of them, in whole or in part. Case and accents do not
+  count. At most 200 characters and 20 words.
+  """
+  search: String
   "Bounds on the time of the last change."
   updatedAt: DateTimeBounds
 }
@@ -4969,7 +4977,7 @@ type AuthoredSale {
 input AuthoredPriceFilter {
   "Only prices of this price book. Its global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID
-  "Only prices of these SKUs, 1 to 1000, in the same case."
+  "Only prices of these SKUs, at most 1000, in the same case."
   skus: [String!]
 }
 
@@ -42281,7 +42289,7 @@ func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"sku", "parentId", "status", "updatedAt"}
+	fieldsInOrder := [...]string{"sku", "parentId", "status", "search", "updatedAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42309,6 +42317,13 @@ func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Cont
 				return it, err
 			}
 			it.Status = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "updatedAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
 			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
@@ -66380,12 +66395,14 @@ func (ec *executionContext) marshalNCatalogNodeOrderField2porticoᚋstoreᚐSort
 
 var (
 	unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"POSITION":   store.SortPosition,
 		"ID":         store.SortID,
 		"NAME":       store.SortName,
 		"CREATED_AT": store.SortCreatedAt,
 		"UPDATED_AT": store.SortUpdatedAt,
 	}
 	marshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortPosition:  "POSITION",
 		store.SortID:        "ID",
 		store.SortName:      "NAME",
 		store.SortCreatedAt: "CREATED_AT",

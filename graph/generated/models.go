@@ -276,7 +276,7 @@ type DeletionInput struct {
 
 // Which files to return.
 type FileFilter struct {
-	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
+	// Global ids or `uuid`s, at most 1000.
 	Ids []string `json:"ids,omitempty"`
 }
 
