@@ -1140,7 +1140,8 @@ func (v *ShopCartQueryNodesAuthoredAttribute) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of a hierarchy as authored.
+// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert` and by import. Each member can be sent back in
+// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`; `catalogNodeProductsSet` takes `productUuids`.
 type ShopCartQueryNodesAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1238,7 +1239,8 @@ func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import.
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import. Each
+// member can be sent back in `RedirectItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopCartQueryNodesAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6363,7 +6365,8 @@ func (v *ShopThingQueryNodeAuthoredAttribute) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of a hierarchy as authored.
+// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert` and by import. Each member can be sent back in
+// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`; `catalogNodeProductsSet` takes `productUuids`.
 type ShopThingQueryNodeAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6461,7 +6464,8 @@ func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import.
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import. Each
+// member can be sent back in `RedirectItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopThingQueryNodeAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
