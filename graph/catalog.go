@@ -56,12 +56,12 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	return &generated.CatalogPayload{Catalog: updated, UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {
+func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.ObjectDeleteInput) (*generated.ObjectDeletePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
 	gone, userErrs, err := deletion(store.TypeCatalog, id, r.store.Catalogs.Delete(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
+	return &generated.ObjectDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

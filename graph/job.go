@@ -47,7 +47,7 @@ func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*model.Catalo
 	return orNull(singleRow[model.CatalogRelease](r.store.Publisher.ReleaseOfJob(ctx, obj.Job)))
 }
 
-func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCancelInput) (*generated.JobCancelPayload, error) {
+func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCancelInput) (*generated.JobPayload, error) {
 	const coordinate = "Mutation.jobCancel"
 	if _, err := r.jobFor(ctx, coordinate, input.ID); err != nil && !store.HasCode(err, store.NotFound) {
 		return nil, err
@@ -55,7 +55,7 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 	ctx = opctx.WithKey(ctx, coordinate, input.IdempotencyKey, input)
 	j, err := r.store.Jobs.Cancel(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
 	userErrs, err := userErrors(err)
-	return &generated.JobCancelPayload{Job: jobOf(j), UserErrors: userErrs}, err
+	return &generated.JobPayload{Job: jobOf(j), UserErrors: userErrs}, err
 }
 
 // coordinateOf returns the coordinate whose scope allows to see and cancel jobs of a kind.

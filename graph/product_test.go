@@ -142,8 +142,12 @@ func productLists() []scenario {
 			data: `{"products":{"totalCount":0,"edges":[],"pageInfo":{"startCursor":null,"endCursor":null,"hasNextPage":false,"hasPreviousPage":false}}}`},
 		{name: "eq and in", query: list(`filter: {sku: {eq: "A", in: ["A"]}}`), codes: invalid, argument: "filter.sku"},
 		{name: "neither eq nor in", query: list(`filter: {sku: {}}`), codes: invalid, argument: "filter.sku"},
-		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), codes: invalid, argument: "filter"},
-		{name: "no id at all", query: list(`filter: {ids: []}`), codes: invalid, argument: "filter"},
+		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), data: rows()},
+		{name: "no id at all", query: list(`filter: {ids: []}`), data: rows()},
+		{name: "no node, option or value of an attribute", query: `{ node: products(filter: {catalogNode: {in: []}}) { totalCount } option: products(filter: {option: [{name: "Wood", in: []}]}) { totalCount }
+			attribute: products(filter: {attribute: [{key: "brand", in: []}]}) { totalCount } search: products(filter: {search: "brush", tags: {in: []}}) { totalCount } not: products(filter: {not: {tags: {in: []}}, sku: {eq: "KIT"}}) { totalCount }
+			all: products(filter: {sku: {in: []}}, includeChildren: true, variants: CHILDREN) { totalCount facets { groups { values { count } } } } }`,
+			data: `{"node":{"totalCount":0},"option":{"totalCount":0},"attribute":{"totalCount":0},"search":{"totalCount":0},"not":{"totalCount":1},"all":{"totalCount":0,"facets":{"groups":[]}}}`},
 		{name: "1001 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: graphtest.Variables{"in": make([]string, 1001)}, codes: invalid, argument: "filter"},
 		{name: "1000 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: graphtest.Variables{"in": make([]string, 1000)}, data: `{"products":{"totalCount":0}}`},
 		{name: "eleven conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
@@ -172,7 +176,7 @@ func productLists() []scenario {
 		{name: "a search in or", query: list(`filter: {or: [{}, {search: "oak"}]}`), codes: invalid, argument: "filter.or.1.search", holds: []string{"beside"}},
 		{name: "a search in not", query: list(`filter: {and: [{not: {search: "oak"}}]}`), codes: invalid, argument: "filter.and.0.not.search", holds: []string{"beside"}},
 		{name: "a search beside not", query: list(`filter: {search: "brush", not: {tags: {eq: "heavy"}}}`), data: rows("brush")},
-		{name: "a value of no type in or", query: list(`filter: {or: [{tags: {in: []}}]}`), codes: invalid, argument: "filter.or.0"},
+		{name: "no value in or", query: list(`filter: {or: [{tags: {in: []}}, {sku: {eq: "KIT"}}]}`), data: rows("kit")},
 		{name: "stock true and false within or", query: list(`filter: {or: [{inStock: true, and: [{inStock: false}]}]}`), codes: invalid, argument: "filter.or.0.and.0.inStock"},
 		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
 		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},

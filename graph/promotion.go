@@ -25,10 +25,7 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	if err := auth.Require(ctx, "Query.promotions"); err != nil {
 		return nil, err
 	}
-	wanted, ranges, err := filter.Filter()
-	if err != nil {
-		return nil, err
-	}
+	wanted, ranges := filter.Filter()
 	slice, err := r.store.Promotions.List(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
@@ -51,11 +48,7 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 	}
 	page := pageOf(first, after, last, before, offset)
 	return model.LoadBy(ctx, obj.BatchRow, edgeKey("codes", page, orderBy, filter), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeConnection, error) {
-		wanted, err := filter.Filter()
-		if err != nil {
-			return nil, err
-		}
-		lists, err := r.store.Codes.OfPromotions(ctx, keysOf(all, promotionOf), wanted, orderBy.Sort(), page)
+		lists, err := r.store.Codes.OfPromotions(ctx, keysOf(all, promotionOf), filter.Filter(), orderBy.Sort(), page)
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease)
 	return catalogOf(ctx, r.Resolver, "CatalogRelease.catalog", obj.BatchRow)
 }
 
-func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
+func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.JobPayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 	request := publish.PublicationRequest{Serve: input.Serve, DryRun: input.DryRun, Notes: publish.ReleaseNotes{Label: deref(input.Label), Note: deref(input.Note)}, At: deref(input.At)}
 	job, err := r.store.Publisher.RequestPublication(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), request)
 	userErrs, err := userErrors(err)
-	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: userErrs}, err
+	return &generated.JobPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleasePayload, error) {

@@ -60,12 +60,12 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 	return &generated.CatalogRulePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
 
-func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
+func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.ObjectDeleteInput) (*generated.ObjectDeletePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
 	gone, userErrs, err := deletion(store.TypeCatalogRule, id, r.store.Catalogs.DeleteRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
+	return &generated.ObjectDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

@@ -109,14 +109,14 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	return payload, err
 }
 
-func (r mutationResolver) StockDelete(ctx context.Context, input generated.StockDeleteInput) (*generated.StockDeletePayload, error) {
+func (r mutationResolver) StockDelete(ctx context.Context, input generated.StockDeleteInput) (*generated.ObjectDeletePayload, error) {
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ProductID)
 	gone, userErrs, err := deletion(store.TypeStock, id, r.store.Stock.Delete(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
+	return &generated.ObjectDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {

@@ -75,14 +75,14 @@ type AuditEvent struct {
 	Action      AuditAction
 	Count       int      // of the resources
 	IDs         []string // of several resources, if they have ids of their own
-	Members     []AuditMember
+	Members     []MemberExcerpt
 	MemberCount int // of all members that differ; Members are the first
 
 	size int // of the members, in bytes
 }
 
-// AuditMember is a member before and after, as JSON text that may be cut; nil if absent.
-type AuditMember struct {
+// MemberExcerpt is a member before and after, as JSON text that may be cut; nil if absent.
+type MemberExcerpt struct {
 	Member string  `json:"member"`
 	Before *string `json:"before"`
 	After  *string `json:"after"`
@@ -106,7 +106,7 @@ func NewAuditEvent(kind AuditKind, id string, action AuditAction, members ...Mem
 func (e *AuditEvent) Add(members ...MemberChange) {
 	e.MemberCount += len(members)
 	for _, m := range members {
-		e.keep(AuditMember{m.Member, auditText(m.Before), auditText(m.After)})
+		e.keep(MemberExcerpt{m.Member, auditText(m.Before), auditText(m.After)})
 	}
 }
 
@@ -119,7 +119,7 @@ func (e *AuditEvent) Merge(other *AuditEvent) {
 }
 
 // keep adds a member, if there is room.
-func (e *AuditEvent) keep(m AuditMember) {
+func (e *AuditEvent) keep(m MemberExcerpt) {
 	const most = 16 << 10
 	if len(e.Members) < MaxAuditMembers && e.size+m.Size() <= most {
 		e.Members, e.size = append(e.Members, m), e.size+m.Size()
@@ -127,7 +127,7 @@ func (e *AuditEvent) keep(m AuditMember) {
 }
 
 // Size is about the bytes of the member.
-func (m *AuditMember) Size() int {
+func (m *MemberExcerpt) Size() int {
 	size := len(m.Member)
 	for _, text := range []*string{m.Before, m.After} {
 		if text != nil {

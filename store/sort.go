@@ -22,6 +22,7 @@ const (
 // More sort keys of products.
 const (
 	SortName      SortBy = "name"      // name in the base language's collation, then id; promotions too, without collation
+	SortPosition  SortBy = "position"  // of nodes: position among others, those without one last, then name
 	SortPrice     SortBy = "price"     // current price in the view's currency, then id; products without a price last in both directions
 	SortAvailable SortBy = "available" // of stock: units for sale, then product id
 	SortRelevance SortBy = "relevance" // search matches in name or SKU first, then the list's order

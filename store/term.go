@@ -36,11 +36,9 @@ func NewTerm(known []string, attribute, operator string, values []string) (Term,
 		return term, Invalidf(path, "compares id with eq; use in(id,…)")
 	case operator == "eq" && len(values) != 1:
 		return term, Invalidf(path, "has eq(%s,…) with %d values; use one, or in(%s,…) for several", attribute, len(values), attribute)
-	case len(values) == 0 && attribute == "id":
-		return term, Invalidf(path, "has in(id,…) without values; add at least one")
 	case attribute == "id":
-	case len(values) == 0 || len(values) > MaxFilterValues:
-		return term, Invalidf(path, "has in(%s,…) with %d values; use 1 to %d", attribute, len(values), MaxFilterValues)
+	case len(values) > MaxFilterValues:
+		return term, Invalidf(path, "has in(%s,…) with %d values; use at most %d", attribute, len(values), MaxFilterValues)
 	}
 	for _, value := range term.Values {
 		if !IsStorableText(value) {

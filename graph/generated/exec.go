@@ -149,7 +149,7 @@ type JobResolver interface {
 }
 type MutationResolver interface {
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
-	StockDelete(ctx context.Context, input StockDeleteInput) (*StockDeletePayload, error)
+	StockDelete(ctx context.Context, input StockDeleteInput) (*ObjectDeletePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
 	PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*PromotionUpdatePayload, error)
@@ -161,10 +161,10 @@ type MutationResolver interface {
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogPayload, error)
 	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogPayload, error)
-	CatalogDelete(ctx context.Context, input CatalogDeleteInput) (*CatalogDeletePayload, error)
+	CatalogDelete(ctx context.Context, input ObjectDeleteInput) (*ObjectDeletePayload, error)
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRulePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRulePayload, error)
-	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
+	CatalogRuleDelete(ctx context.Context, input ObjectDeleteInput) (*ObjectDeletePayload, error)
 	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*model.AuthoringPayload, error)
 	HierarchiesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	CatalogNodesUpsert(ctx context.Context, input CatalogNodesUpsertInput) (*model.AuthoringPayload, error)
@@ -188,10 +188,10 @@ type MutationResolver interface {
 	AttributesDelete(ctx context.Context, input DeletionInput) (*model.AuthoringPayload, error)
 	SynonymsUpsert(ctx context.Context, input SynonymsUpsertInput) (*model.AuthoringPayload, error)
 	RedirectsUpsert(ctx context.Context, input RedirectsUpsertInput) (*model.AuthoringPayload, error)
-	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
+	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*JobPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleasePayload, error)
 	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleasePayload, error)
-	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
+	JobCancel(ctx context.Context, input JobCancelInput) (*JobPayload, error)
 	SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*SettingsUpdatePayload, error)
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
@@ -383,21 +383,18 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
-		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
 		ec.unmarshalInputCatalogNodeIdentifierInput,
 		ec.unmarshalInputCatalogNodeItemInput,
 		ec.unmarshalInputCatalogNodeOrder,
 		ec.unmarshalInputCatalogNodeProductsInput,
 		ec.unmarshalInputCatalogNodeProductsSetInput,
-		ec.unmarshalInputCatalogNodeTranslationInput,
 		ec.unmarshalInputCatalogNodesUpsertInput,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
 		ec.unmarshalInputCatalogReleaseServeInput,
 		ec.unmarshalInputCatalogReleaseUpdateInput,
 		ec.unmarshalInputCatalogRuleCreateInput,
-		ec.unmarshalInputCatalogRuleDeleteInput,
 		ec.unmarshalInputCatalogRuleScheduleInput,
 		ec.unmarshalInputCatalogRuleUpdateInput,
 		ec.unmarshalInputCatalogUpdateInput,
@@ -416,6 +413,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
 		ec.unmarshalInputMoneyInput,
+		ec.unmarshalInputObjectDeleteInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
 		ec.unmarshalInputPriceBounds,
@@ -436,7 +434,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputProductIdentifierInput,
 		ec.unmarshalInputProductItemInput,
 		ec.unmarshalInputProductOrder,
-		ec.unmarshalInputProductTranslationInput,
 		ec.unmarshalInputProductVariationInput,
 		ec.unmarshalInputProductVariationOptionInput,
 		ec.unmarshalInputProductsUpsertInput,
@@ -481,6 +478,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputSynonymItemInput,
 		ec.unmarshalInputSynonymsUpsertInput,
 		ec.unmarshalInputTextFilter,
+		ec.unmarshalInputTranslationInput,
 	)
 	first := true
 
@@ -591,6 +589,7 @@ its parent and cannot be read by itself.
 - ` + "`" + `after` + "`" + `: a cursor. The page begins after it.
 - ` + "`" + `last` + "`" + `, ` + "`" + `before` + "`" + `: the same, counted backwards from the end of the list or from a cursor.
 - ` + "`" + `offset` + "`" + `: rows to skip, 0 to 10000, for page numbers. Use it with ` + "`" + `first` + "`" + `.
+- ` + "`" + `filter` + "`" + `: an id of nothing matches nothing, and so does an empty list of values.
 
 **Shopper.** The headers ` + "`" + `Accept-Language` + "`" + ` or ` + "`" + `X-Moltin-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
 decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
@@ -1123,7 +1122,7 @@ type Query {
 
   """
   Prices as authored, with their sales, by id.
-  Example: ` + "`" + `authoredPrices(filter: {skus: ["GIF-MUG"]}) { nodes { pricebookUuid amounts { money { formatted } } sales { name validTo } } }` + "`" + `.
+  Example: ` + "`" + `authoredPrices(filter: {skus: ["GIF-MUG"]}) { nodes { pricebook { name } amounts { money { formatted } } sales { name validTo } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   authoredPrices(
@@ -1347,7 +1346,7 @@ type Mutation {
   Deletes the stock record of a product. UNPROCESSABLE if units are allocated. The ledger stays, and
   continues if the record is created again. Needs the scope ` + "`" + `inventory:write` + "`" + `.
   """
-  stockDelete("The input." input: StockDeleteInput!): StockDeletePayload
+  stockDelete("The input." input: StockDeleteInput!): ObjectDeletePayload
 
   "Changes stock. Applies all changes, in order, or none, and writes a ledger entry for each. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockTransact("The input." input: StockTransactInput!): StockTransactPayload
@@ -1393,7 +1392,7 @@ type Mutation {
   catalogUpdate("The input." input: CatalogUpdateInput!): CatalogPayload
 
   "Deletes a catalog that no rule names. Its releases are deleted at the next publication. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogDelete("The input." input: CatalogDeleteInput!): CatalogDeletePayload
+  catalogDelete("The input." input: ObjectDeleteInput!): ObjectDeletePayload
 
   "Creates a catalog rule, with immediate effect. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogRuleCreate("The input." input: CatalogRuleCreateInput!): CatalogRulePayload
@@ -1402,13 +1401,13 @@ type Mutation {
   catalogRuleUpdate("The input." input: CatalogRuleUpdateInput!): CatalogRulePayload
 
   "Deletes a catalog rule, with immediate effect. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
+  catalogRuleDelete("The input." input: ObjectDeleteInput!): ObjectDeletePayload
 
   "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  hierarchiesDelete("The input." input: DeletionInput!): DeletionPayload
+  hierarchiesDelete("The input." input: DeletionInput!): AuthoringPayload
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
@@ -1417,7 +1416,7 @@ type Mutation {
   catalogNodesUpsert("The input." input: CatalogNodesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogNodesDelete("The input." input: DeletionInput!): DeletionPayload
+  catalogNodesDelete("The input." input: DeletionInput!): AuthoringPayload
 
   "Attaches 1 to 1000 products to a node, drafts too, the newest last. Those that are attached already keep their position. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogNodeProductsAttach("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
@@ -1443,7 +1442,7 @@ type Mutation {
   Deletes up to 1000 products, all or none. Their stock, their prices and their places in nodes stay,
   and count again if the product comes back. Warns of what refers to them. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
-  productsDelete("The input." input: DeletionInput!): DeletionPayload
+  productsDelete("The input." input: DeletionInput!): AuthoringPayload
 
   """
   Creates price books, and changes members of existing ones: up to 1000, all or none. ` + "`" + `pricesUpsert` + "`" + ` sets their
@@ -1452,7 +1451,7 @@ type Mutation {
   pricebooksUpsert("The input." input: PricebooksUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 price books, all or none, that have no prices and that no catalog uses. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  pricebooksDelete("The input." input: DeletionInput!): DeletionPayload
+  pricebooksDelete("The input." input: DeletionInput!): AuthoringPayload
 
   """
   Creates price modifiers, and changes members of existing ones: up to 1000, all or none. Products name them in
@@ -1461,7 +1460,7 @@ type Mutation {
   priceModifiersUpsert("The input." input: PriceModifiersUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 price modifiers, all or none. Warns of the products that use them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  priceModifiersDelete("The input." input: DeletionInput!): DeletionPayload
+  priceModifiersDelete("The input." input: DeletionInput!): AuthoringPayload
 
   """
   Sets prices of SKUs in price books: up to 1000, all or none. Currencies that an item does not name
@@ -1470,7 +1469,7 @@ type Mutation {
   pricesUpsert("The input." input: PricesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 prices with their sales, all or none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  pricesDelete("The input." input: PricesDeleteInput!): DeletionPayload
+  pricesDelete("The input." input: PricesDeleteInput!): AuthoringPayload
 
   "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   salesUpsert("The input." input: SalesUpsertInput!): AuthoringPayload
@@ -1482,7 +1481,7 @@ type Mutation {
   filesUpsert("The input." input: FilesUpsertInput!): AuthoringPayload
 
   "Deletes up to 1000 files, all or none. Warns of the products that use them. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-  filesDelete("The input." input: DeletionInput!): DeletionPayload
+  filesDelete("The input." input: DeletionInput!): AuthoringPayload
 
   """
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
@@ -1494,7 +1493,7 @@ type Mutation {
   Deletes the declarations of up to 1000 attributes, all or none, of which no product has a value. ` + "`" + `ids` + "`" + ` are
   their keys or global ids. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
-  attributesDelete("The input." input: DeletionInput!): DeletionPayload
+  attributesDelete("The input." input: DeletionInput!): AuthoringPayload
 
   "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   synonymsUpsert("The input." input: SynonymsUpsertInput!): AuthoringPayload
@@ -1511,7 +1510,7 @@ type Mutation {
   after the request, the job fails and the catalog stays rolled back. With ` + "`" + `dryRun` + "`" + `, the job publishes nothing: its
   ` + "`" + `diff` + "`" + ` is what a publication would change. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
-  catalogPublish("The input." input: CatalogPublishInput!): CatalogPublishPayload
+  catalogPublish("The input." input: CatalogPublishInput!): JobPayload
 
   "Serves a stored release of a catalog at once: an earlier one to roll back, or a preview. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   catalogReleaseServe("The input." input: CatalogReleaseServeInput!): CatalogReleasePayload
@@ -1523,7 +1522,7 @@ type Mutation {
   Cancels a job. A queued or scheduled job ends at once, a running one within about a second. A finished job, and
   codes created by then, stay. Needs the scope of the job's own mutation.
   """
-  jobCancel("The input." input: JobCancelInput!): JobCancelPayload
+  jobCancel("The input." input: JobCancelInput!): JobPayload
 
   # Settings, payment gateways and tokens
   "Changes settings. Needs the scope ` + "`" + `settings:write` + "`" + `."
@@ -1689,13 +1688,13 @@ Condition on a text: exactly one member, not null. Texts are compared exactly, i
 input TextFilter @oneOf {
   "Equal to this value."
   eq: String
-  "Equal to one of these values, 1 to 1000."
+  "Equal to one of these values, at most 1000."
   in: [String!]
 }
 
 "Condition on an id. ` + "`" + `{}` + "`" + ` or null matches everything."
 input IDFilter {
-  "One of these global ids or ` + "`" + `uuid` + "`" + `s, at least one. The member that takes the condition says how many at most."
+  "One of these global ids or ` + "`" + `uuid` + "`" + `s. The member that takes the condition says how many at most."
   in: [ID!]
 }
 
@@ -1764,6 +1763,36 @@ type Warning {
   field: [String!]!
   "The mistake, and what to do."
   message: String!
+}
+
+"A member before and after. A list is one member."
+type MemberChange {
+  """
+  Path. Of what a mutation wrote: as in its item, for example ` + "`" + `seo.title` + "`" + `. Of a diff and of the audit log: as in the import
+  line, for example ` + "`" + `attributes.name` + "`" + `, or as REST writes prices and languages, ` + "`" + `prices.USD.price.amount` + "`" + ` and
+  ` + "`" + `translations.fr.attributes.name` + "`" + `.
+  """
+  member: String!
+  "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `. It is cut as the list says. Null if absent."
+  before: String
+  "JSON text after. It is cut as the list says. Null if absent."
+  after: String
+}
+
+"Which object to delete."
+input ObjectDeleteInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of a mutation that deletes one object."
+type ObjectDeletePayload {
+  "Global id of the deleted object. Null if there are errors."
+  deletedId: ID
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
 }
 
 # -----------------------------------------------------------------------------
@@ -2370,7 +2399,7 @@ input ProductFilter {
   list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
-  "1 to 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored."
+  "At most 1000 global ids or ` + "`" + `uuid` + "`" + `s. The products are sorted last updated first, and curation is ignored."
   ids: [ID!]
   "By name, in the base language."
   name: TextFilter
@@ -2411,7 +2440,7 @@ input ProductFilter {
   condition must hold. Only attributes that are ` + "`" + `filterable` + "`" + `.
   """
   attribute: [AttributeFilter!]
-  "By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below."
+  "By nodes or hierarchies, at most 100: products attached to one of them, or to a node below."
   catalogNode: IDFilter
   "Bounds on a sort key."
   bounds: ListBounds
@@ -2442,7 +2471,7 @@ input PriceBounds {
 input OptionFilter {
   "Name of the variation in the base language: ` + "`" + `size` + "`" + `."
   name: String!
-  "Names of options in the base language, 1 to 1000: one must match. Compared byte by byte."
+  "Names of options in the base language, at most 1000: one must match. Compared byte by byte."
   in: [String!]!
 }
 
@@ -2450,7 +2479,7 @@ input OptionFilter {
 input AttributeFilter {
   "Key of a filterable attribute: ` + "`" + `brand` + "`" + `."
   key: String!
-  "Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `, ` + "`" + `true` + "`" + `."
+  "Values, at most 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `, ` + "`" + `true` + "`" + `."
   in: [String!]
   "Lowest number or date, inclusive: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `."
   ge: String
@@ -2785,6 +2814,8 @@ input CatalogNodeOrder {
 
 "Sort keys of nodes."
 enum CatalogNodeOrderField {
+  "Position among other nodes, then name. Nodes without one are after those that have one."
+  POSITION
   "Id, in byte order."
   ID
   "Name, alphabetically."
@@ -2863,7 +2894,7 @@ type File implements Node {
 
 "Which files to return."
 input FileFilter {
-  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000. Unknown ids are ignored."
+  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000."
   ids: [ID!]
 }
 
@@ -3189,14 +3220,6 @@ input StockDeleteInput {
   productId: ID!
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Result of ` + "`" + `stockDelete` + "`" + `."
-type StockDeletePayload {
-  "Global id of the deleted record. Null if there are errors."
-  deletedId: ID
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Changes of stock."
@@ -4423,22 +4446,6 @@ input CatalogUpdateInput {
   idempotencyKey: String
 }
 
-"Which catalog to delete."
-input CatalogDeleteInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogDelete` + "`" + `."
-type CatalogDeletePayload {
-  "Global id of the deleted catalog. Null if there are errors."
-  deletedId: ID
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
 # Rules
 
 """
@@ -4562,22 +4569,6 @@ input CatalogRuleUpdateInput {
   schedules: [CatalogRuleScheduleInput!]
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Which catalog rule to delete."
-input CatalogRuleDeleteInput {
-  "Global id or ` + "`" + `uuid` + "`" + `."
-  id: ID!
-  "Idempotency key."
-  idempotencyKey: String
-}
-
-"Result of ` + "`" + `catalogRuleDelete` + "`" + `."
-type CatalogRuleDeletePayload {
-  "Global id of the deleted rule. Null if there are errors."
-  deletedId: ID
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 # Hierarchies
@@ -4813,6 +4804,11 @@ input AuthoredProductFilter {
   parentId: ID
   "Only products of this status."
   status: AuthoredProductStatus
+  """
+  Search words. The name or the SKU must contain each of them, in whole or in part. Case and accents do not
+  count. At most 200 characters and 20 words.
+  """
+  search: String
   "Bounds on the time of the last change."
   updatedAt: DateTimeBounds
 }
@@ -4923,9 +4919,7 @@ type AuthoredPrice implements Node {
   uuid: ID!
   "SKU of the product."
   sku: String!
-  "The price book's own id."
-  pricebookUuid: ID!
-  "The price book. Null if it does not exist."
+  "The price book. Null if it does not exist. Its ` + "`" + `uuid` + "`" + ` is the ` + "`" + `pricebookId` + "`" + ` of an item."
   pricebook: Pricebook
   "Amounts, by currency."
   amounts: [AuthoredAmount!]!
@@ -4969,7 +4963,7 @@ type AuthoredSale {
 input AuthoredPriceFilter {
   "Only prices of this price book. Its global id or ` + "`" + `uuid` + "`" + `."
   pricebookId: ID
-  "Only prices of these SKUs, 1 to 1000, in the same case."
+  "Only prices of these SKUs, at most 1000, in the same case."
   skus: [String!]
 }
 
@@ -5122,7 +5116,10 @@ type AuthoredAttributeEdge {
   node: AuthoredAttribute!
 }
 
-"A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + ` and by import."
+"""
+A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + ` and by import. Each
+member can be sent back in ` + "`" + `RedirectItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
+"""
 type AuthoredRedirect implements Node {
   "Global id."
   id: ID!
@@ -5190,7 +5187,7 @@ type AuthoredWrite {
   The members that changed, for UPDATED, without the time of the change. At most 100 of a resource, and
   none once the values of the call exceed 256 KiB.
   """
-  changes: [AuthoredWriteChange!]!
+  changes: [MemberChange!]!
   "Number of all members that changed."
   changeCount: Int!
   """
@@ -5200,21 +5197,11 @@ type AuthoredWrite {
   node: Node
 }
 
-"A member that changed."
-type AuthoredWriteChange {
-  "Its path, as in the item: ` + "`" + `seo.title` + "`" + `."
-  member: String!
-  "Value before, as JSON text: ` + "`" + `\"Mug\"` + "`" + `. Null if it had none."
-  before: String
-  "Value after, as JSON text. Null if it has none."
-  after: String
-}
-
-"Result of a mutation that creates, changes or removes what its items name."
+"Result of a mutation that creates, changes or deletes what is authored."
 type AuthoringPayload {
-  "The resources, each once, in the order of their first items. Empty if there are errors."
+  "The resources, each once, in the order of the input. Empty if there are errors."
   items: [AuthoredWrite!]!
-  "Likely mistakes in what was written, for example an unknown SKU. At most 20."
+  "Likely mistakes in what was written, for example an unknown SKU, and what still refers to what was deleted. At most 20."
   warnings: [Warning!]!
   "What to correct: then nothing was written. Empty on success."
   userErrors: [UserError!]!
@@ -5228,16 +5215,6 @@ input DeletionInput {
   dryRun: Boolean! = false
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Result of a mutation that deletes what is authored."
-type DeletionPayload {
-  "The resources, each once, in the order of the input. Empty if there are errors."
-  items: [AuthoredWrite!]!
-  "What still refers to the resources. At most 20."
-  warnings: [Warning!]!
-  "What to correct: then nothing was deleted. Empty on success."
-  userErrors: [UserError!]!
 }
 
 "Products to create or change."
@@ -5302,7 +5279,7 @@ input ProductItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [ProductTranslationInput!]
+  translations: [TranslationInput!]
   "Values of declared attributes. Attributes that are not in the list stay."
   attributes: [ProductAttributeInput!]
   "Inputs that shoppers fill in: an object of yours. Members that it does not have stay."
@@ -5323,13 +5300,13 @@ input SeoInput {
   description: String
 }
 
-"A product's texts in a language. Absent members keep their value, null clears one."
-input ProductTranslationInput {
+"Texts of a product, node or hierarchy in a language. Absent members keep their value, null clears one."
+input TranslationInput {
   "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
-  "Display name."
+  "Display name. At most 1024 bytes."
   name: String
-  "Description."
+  "Display text. At most 65536 bytes."
   description: String
   "Texts for search engines."
   seo: SeoInput
@@ -5641,21 +5618,9 @@ input CatalogNodeItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [CatalogNodeTranslationInput!]
+  translations: [TranslationInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
-}
-
-"Texts of a node or hierarchy in a language. Absent members keep their value, null clears one."
-input CatalogNodeTranslationInput {
-  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
-  locale: String!
-  "Display name. At most 1024 bytes."
-  name: String
-  "Display text. At most 65536 bytes."
-  description: String
-  "Texts for search engines."
-  seo: SeoInput
 }
 
 "Hierarchies to create or change."
@@ -5681,7 +5646,7 @@ input HierarchyItemInput {
   "Texts for search engines."
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
-  translations: [CatalogNodeTranslationInput!]
+  translations: [TranslationInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
 }
@@ -5833,7 +5798,10 @@ type CatalogPendingChangeEdge {
   node: CatalogPendingChange!
 }
 
-"A node of a hierarchy as authored."
+"""
+A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + ` and by import. Each member can be sent back in
+` + "`" + `CatalogNodeItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `; ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
+"""
 type AuthoredCatalogNode implements Node {
   "Global id of the authored node. The published one has another."
   id: ID!
@@ -6046,20 +6014,10 @@ type CatalogDiffChange {
   name: String!
   "` + "`" + `ADD` + "`" + `, ` + "`" + `CHANGE` + "`" + ` or ` + "`" + `REMOVE` + "`" + `."
   effect: CatalogPendingEffect!
-  "Members that differ, the first 50 by name. Empty unless it changes."
-  members: [CatalogMemberChange!]!
+  "Members that differ, the first 50 by name. Values are cut after 200 characters. Empty unless it changes."
+  members: [MemberChange!]!
   "How many members differ."
   memberCount: Int!
-}
-
-"A member before and after."
-type CatalogMemberChange {
-  "Path as REST writes it, for example ` + "`" + `attributes.name` + "`" + `, ` + "`" + `prices.USD.price.amount` + "`" + ` or ` + "`" + `translations.fr.attributes.name` + "`" + `."
-  member: String!
-  "JSON text, for example ` + "`" + `\"Mug\"` + "`" + `, cut after 200 characters. Null if absent."
-  before: String
-  "JSON text, cut after 200 characters. Null if absent."
-  after: String
 }
 
 # The audit log
@@ -6103,20 +6061,13 @@ type AuditEvent {
   action: AuditAction!
   "How many resources it wrote. More than 1 for ` + "`" + `resourceUuids` + "`" + `, codes, and entries of ledgers."
   resourceCount: Int!
-  "Members before and after, the first 100. Secrets are masked. Empty for several resources."
-  members: [AuditMember!]!
+  """
+  Members before and after, the first 100. Values are cut after 1000 characters, and secrets are masked.
+  ` + "`" + `relationships.products` + "`" + ` of a node has the ids that were removed and added. Empty for several resources.
+  """
+  members: [MemberChange!]!
   "How many members differ."
   memberCount: Int!
-}
-
-"A member before and after. A list is one member."
-type AuditMember {
-  "Path in the import line, for example ` + "`" + `attributes.name` + "`" + `. ` + "`" + `relationships.products` + "`" + ` of a node has the ids that were removed and added."
-  member: String!
-  "JSON text, for example ` + "`" + `\"Mug\"` + "`" + `, cut after 1000 characters. Null if absent."
-  before: String
-  "JSON text, cut after 1000 characters. Null if absent."
-  after: String
 }
 
 "Events of the audit log, newest first."
@@ -6263,14 +6214,6 @@ input CatalogPublishInput {
   idempotencyKey: String
 }
 
-"Result of ` + "`" + `catalogPublish` + "`" + `."
-type CatalogPublishPayload {
-  "The job. Null if there are errors."
-  job: Job
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
-}
-
 "Which release to serve."
 input CatalogReleaseServeInput {
   "The release's global id or number (` + "`" + `uuid` + "`" + `)."
@@ -6341,20 +6284,20 @@ enum JobState {
   CANCELED
 }
 
+"Result of a mutation that starts or cancels a job."
+type JobPayload {
+  "The job. A running one that was cancelled may take a moment to end. Null if there are errors."
+  job: Job
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
 "Which job to cancel."
 input JobCancelInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "Idempotency key."
   idempotencyKey: String
-}
-
-"Result of ` + "`" + `jobCancel` + "`" + `."
-type JobCancelPayload {
-  "The job. A running one may take a moment to end. Null if there are errors."
-  job: Job
-  "What to correct. Empty on success."
-  userErrors: [UserError!]!
 }
 
 # -----------------------------------------------------------------------------
@@ -6420,7 +6363,7 @@ type Gateway {
   "Merchant id at the gateway. Empty if not set."
   merchantId: String!
   "Username at the gateway. Empty if not set."
-  login: String!
+  username: String!
   "Whether a password is stored."
   passwordSet: Boolean!
   "Fingerprint that changes with the password. Null without a password."
@@ -6605,18 +6548,6 @@ func (ec *executionContext) childFields_AuditEventEdge(ctx context.Context, fiel
 		return ec.fieldContext_AuditEventEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuditEventEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_AuditMember(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "member":
-		return ec.fieldContext_AuditMember_member(ctx, field)
-	case "before":
-		return ec.fieldContext_AuditMember_before(ctx, field)
-	case "after":
-		return ec.fieldContext_AuditMember_after(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuditMember", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredAmount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -6855,8 +6786,6 @@ func (ec *executionContext) childFields_AuthoredPrice(ctx context.Context, field
 		return ec.fieldContext_AuthoredPrice_uuid(ctx, field)
 	case "sku":
 		return ec.fieldContext_AuthoredPrice_sku(ctx, field)
-	case "pricebookUuid":
-		return ec.fieldContext_AuthoredPrice_pricebookUuid(ctx, field)
 	case "pricebook":
 		return ec.fieldContext_AuthoredPrice_pricebook(ctx, field)
 	case "amounts":
@@ -7195,18 +7124,6 @@ func (ec *executionContext) childFields_AuthoredWrite(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredWrite", field.Name)
 }
 
-func (ec *executionContext) childFields_AuthoredWriteChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "member":
-		return ec.fieldContext_AuthoredWriteChange_member(ctx, field)
-	case "before":
-		return ec.fieldContext_AuthoredWriteChange_before(ctx, field)
-	case "after":
-		return ec.fieldContext_AuthoredWriteChange_after(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredWriteChange", field.Name)
-}
-
 func (ec *executionContext) childFields_AuthoringPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "items":
@@ -7431,16 +7348,6 @@ func (ec *executionContext) childFields_CatalogConnection(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type CatalogConnection", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_CatalogDeletePayload_deletedId(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogDeletePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogDiff(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "catalogUuid":
@@ -7499,18 +7406,6 @@ func (ec *executionContext) childFields_CatalogEdge(ctx context.Context, field g
 		return ec.fieldContext_CatalogEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogMemberChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "member":
-		return ec.fieldContext_CatalogMemberChange_member(ctx, field)
-	case "before":
-		return ec.fieldContext_CatalogMemberChange_before(ctx, field)
-	case "after":
-		return ec.fieldContext_CatalogMemberChange_after(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogMemberChange", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7665,16 +7560,6 @@ func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type CatalogPricebook", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogPublishPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "job":
-		return ec.fieldContext_CatalogPublishPayload_job(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogPublishPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogPublishPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -7799,16 +7684,6 @@ func (ec *executionContext) childFields_CatalogRuleConnection(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleConnection", field.Name)
 }
 
-func (ec *executionContext) childFields_CatalogRuleDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_CatalogRuleDeletePayload_deletedId(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_CatalogRuleDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogRuleDeletePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_CatalogRuleEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -7913,18 +7788,6 @@ func (ec *executionContext) childFields_Currency(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Currency", field.Name)
 }
 
-func (ec *executionContext) childFields_DeletionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "items":
-		return ec.fieldContext_DeletionPayload_items(ctx, field)
-	case "warnings":
-		return ec.fieldContext_DeletionPayload_warnings(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_DeletionPayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type DeletionPayload", field.Name)
-}
-
 func (ec *executionContext) childFields_FacetGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -8017,8 +7880,8 @@ func (ec *executionContext) childFields_Gateway(ctx context.Context, field graph
 		return ec.fieldContext_Gateway_configured(ctx, field)
 	case "merchantId":
 		return ec.fieldContext_Gateway_merchantId(ctx, field)
-	case "login":
-		return ec.fieldContext_Gateway_login(ctx, field)
+	case "username":
+		return ec.fieldContext_Gateway_username(ctx, field)
 	case "passwordSet":
 		return ec.fieldContext_Gateway_passwordSet(ctx, field)
 	case "passwordFingerprint":
@@ -8137,14 +8000,26 @@ func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.C
 	return nil, fmt.Errorf("no field named %q was found under type Job", field.Name)
 }
 
-func (ec *executionContext) childFields_JobCancelPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_JobPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "job":
-		return ec.fieldContext_JobCancelPayload_job(ctx, field)
+		return ec.fieldContext_JobPayload_job(ctx, field)
 	case "userErrors":
-		return ec.fieldContext_JobCancelPayload_userErrors(ctx, field)
+		return ec.fieldContext_JobPayload_userErrors(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type JobCancelPayload", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type JobPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_MemberChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "member":
+		return ec.fieldContext_MemberChange_member(ctx, field)
+	case "before":
+		return ec.fieldContext_MemberChange_before(ctx, field)
+	case "after":
+		return ec.fieldContext_MemberChange_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MemberChange", field.Name)
 }
 
 func (ec *executionContext) childFields_Money(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8157,6 +8032,16 @@ func (ec *executionContext) childFields_Money(ctx context.Context, field graphql
 		return ec.fieldContext_Money_formatted(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Money", field.Name)
+}
+
+func (ec *executionContext) childFields_ObjectDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_ObjectDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ObjectDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ObjectDeletePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9021,16 +8906,6 @@ func (ec *executionContext) childFields_StockCreatePayload(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type StockCreatePayload", field.Name)
 }
 
-func (ec *executionContext) childFields_StockDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "deletedId":
-		return ec.fieldContext_StockDeletePayload_deletedId(ctx, field)
-	case "userErrors":
-		return ec.fieldContext_StockDeletePayload_userErrors(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type StockDeletePayload", field.Name)
-}
-
 func (ec *executionContext) childFields_StockEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -9769,8 +9644,8 @@ func (ec *executionContext) field_Mutation_catalogDelete_args(ctx context.Contex
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogDeleteInput, error) {
-			return ec.unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (ObjectDeleteInput, error) {
+			return ec.unmarshalNObjectDeleteInput2porticoᚋgraphᚋgeneratedᚐObjectDeleteInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -9923,8 +9798,8 @@ func (ec *executionContext) field_Mutation_catalogRuleDelete_args(ctx context.Co
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (CatalogRuleDeleteInput, error) {
-			return ec.unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleDeleteInput(ctx, v)
+		func(ctx context.Context, v any) (ObjectDeleteInput, error) {
+			return ec.unmarshalNObjectDeleteInput2porticoᚋgraphᚋgeneratedᚐObjectDeleteInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -13430,8 +13305,8 @@ func (ec *executionContext) _AuditEvent_members(ctx context.Context, field graph
 			return obj.MemberRows(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*store.AuditMember) graphql.Marshaler {
-			return ec.marshalNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.MemberExcerpt) graphql.Marshaler {
+			return ec.marshalNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13444,7 +13319,7 @@ func (ec *executionContext) fieldContext_AuditEvent_members(_ context.Context, f
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuditMember(ctx, field)
+			return ec.childFields_MemberChange(ctx, field)
 		},
 	}
 	return fc, nil
@@ -13645,75 +13520,6 @@ func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, 
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _AuditMember_member(ctx context.Context, field graphql.CollectedField, obj *store.AuditMember) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditMember_member(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Member, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuditMember_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuditMember_before(ctx context.Context, field graphql.CollectedField, obj *store.AuditMember) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditMember_before(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Before, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AuditMember_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuditMember_after(ctx context.Context, field graphql.CollectedField, obj *store.AuditMember) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditMember_after(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.After, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AuditMember_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredAmount_money(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAmount) (ret graphql.Marshaler) {
@@ -15667,29 +15473,6 @@ func (ec *executionContext) _AuthoredPrice_sku(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_AuthoredPrice_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredPrice", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredPrice_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredPrice_pricebookUuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PricebookID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredPrice_pricebookUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredPrice", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredPrice_pricebook(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredPrice) (ret graphql.Marshaler) {
@@ -18324,8 +18107,8 @@ func (ec *executionContext) _AuthoredWrite_changes(ctx context.Context, field gr
 			return obj.Changes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWriteChange) graphql.Marshaler {
-			return ec.marshalNAuthoredWriteChange2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChangeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.MemberExcerpt) graphql.Marshaler {
+			return ec.marshalNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18338,7 +18121,7 @@ func (ec *executionContext) fieldContext_AuthoredWrite_changes(_ context.Context
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWriteChange(ctx, field)
+			return ec.childFields_MemberChange(ctx, field)
 		},
 	}
 	return fc, nil
@@ -18397,75 +18180,6 @@ func (ec *executionContext) fieldContext_AuthoredWrite_node(_ context.Context, f
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredWriteChange_member(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredWriteChange_member(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Member(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredWriteChange_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredWriteChange_before(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredWriteChange_before(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Before, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredWriteChange_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredWriteChange_after(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredWriteChange_after(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.After, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredWriteChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoringPayload_items(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
@@ -20270,61 +19984,6 @@ func (ec *executionContext) fieldContext_CatalogConnection_totalCount(_ context.
 	return graphql.NewScalarFieldContext("CatalogConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *CatalogDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogDeletePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogDiff_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *compare.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20585,8 +20244,8 @@ func (ec *executionContext) _CatalogDiffChange_members(ctx context.Context, fiel
 			return obj.Members, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*compare.MemberExcerpt) graphql.Marshaler {
-			return ec.marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.MemberExcerpt) graphql.Marshaler {
+			return ec.marshalNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20599,7 +20258,7 @@ func (ec *executionContext) fieldContext_CatalogDiffChange_members(_ context.Con
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogMemberChange(ctx, field)
+			return ec.childFields_MemberChange(ctx, field)
 		},
 	}
 	return fc, nil
@@ -20773,75 +20432,6 @@ func (ec *executionContext) fieldContext_CatalogEdge_node(_ context.Context, fie
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _CatalogMemberChange_member(ctx context.Context, field graphql.CollectedField, obj *compare.MemberExcerpt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogMemberChange_member(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Member, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogMemberChange_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogMemberChange_before(ctx context.Context, field graphql.CollectedField, obj *compare.MemberExcerpt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogMemberChange_before(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Before, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogMemberChange_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogMemberChange_after(ctx context.Context, field graphql.CollectedField, obj *compare.MemberExcerpt) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogMemberChange_after(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.After, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogMemberChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_id(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -22133,70 +21723,6 @@ func (ec *executionContext) fieldContext_CatalogPricebook_priority(_ context.Con
 	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogPublishPayload_job(ctx context.Context, field graphql.CollectedField, obj *CatalogPublishPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPublishPayload_job(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Job, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Job) graphql.Marshaler {
-			return ec.marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPublishPayload_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPublishPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Job(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogPublishPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogPublishPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPublishPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPublishPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPublishPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23359,61 +22885,6 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("CatalogRuleConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogRuleDeletePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogRuleDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogRuleDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogRuleDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogRuleDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogRuleDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24157,102 +23628,6 @@ func (ec *executionContext) fieldContext_Currency_format(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeletionPayload_items(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeletionPayload_items(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Items, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
-			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeletionPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeletionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredWrite(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeletionPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeletionPayload_warnings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Warnings, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
-			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeletionPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeletionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Warning(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeletionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AuthoringPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DeletionPayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_DeletionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeletionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _FacetGroup_key(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24988,13 +24363,13 @@ func (ec *executionContext) fieldContext_Gateway_merchantId(_ context.Context, f
 	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Gateway_login(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
+func (ec *executionContext) _Gateway_username(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Gateway_login(ctx, field)
+			return ec.fieldContext_Gateway_username(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Login, nil
@@ -25007,7 +24382,7 @@ func (ec *executionContext) _Gateway_login(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Gateway_login(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Gateway_username(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Gateway", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -26121,13 +25496,13 @@ func (ec *executionContext) fieldContext_Job_diff(_ context.Context, field graph
 	return fc, nil
 }
 
-func (ec *executionContext) _JobCancelPayload_job(ctx context.Context, field graphql.CollectedField, obj *JobCancelPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _JobPayload_job(ctx context.Context, field graphql.CollectedField, obj *JobPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_JobCancelPayload_job(ctx, field)
+			return ec.fieldContext_JobPayload_job(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Job, nil
@@ -26140,9 +25515,9 @@ func (ec *executionContext) _JobCancelPayload_job(ctx context.Context, field gra
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_JobCancelPayload_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_JobPayload_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "JobCancelPayload",
+		Object:     "JobPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -26153,13 +25528,13 @@ func (ec *executionContext) fieldContext_JobCancelPayload_job(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _JobCancelPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *JobCancelPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _JobPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *JobPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_JobCancelPayload_userErrors(ctx, field)
+			return ec.fieldContext_JobPayload_userErrors(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.UserErrors, nil
@@ -26172,9 +25547,9 @@ func (ec *executionContext) _JobCancelPayload_userErrors(ctx context.Context, fi
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_JobCancelPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_JobPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "JobCancelPayload",
+		Object:     "JobPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -26183,6 +25558,75 @@ func (ec *executionContext) fieldContext_JobCancelPayload_userErrors(_ context.C
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _MemberChange_member(ctx context.Context, field graphql.CollectedField, obj *store.MemberExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MemberChange_member(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Member, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MemberChange_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MemberChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _MemberChange_before(ctx context.Context, field graphql.CollectedField, obj *store.MemberExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MemberChange_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MemberChange_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MemberChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _MemberChange_after(ctx context.Context, field graphql.CollectedField, obj *store.MemberExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MemberChange_after(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.After, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MemberChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MemberChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Money_amount(ctx context.Context, field graphql.CollectedField, obj *store.Money) (ret graphql.Marshaler) {
@@ -26311,8 +25755,8 @@ func (ec *executionContext) _Mutation_stockDelete(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().StockDelete(ctx, fc.Args["input"].(StockDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *StockDeletePayload) graphql.Marshaler {
-			return ec.marshalOStockDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *ObjectDeletePayload) graphql.Marshaler {
+			return ec.marshalOObjectDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐObjectDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26325,7 +25769,7 @@ func (ec *executionContext) fieldContext_Mutation_stockDelete(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StockDeletePayload(ctx, field)
+			return ec.childFields_ObjectDeletePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26836,11 +26280,11 @@ func (ec *executionContext) _Mutation_catalogDelete(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogDelete(ctx, fc.Args["input"].(CatalogDeleteInput))
+			return ec.Resolvers.Mutation().CatalogDelete(ctx, fc.Args["input"].(ObjectDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
-			return ec.marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *ObjectDeletePayload) graphql.Marshaler {
+			return ec.marshalOObjectDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐObjectDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26853,7 +26297,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogDelete(ctx context.Cont
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogDeletePayload(ctx, field)
+			return ec.childFields_ObjectDeletePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -26968,11 +26412,11 @@ func (ec *executionContext) _Mutation_catalogRuleDelete(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogRuleDelete(ctx, fc.Args["input"].(CatalogRuleDeleteInput))
+			return ec.Resolvers.Mutation().CatalogRuleDelete(ctx, fc.Args["input"].(ObjectDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
-			return ec.marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *ObjectDeletePayload) graphql.Marshaler {
+			return ec.marshalOObjectDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐObjectDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26985,7 +26429,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogRuleDeletePayload(ctx, field)
+			return ec.childFields_ObjectDeletePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27060,7 +26504,7 @@ func (ec *executionContext) _Mutation_hierarchiesDelete(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27073,7 +26517,7 @@ func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27148,7 +26592,7 @@ func (ec *executionContext) _Mutation_catalogNodesDelete(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27161,7 +26605,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogNodesDelete(ctx context
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27412,7 +26856,7 @@ func (ec *executionContext) _Mutation_productsDelete(ctx context.Context, field 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27425,7 +26869,7 @@ func (ec *executionContext) fieldContext_Mutation_productsDelete(ctx context.Con
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27500,7 +26944,7 @@ func (ec *executionContext) _Mutation_pricebooksDelete(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27513,7 +26957,7 @@ func (ec *executionContext) fieldContext_Mutation_pricebooksDelete(ctx context.C
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27588,7 +27032,7 @@ func (ec *executionContext) _Mutation_priceModifiersDelete(ctx context.Context, 
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27601,7 +27045,7 @@ func (ec *executionContext) fieldContext_Mutation_priceModifiersDelete(ctx conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27676,7 +27120,7 @@ func (ec *executionContext) _Mutation_pricesDelete(ctx context.Context, field gr
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27689,7 +27133,7 @@ func (ec *executionContext) fieldContext_Mutation_pricesDelete(ctx context.Conte
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27808,7 +27252,7 @@ func (ec *executionContext) _Mutation_filesDelete(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27821,7 +27265,7 @@ func (ec *executionContext) fieldContext_Mutation_filesDelete(ctx context.Contex
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -27896,7 +27340,7 @@ func (ec *executionContext) _Mutation_attributesDelete(ctx context.Context, fiel
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-			return ec.marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
+			return ec.marshalOAuthoringPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27909,7 +27353,7 @@ func (ec *executionContext) fieldContext_Mutation_attributesDelete(ctx context.C
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_DeletionPayload(ctx, field)
+			return ec.childFields_AuthoringPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -28027,8 +27471,8 @@ func (ec *executionContext) _Mutation_catalogPublish(ctx context.Context, field 
 			return ec.Resolvers.Mutation().CatalogPublish(ctx, fc.Args["input"].(CatalogPublishInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-			return ec.marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *JobPayload) graphql.Marshaler {
+			return ec.marshalOJobPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28041,7 +27485,7 @@ func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Con
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogPublishPayload(ctx, field)
+			return ec.childFields_JobPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -28159,8 +27603,8 @@ func (ec *executionContext) _Mutation_jobCancel(ctx context.Context, field graph
 			return ec.Resolvers.Mutation().JobCancel(ctx, fc.Args["input"].(JobCancelInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
-			return ec.marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *JobPayload) graphql.Marshaler {
+			return ec.marshalOJobPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28173,7 +27617,7 @@ func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_JobCancelPayload(ctx, field)
+			return ec.childFields_JobPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -28318,6 +27762,61 @@ func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context
 	if fc.Args, err = ec.field_Mutation_shopperTokenCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ObjectDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *ObjectDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ObjectDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ObjectDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ObjectDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ObjectDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ObjectDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ObjectDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ObjectDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ObjectDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -39215,61 +38714,6 @@ func (ec *executionContext) fieldContext_StockCreatePayload_userErrors(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _StockDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *StockDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockDeletePayload_deletedId(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOID2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_StockDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StockDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _StockDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *StockDeletePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockDeletePayload_userErrors(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
-			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_StockDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StockDeletePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_UserError(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _StockEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Stock]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42281,7 +41725,7 @@ func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"sku", "parentId", "status", "updatedAt"}
+	fieldsInOrder := [...]string{"sku", "parentId", "status", "search", "updatedAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42309,6 +41753,13 @@ func (ec *executionContext) unmarshalInputAuthoredProductFilter(ctx context.Cont
 				return it, err
 			}
 			it.Status = data
+		case "search":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("search"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Search = data
 		case "updatedAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
 			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
@@ -42644,43 +42095,6 @@ func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogDeleteInput(ctx context.Context, obj any) (CatalogDeleteInput, error) {
-	var it CatalogDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context, obj any) (model.CatalogNodeFilter, error) {
 	var it model.CatalogNodeFilter
 	if obj == nil {
@@ -42866,7 +42280,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			data, err := ec.unmarshalOTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -43018,57 +42432,6 @@ func (ec *executionContext) unmarshalInputCatalogNodeProductsSetInput(ctx contex
 				return it, err
 			}
 			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputCatalogNodeTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
-	var it catalog.TranslationChange
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "locale":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Locale = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SEO = data
 		}
 	}
 	return it, nil
@@ -43414,43 +42777,6 @@ func (ec *executionContext) unmarshalInputCatalogRuleCreateInput(ctx context.Con
 				return it, err
 			}
 			it.Schedules = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputCatalogRuleDeleteInput(ctx context.Context, obj any) (CatalogRuleDeleteInput, error) {
-	var it CatalogRuleDeleteInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"id", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
-			data, err := ec.unmarshalNID2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ID = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -44103,7 +43429,7 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			data, err := ec.unmarshalOTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -44408,6 +43734,43 @@ func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Currency = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputObjectDeleteInput(ctx context.Context, obj any) (ObjectDeleteInput, error) {
+	var it ObjectDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -45564,7 +44927,7 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			data, err := ec.unmarshalOTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45652,57 +45015,6 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 				return it, err
 			}
 			it.Attribute = data
-		}
-	}
-	return it, nil
-}
-
-func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
-	var it catalog.TranslationChange
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "locale":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Locale = data
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "seo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SEO = data
 		}
 	}
 	return it, nil
@@ -48104,6 +47416,57 @@ func (ec *executionContext) unmarshalInputTextFilter(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
+	var it catalog.TranslationChange
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SEO = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -48681,54 +48044,6 @@ func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.Selecti
 		case "node":
 			out.Values[i] = ec._AuditEventEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var auditMemberImplementors = []string{"AuditMember"}
-
-func (ec *executionContext) _AuditMember(ctx context.Context, sel ast.SelectionSet, obj *store.AuditMember) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, auditMemberImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuditMember")
-		case "member":
-			out.Values[i] = ec._AuditMember_member(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "before":
-			out.Values[i] = ec._AuditMember_before(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "after":
-			out.Values[i] = ec._AuditMember_after(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -49829,11 +49144,6 @@ func (ec *executionContext) _AuthoredPrice(ctx context.Context, sel ast.Selectio
 			}
 		case "sku":
 			out.Values[i] = ec._AuthoredPrice_sku(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pricebookUuid":
-			out.Values[i] = ec._AuthoredPrice_pricebookUuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -52127,54 +51437,6 @@ func (ec *executionContext) _AuthoredWrite(ctx context.Context, sel ast.Selectio
 	return out
 }
 
-var authoredWriteChangeImplementors = []string{"AuthoredWriteChange"}
-
-func (ec *executionContext) _AuthoredWriteChange(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredWriteChange) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredWriteChangeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredWriteChange")
-		case "member":
-			out.Values[i] = ec._AuthoredWriteChange_member(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "before":
-			out.Values[i] = ec._AuthoredWriteChange_before(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "after":
-			out.Values[i] = ec._AuthoredWriteChange_after(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var authoringPayloadImplementors = []string{"AuthoringPayload"}
 
 func (ec *executionContext) _AuthoringPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoringPayload) graphql.Marshaler {
@@ -53038,49 +52300,6 @@ func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.Sele
 	return out
 }
 
-var catalogDeletePayloadImplementors = []string{"CatalogDeletePayload"}
-
-func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogDeletePayload")
-		case "deletedId":
-			out.Values[i] = ec._CatalogDeletePayload_deletedId(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogDiffImplementors = []string{"CatalogDiff"}
 
 func (ec *executionContext) _CatalogDiff(ctx context.Context, sel ast.SelectionSet, obj *compare.DifferenceSummary) graphql.Marshaler {
@@ -53280,54 +52499,6 @@ func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionS
 		case "node":
 			out.Values[i] = ec._CatalogEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogMemberChangeImplementors = []string{"CatalogMemberChange"}
-
-func (ec *executionContext) _CatalogMemberChange(ctx context.Context, sel ast.SelectionSet, obj *compare.MemberExcerpt) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogMemberChangeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogMemberChange")
-		case "member":
-			out.Values[i] = ec._CatalogMemberChange_member(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "before":
-			out.Values[i] = ec._CatalogMemberChange_before(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "after":
-			out.Values[i] = ec._CatalogMemberChange_after(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -54241,49 +53412,6 @@ func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.Selec
 	return out
 }
 
-var catalogPublishPayloadImplementors = []string{"CatalogPublishPayload"}
-
-func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogPublishPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPublishPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogPublishPayload")
-		case "job":
-			out.Values[i] = ec._CatalogPublishPayload_job(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogPublishPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogReleaseImplementors = []string{"CatalogRelease", "Node"}
 
 func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogRelease) graphql.Marshaler {
@@ -54981,49 +54109,6 @@ func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.
 	return out
 }
 
-var catalogRuleDeletePayloadImplementors = []string{"CatalogRuleDeletePayload"}
-
-func (ec *executionContext) _CatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogRuleDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogRuleDeletePayload")
-		case "deletedId":
-			out.Values[i] = ec._CatalogRuleDeletePayload_deletedId(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._CatalogRuleDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var catalogRuleEdgeImplementors = []string{"CatalogRuleEdge"}
 
 func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogRule]) graphql.Marshaler {
@@ -55494,54 +54579,6 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
-var deletionPayloadImplementors = []string{"DeletionPayload"}
-
-func (ec *executionContext) _DeletionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoringPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deletionPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("DeletionPayload")
-		case "items":
-			out.Values[i] = ec._DeletionPayload_items(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "warnings":
-			out.Values[i] = ec._DeletionPayload_warnings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._DeletionPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var facetGroupImplementors = []string{"FacetGroup"}
 
 func (ec *executionContext) _FacetGroup(ctx context.Context, sel ast.SelectionSet, obj *model.FacetGroup) graphql.Marshaler {
@@ -55902,8 +54939,8 @@ func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "login":
-			out.Values[i] = ec._Gateway_login(ctx, field, obj)
+		case "username":
+			out.Values[i] = ec._Gateway_username(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -56501,10 +55538,10 @@ func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj 
 	return out
 }
 
-var jobCancelPayloadImplementors = []string{"JobCancelPayload"}
+var jobPayloadImplementors = []string{"JobPayload"}
 
-func (ec *executionContext) _JobCancelPayload(ctx context.Context, sel ast.SelectionSet, obj *JobCancelPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, jobCancelPayloadImplementors)
+func (ec *executionContext) _JobPayload(ctx context.Context, sel ast.SelectionSet, obj *JobPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, jobPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -56512,15 +55549,63 @@ func (ec *executionContext) _JobCancelPayload(ctx context.Context, sel ast.Selec
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("JobCancelPayload")
+			out.Values[i] = graphql.MarshalString("JobPayload")
 		case "job":
-			out.Values[i] = ec._JobCancelPayload_job(ctx, field, obj)
+			out.Values[i] = ec._JobPayload_job(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "userErrors":
-			out.Values[i] = ec._JobCancelPayload_userErrors(ctx, field, obj)
+			out.Values[i] = ec._JobPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var memberChangeImplementors = []string{"MemberChange"}
+
+func (ec *executionContext) _MemberChange(ctx context.Context, sel ast.SelectionSet, obj *store.MemberExcerpt) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, memberChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MemberChange")
+		case "member":
+			out.Values[i] = ec._MemberChange_member(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._MemberChange_before(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "after":
+			out.Values[i] = ec._MemberChange_after(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -56939,6 +56024,49 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var objectDeletePayloadImplementors = []string{"ObjectDeletePayload"}
+
+func (ec *executionContext) _ObjectDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *ObjectDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, objectDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ObjectDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._ObjectDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ObjectDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -63425,49 +62553,6 @@ func (ec *executionContext) _StockCreatePayload(ctx context.Context, sel ast.Sel
 	return out
 }
 
-var stockDeletePayloadImplementors = []string{"StockDeletePayload"}
-
-func (ec *executionContext) _StockDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *StockDeletePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, stockDeletePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("StockDeletePayload")
-		case "deletedId":
-			out.Values[i] = ec._StockDeletePayload_deletedId(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "userErrors":
-			out.Values[i] = ec._StockDeletePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var stockEdgeImplementors = []string{"StockEdge"}
 
 func (ec *executionContext) _StockEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Stock]) graphql.Marshaler {
@@ -65044,32 +64129,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.AuditMember) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx context.Context, sel ast.SelectionSet, v *store.AuditMember) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuditMember(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAuthoredAmount2porticoᚋstoreᚋcatalogᚐAuthoredAmount(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredAmount) graphql.Marshaler {
 	return ec._AuthoredAmount(ctx, sel, &v)
 }
@@ -65735,32 +64794,6 @@ func (ec *executionContext) marshalNAuthoredWrite2ᚖporticoᚋgraphᚋmodelᚐA
 	return ec._AuthoredWrite(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAuthoredWriteChange2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredWriteChange) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredWriteChange2ᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChange(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuthoredWriteChange2ᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChange(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredWriteChange) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredWriteChange(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome(ctx context.Context, v any) (exchange.ItemOutcome, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome[tmp]
@@ -66178,11 +65211,6 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogDeleteInput(ctx context.Context, v any) (CatalogDeleteInput, error) {
-	res, err := ec.unmarshalInputCatalogDeleteInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*compare.DifferenceExcerpt) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -66253,32 +65281,6 @@ func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdg
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*compare.MemberExcerpt) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx context.Context, sel ast.SelectionSet, v *compare.MemberExcerpt) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogMemberChange(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
@@ -66380,12 +65382,14 @@ func (ec *executionContext) marshalNCatalogNodeOrderField2porticoᚋstoreᚐSort
 
 var (
 	unmarshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"POSITION":   store.SortPosition,
 		"ID":         store.SortID,
 		"NAME":       store.SortName,
 		"CREATED_AT": store.SortCreatedAt,
 		"UPDATED_AT": store.SortUpdatedAt,
 	}
 	marshalNCatalogNodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortPosition:  "POSITION",
 		store.SortID:        "ID",
 		store.SortName:      "NAME",
 		store.SortCreatedAt: "CREATED_AT",
@@ -66401,11 +65405,6 @@ func (ec *executionContext) unmarshalNCatalogNodeProductsInput2porticoᚋgraph�
 func (ec *executionContext) unmarshalNCatalogNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐCatalogNodeProductsSetInput(ctx context.Context, v any) (CatalogNodeProductsSetInput, error) {
 	res, err := ec.unmarshalInputCatalogNodeProductsSetInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
-	res, err := ec.unmarshalInputCatalogNodeTranslationInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNCatalogNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐCatalogNodesUpsertInput(ctx context.Context, v any) (CatalogNodesUpsertInput, error) {
@@ -66649,11 +65648,6 @@ func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCat
 
 func (ec *executionContext) unmarshalNCatalogRuleCreateInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleCreateInput(ctx context.Context, v any) (CatalogRuleCreateInput, error) {
 	res, err := ec.unmarshalInputCatalogRuleCreateInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋgeneratedᚐCatalogRuleDeleteInput(ctx context.Context, v any) (CatalogRuleDeleteInput, error) {
-	res, err := ec.unmarshalInputCatalogRuleDeleteInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -67326,6 +66320,32 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.MemberExcerpt) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMemberChange2ᚖporticoᚋstoreᚐMemberExcerpt(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNMemberChange2ᚖporticoᚋstoreᚐMemberExcerpt(ctx context.Context, sel ast.SelectionSet, v *store.MemberExcerpt) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._MemberChange(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Money) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -67369,6 +66389,11 @@ func (ec *executionContext) unmarshalNMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) unmarshalNObjectDeleteInput2porticoᚋgraphᚋgeneratedᚐObjectDeleteInput(ctx context.Context, v any) (ObjectDeleteInput, error) {
+	res, err := ec.unmarshalInputObjectDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNOptionFilter2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, v any) (*model.OptionFilter, error) {
@@ -67925,11 +66950,6 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 		return graphql.Null
 	}
 	return ec._ProductTranslation(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
-	res, err := ec.unmarshalInputProductTranslationInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, v any) (release.Variants, error) {
@@ -69053,6 +68073,11 @@ func (ec *executionContext) unmarshalNSynonymsUpsertInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
+	res, err := ec.unmarshalInputTranslationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -69872,13 +68897,6 @@ func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodel
 	return ec._CatalogConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogDeletePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx context.Context, sel ast.SelectionSet, v *compare.DifferenceSummary) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -69928,23 +68946,6 @@ func (ec *executionContext) marshalOCatalogNodeProductsSetPayload2ᚖporticoᚋg
 		return graphql.Null
 	}
 	return ec._CatalogNodeProductsSetPayload(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOCatalogNodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*catalog.TranslationChange, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNCatalogNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
 }
 
 func (ec *executionContext) marshalOCatalogPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPayload) graphql.Marshaler {
@@ -70012,13 +69013,6 @@ func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstor
 	return res, nil
 }
 
-func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx context.Context, sel ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogPublishPayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogRelease) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -70071,13 +69065,6 @@ func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋm
 		return graphql.Null
 	}
 	return ec._CatalogRuleConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogRuleDeletePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogRuleDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx context.Context, v any) (*routing.RuleDrop, error) {
@@ -70283,13 +69270,6 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	}
 	res, err := ec.unmarshalInputDateTimeBounds(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalODeletionPayload2ᚖporticoᚋgraphᚋmodelᚐAuthoringPayload(ctx context.Context, sel ast.SelectionSet, v *model.AuthoringPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._DeletionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFacetState2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -70535,11 +69515,11 @@ func (ec *executionContext) marshalOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx con
 	return ec._Job(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx context.Context, sel ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOJobPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobPayload(ctx context.Context, sel ast.SelectionSet, v *JobPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._JobCancelPayload(ctx, sel, v)
+	return ec._JobPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx context.Context, v any) (*model.ListBounds, error) {
@@ -70608,6 +69588,13 @@ func (ec *executionContext) marshalONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx c
 	})
 
 	return ret
+}
+
+func (ec *executionContext) marshalOObjectDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐObjectDeletePayload(ctx context.Context, sel ast.SelectionSet, v *ObjectDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ObjectDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, v any) ([]*model.OptionFilter, error) {
@@ -70866,23 +69853,6 @@ func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋstoreᚋrelea
 		return graphql.Null
 	}
 	return ec._ProductPriceRange(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*catalog.TranslationChange, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
 }
 
 func (ec *executionContext) unmarshalOProductVariationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductVariationInputᚄ(ctx context.Context, v any) ([]*exchange.ProductVariationInput, error) {
@@ -71393,13 +70363,6 @@ func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgene
 	return ec._StockCreatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOStockDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockDeletePayload(ctx context.Context, sel ast.SelectionSet, v *StockDeletePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._StockDeletePayload(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*stock.StockLocation) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -71574,6 +70537,23 @@ func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTe
 	}
 	res, err := ec.unmarshalInputTextFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*catalog.TranslationChange, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *catalog.VariationOption) graphql.Marshaler {

@@ -41,22 +41,6 @@ type CatalogCreateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Which catalog to delete.
-type CatalogDeleteInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogDelete`.
-type CatalogDeletePayload struct {
-	// Global id of the deleted catalog. Null if there are errors.
-	DeletedID *string `json:"deletedId,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Result of a mutation that changes the products of a node.
 type CatalogNodePayload struct {
 	// The changed node. Null if there are errors.
@@ -136,14 +120,6 @@ type CatalogPublishInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `catalogPublish`.
-type CatalogPublishPayload struct {
-	// The job. Null if there are errors.
-	Job *model.Job `json:"job,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
-}
-
 // Result of a mutation that serves or changes a release.
 type CatalogReleasePayload struct {
 	// The release. Null if there are errors.
@@ -196,22 +172,6 @@ type CatalogRuleCreateInput struct {
 	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Which catalog rule to delete.
-type CatalogRuleDeleteInput struct {
-	// Global id or `uuid`.
-	ID string `json:"id"`
-	// Idempotency key.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `catalogRuleDelete`.
-type CatalogRuleDeletePayload struct {
-	// Global id of the deleted rule. Null if there are errors.
-	DeletedID *string `json:"deletedId,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Result of a mutation that creates or changes a rule.
@@ -276,7 +236,7 @@ type DeletionInput struct {
 
 // Which files to return.
 type FileFilter struct {
-	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
+	// Global ids or `uuid`s, at most 1000.
 	Ids []string `json:"ids,omitempty"`
 }
 
@@ -316,10 +276,26 @@ type JobCancelInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Result of `jobCancel`.
-type JobCancelPayload struct {
-	// The job. A running one may take a moment to end. Null if there are errors.
+// Result of a mutation that starts or cancels a job.
+type JobPayload struct {
+	// The job. A running one that was cancelled may take a moment to end. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Which object to delete.
+type ObjectDeleteInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of a mutation that deletes one object.
+type ObjectDeletePayload struct {
+	// Global id of the deleted object. Null if there are errors.
+	DeletedID *string `json:"deletedId,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -598,14 +574,6 @@ type StockDeleteInput struct {
 	ProductID string `json:"productId"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
-// Result of `stockDelete`.
-type StockDeletePayload struct {
-	// Global id of the deleted record. Null if there are errors.
-	DeletedID *string `json:"deletedId,omitempty"`
-	// What to correct. Empty on success.
-	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Changes of stock.

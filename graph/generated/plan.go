@@ -247,7 +247,7 @@ func (x *planRun) fieldAuditEvent(ctx context.Context, f *plan.Field, obj *model
 	case 9: // resourceCount
 		return x.writeNInt2int(ctx, f, obj.Count)
 	case 10: // members
-		return x.writeNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx, f, obj.MemberRows())
+		return x.writeNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx, f, obj.MemberRows())
 	case 11: // memberCount
 		return x.writeNInt2int(ctx, f, obj.MemberCount)
 	}
@@ -326,41 +326,6 @@ func (x *planRun) fieldAuditEventEdge(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx, f, obj.Node)
 	}
 	return x.String("AuditEventEdge")
-}
-
-var planAuditMember = &plan.Object{
-	Name:      "AuditMember",
-	Satisfies: []string{"AuditMember"},
-	Fields: map[string]*plan.FieldInfo{
-		"member": {Number: 1, NonNull: true},
-		"before": {Number: 2},
-		"after":  {Number: 3},
-	},
-}
-
-func (x *planRun) writeAuditMember(ctx context.Context, fields *plan.Fields, obj *store.AuditMember) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuditMember(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuditMember(ctx context.Context, f *plan.Field, obj *store.AuditMember) bool {
-	switch f.Number {
-	case 1: // member
-		return x.writeNString2string(ctx, f, obj.Member)
-	case 2: // before
-		return x.writeOString2ᚖstring(ctx, f, obj.Before)
-	case 3: // after
-		return x.writeOString2ᚖstring(ctx, f, obj.After)
-	}
-	return x.String("AuditMember")
 }
 
 var planAuthoredAmount = &plan.Object{
@@ -981,13 +946,12 @@ var planAuthoredPrice = &plan.Object{
 	Name:      "AuthoredPrice",
 	Satisfies: []string{"AuthoredPrice", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":            {Number: 1, NonNull: true},
-		"uuid":          {Number: 2, NonNull: true},
-		"sku":           {Number: 3, NonNull: true},
-		"pricebookUuid": {Number: 4, NonNull: true},
-		"pricebook":     {Number: 5, Resolver: true},
-		"amounts":       {Number: 6, NonNull: true},
-		"sales":         {Number: 7, NonNull: true},
+		"id":        {Number: 1, NonNull: true},
+		"uuid":      {Number: 2, NonNull: true},
+		"sku":       {Number: 3, NonNull: true},
+		"pricebook": {Number: 4, Resolver: true},
+		"amounts":   {Number: 5, NonNull: true},
+		"sales":     {Number: 6, NonNull: true},
 	},
 }
 
@@ -1012,17 +976,15 @@ func (x *planRun) fieldAuthoredPrice(ctx context.Context, f *plan.Field, obj *mo
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // sku
 		return x.writeNString2string(ctx, f, obj.SKU)
-	case 4: // pricebookUuid
-		return x.writeNID2string(ctx, f, obj.PricebookID)
-	case 5: // pricebook
+	case 4: // pricebook
 		v, err := plan.Call(ctx, func() (*catalog.Pricebook, error) { return x.resolvers.AuthoredPrice().Pricebook(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPricebook2ᚖporticoᚋstoreᚋcatalogᚐPricebook(ctx, f, v)
-	case 6: // amounts
+	case 5: // amounts
 		return x.writeNAuthoredAmount2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAmountᚄ(ctx, f, obj.Amounts)
-	case 7: // sales
+	case 6: // sales
 		return x.writeNAuthoredSale2ᚕporticoᚋstoreᚋcatalogᚐAuthoredSaleᚄ(ctx, f, obj.Sales)
 	}
 	return x.String("AuthoredPrice")
@@ -2597,7 +2559,7 @@ func (x *planRun) fieldCatalogDiffChange(ctx context.Context, f *plan.Field, obj
 	case 4: // effect
 		return x.writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚋcompareᚐPendingEffect(ctx, f, obj.Effect)
 	case 5: // members
-		return x.writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx, f, obj.Members)
+		return x.writeNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx, f, obj.Members)
 	case 6: // memberCount
 		return x.writeNInt2int(ctx, f, obj.MemberCount)
 	}
@@ -2672,41 +2634,6 @@ func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, obj.Node)
 	}
 	return x.String("CatalogEdge")
-}
-
-var planCatalogMemberChange = &plan.Object{
-	Name:      "CatalogMemberChange",
-	Satisfies: []string{"CatalogMemberChange"},
-	Fields: map[string]*plan.FieldInfo{
-		"member": {Number: 1, NonNull: true},
-		"before": {Number: 2},
-		"after":  {Number: 3},
-	},
-}
-
-func (x *planRun) writeCatalogMemberChange(ctx context.Context, fields *plan.Fields, obj *compare.MemberExcerpt) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldCatalogMemberChange(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldCatalogMemberChange(ctx context.Context, f *plan.Field, obj *compare.MemberExcerpt) bool {
-	switch f.Number {
-	case 1: // member
-		return x.writeNString2string(ctx, f, obj.Member)
-	case 2: // before
-		return x.writeOString2ᚖstring(ctx, f, obj.Before)
-	case 3: // after
-		return x.writeOString2ᚖstring(ctx, f, obj.After)
-	}
-	return x.String("CatalogMemberChange")
 }
 
 var planCatalogNode = &plan.Object{
@@ -3816,7 +3743,7 @@ var planGateway = &plan.Object{
 		"test":                {Number: 4, NonNull: true},
 		"configured":          {Number: 5, NonNull: true},
 		"merchantId":          {Number: 6, NonNull: true},
-		"login":               {Number: 7, NonNull: true},
+		"username":            {Number: 7, NonNull: true},
 		"passwordSet":         {Number: 8, NonNull: true},
 		"passwordFingerprint": {Number: 9},
 		"changedAt":           {Number: 10},
@@ -3851,7 +3778,7 @@ func (x *planRun) fieldGateway(ctx context.Context, f *plan.Field, obj *model.Ga
 		return x.writeNBoolean2bool(ctx, f, obj.Configured())
 	case 6: // merchantId
 		return x.writeNString2string(ctx, f, obj.MerchantID)
-	case 7: // login
+	case 7: // username
 		return x.writeNString2string(ctx, f, obj.Login)
 	case 8: // passwordSet
 		return x.writeNBoolean2bool(ctx, f, obj.PasswordSet)
@@ -4121,6 +4048,41 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚋcompareᚐDifferenceSummary(ctx, f, v)
 	}
 	return x.String("Job")
+}
+
+var planMemberChange = &plan.Object{
+	Name:      "MemberChange",
+	Satisfies: []string{"MemberChange"},
+	Fields: map[string]*plan.FieldInfo{
+		"member": {Number: 1, NonNull: true},
+		"before": {Number: 2},
+		"after":  {Number: 3},
+	},
+}
+
+func (x *planRun) writeMemberChange(ctx context.Context, fields *plan.Fields, obj *store.MemberExcerpt) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldMemberChange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldMemberChange(ctx context.Context, f *plan.Field, obj *store.MemberExcerpt) bool {
+	switch f.Number {
+	case 1: // member
+		return x.writeNString2string(ctx, f, obj.Member)
+	case 2: // before
+		return x.writeOString2ᚖstring(ctx, f, obj.Before)
+	case 3: // after
+		return x.writeOString2ᚖstring(ctx, f, obj.After)
+	}
+	return x.String("MemberChange")
 }
 
 var planMoney = &plan.Object{
@@ -7916,26 +7878,6 @@ func (x *planRun) writeNAuditKind2porticoᚋstoreᚐAuditKind(ctx context.Contex
 	return x.String(marshalNAuditKind2porticoᚋstoreᚐAuditKind[v])
 }
 
-func (x *planRun) writeNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx context.Context, f *plan.Field, v []*store.AuditMember) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx context.Context, f *plan.Field, v *store.AuditMember) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeAuditMember(ctx, f.Of(planAuditMember), v)
-}
-
 func (x *planRun) writeNAuthoredAmount2porticoᚋstoreᚋcatalogᚐAuthoredAmount(ctx context.Context, f *plan.Field, v catalog.AuthoredAmount) bool {
 	return x.writeAuthoredAmount(ctx, f.Of(planAuthoredAmount), &v)
 }
@@ -8654,26 +8596,6 @@ func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx con
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerptᚄ(ctx context.Context, f *plan.Field, v []*compare.MemberExcerpt) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚋcompareᚐMemberExcerpt(ctx context.Context, f *plan.Field, v *compare.MemberExcerpt) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeCatalogMemberChange(ctx, f.Of(planCatalogMemberChange), v)
-}
-
 func (x *planRun) writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogNode) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -9068,6 +8990,26 @@ func (x *planRun) writeNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx context.Cont
 
 func (x *planRun) writeNJobState2porticoᚋstoreᚋjobᚐJobState(ctx context.Context, f *plan.Field, v job.JobState) bool {
 	return x.String(marshalNJobState2porticoᚋstoreᚋjobᚐJobState[v])
+}
+
+func (x *planRun) writeNMemberChange2ᚕᚖporticoᚋstoreᚐMemberExcerptᚄ(ctx context.Context, f *plan.Field, v []*store.MemberExcerpt) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNMemberChange2ᚖporticoᚋstoreᚐMemberExcerpt(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNMemberChange2ᚖporticoᚋstoreᚐMemberExcerpt(ctx context.Context, f *plan.Field, v *store.MemberExcerpt) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeMemberChange(ctx, f.Of(planMemberChange), v)
 }
 
 func (x *planRun) writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx context.Context, f *plan.Field, v []*store.Money) bool {

@@ -69,8 +69,8 @@ func (e *AuditEvent) Resource() *string { return nonEmpty(e.ResourceID) }
 func (e *AuditEvent) Resources() []string { return append([]string{}, e.IDs...) }
 
 // MemberRows returns the members.
-func (e *AuditEvent) MemberRows() []*store.AuditMember {
-	rows := make([]*store.AuditMember, len(e.Members))
+func (e *AuditEvent) MemberRows() []*store.MemberExcerpt {
+	rows := make([]*store.MemberExcerpt, len(e.Members))
 	for i := range e.Members {
 		rows[i] = &e.Members[i]
 	}

@@ -12,6 +12,7 @@ type AuthoredProductFilter struct {
 	Sku       *TextFilter            `json:"sku,omitzero"`
 	ParentID  *string                `json:"parentId,omitzero"`
 	Status    *catalog.ProductStatus `json:"status,omitzero"`
+	Search    *string                `json:"search,omitzero"`
 	UpdatedAt *DateTimeBounds        `json:"updatedAt,omitzero"`
 }
 
@@ -23,6 +24,9 @@ func (f *AuthoredProductFilter) Filter() (filter catalog.ProductFilter, err erro
 	filter = catalog.ProductFilter{Status: f.Status, UpdatedAt: f.UpdatedAt.ranges(store.SortUpdatedAt)}
 	if f.ParentID != nil {
 		filter.ParentID = new(store.LocalID(*f.ParentID))
+	}
+	if f.Search != nil {
+		filter.Search = *f.Search
 	}
 	filter.SKUs, err = f.Sku.bounded("sku")
 	return filter, err
@@ -73,9 +77,9 @@ func (f *AuthoredRedirectFilter) Filter() (filter catalog.RedirectFilter, err er
 	return filter, err
 }
 
-// bounded is atLeastOne, INVALID for more than store.MaxFilterValues.
-func (f *TextFilter) bounded(member string) ([]string, error) {
-	values, err := f.atLeastOne(member)
+// bounded is Values, INVALID for more than store.MaxFilterValues.
+func (f *TextFilter) bounded(member string) (values []string, err error) {
+	values = f.Values()
 	if n := len(values); n > store.MaxFilterValues {
 		err = &store.Error{Code: store.Invalid, Path: []string{"filter", member}, Detail: fmt.Sprintf("must have at most %d values, got %d", store.MaxFilterValues, n)}
 	}

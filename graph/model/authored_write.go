@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/store"
 	"portico/store/exchange"
 )
 
@@ -41,28 +42,25 @@ type writtenResource struct {
 type AuthoredWrite struct {
 	*exchange.WrittenItem
 	Kind    string // type of the global id
-	Changes []*AuthoredWriteChange
+	Changes []*store.MemberExcerpt
 	BatchRow[*AuthoredWrite]
 }
 
 // Init implements Row.
 func (w *AuthoredWrite) Init(source writtenResource, position BatchRow[*AuthoredWrite]) {
 	w.WrittenItem, w.Kind, w.BatchRow = source.WrittenItem, source.kind, position
-	w.Changes = make([]*AuthoredWriteChange, len(source.Changes))
+	w.Changes = make([]*store.MemberExcerpt, len(source.Changes))
 	for i, change := range source.Changes {
-		w.Changes[i] = &AuthoredWriteChange{change}
+		w.Changes[i] = &store.MemberExcerpt{Member: memberPath(change.Path), Before: change.Before, After: change.After}
 	}
 }
-
-// AuthoredWriteChange is a member that changed.
-type AuthoredWriteChange struct{ *exchange.ItemChange }
 
 // openMembers are members whose own members are named by the merchant.
 var openMembers = []string{"custom_inputs", "extensions", "shopper_attributes", "translations", "attributes", "components", "related", "amounts", "sales"}
 
-// Member returns the path of the member, as the schema spells it.
-func (c *AuthoredWriteChange) Member() string {
-	path := slices.Clone(c.Path)
+// memberPath returns the path of a member of an item, as the schema spells it.
+func memberPath(path []string) string {
+	path = slices.Clone(path)
 	if !slices.Contains(openMembers, path[0]) {
 		return strings.Join(ArgumentPath(path), ".")
 	}

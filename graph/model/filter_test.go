@@ -58,18 +58,18 @@ func filterText(f release.ProductFilter) string {
 
 func TestContradictoryFilters(t *testing.T) {
 	t.Parallel()
+	many := make([]string, store.MaxFilterValues+1)
 	for name, test := range map[string]struct {
 		filter *model.ProductFilter
 		path   string
 		member string
 	}{
-		"in nothing":        {&model.ProductFilter{Sku: &model.TextFilter{In: []string{}}}, "filter", "sku"},
-		"no ids":            {&model.ProductFilter{Ids: []string{}}, "filter", "id"},
-		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{In: []string{}}}}}}}, "filter.and.1.and.0", "sku"},
-		"in nothing there":  {&model.ProductFilter{And: []*model.ProductFilter{{Tags: &model.TextFilter{In: []string{}}}}}, "filter.and.0", "tags"},
+		"in too many":       {&model.ProductFilter{Sku: &model.TextFilter{In: many}}, "filter", "sku"},
+		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{In: many}}}}}}, "filter.and.1.and.0", "sku"},
+		"in too many there": {&model.ProductFilter{And: []*model.ProductFilter{{Tags: &model.TextFilter{In: many}}}}, "filter.and.0", "tags"},
 		"no alternative":    {&model.ProductFilter{Or: []*model.ProductFilter{}}, "filter.or", "or"},
-		"within or":         {&model.ProductFilter{And: []*model.ProductFilter{{Or: []*model.ProductFilter{{}, {Tags: &model.TextFilter{In: []string{}}}}}}}, "filter.and.0.or.1", "tags"},
-		"within not":        {&model.ProductFilter{Not: &model.ProductFilter{Not: &model.ProductFilter{Ids: []string{}}}}, "filter.not.not", "id"},
+		"within or":         {&model.ProductFilter{And: []*model.ProductFilter{{Or: []*model.ProductFilter{{}, {Tags: &model.TextFilter{In: many}}}}}}, "filter.and.0.or.1", "tags"},
+		"within not":        {&model.ProductFilter{Not: &model.ProductFilter{Not: &model.ProductFilter{Tags: &model.TextFilter{In: many}}}}, "filter.not.not", "tags"},
 		"a search in or":    {&model.ProductFilter{Not: &model.ProductFilter{Or: []*model.ProductFilter{{And: []*model.ProductFilter{{Search: ptr("a")}}}}}}, "filter.not.or.0.search", "search"},
 		"a search in not":   {&model.ProductFilter{Or: []*model.ProductFilter{{}, {Not: &model.ProductFilter{Search: ptr("a")}}}}, "filter.or.1.not.search", "search"},
 		"words there":       {&model.ProductFilter{And: []*model.ProductFilter{{}, {Search: ptr(strings.Repeat("a ", 999))}}}, "filter.and.1.search", "search"},

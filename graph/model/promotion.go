@@ -99,50 +99,33 @@ type PromotionUpdateInput struct {
 }
 
 // Filter converts the filter for the store. Nil matches everything.
-func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []store.Range, err error) {
+func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []store.Range) {
 	if f == nil {
-		return filter, nil, nil
+		return filter, nil
 	}
 	filter = promotion.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}
 	if f.ID != nil && f.ID.In != nil { // null is the same as absent
-		if len(f.ID.In) == 0 {
-			return filter, nil, noValues("id")
-		}
-		for _, id := range f.ID.In {
-			filter.IDs = append(filter.IDs, store.LocalID(id))
+		filter.IDs = make([]string, len(f.ID.In))
+		for i, id := range f.ID.In {
+			filter.IDs[i] = store.LocalID(id)
 		}
 	}
-	filter.Names, err = f.Name.atLeastOne("name")
-	return filter, f.Bounds.Ranges(), err
+	filter.Names = f.Name.Values()
+	return filter, f.Bounds.Ranges()
 }
 
 // Filter converts the filter for the store. Nil matches everything.
-func (f *PromotionCodeFilter) Filter() (filter code.Filter, err error) {
+func (f *PromotionCodeFilter) Filter() (filter code.Filter) {
 	if f == nil {
-		return filter, nil
+		return filter
 	}
 	if f.StartsWith != nil {
 		filter.Prefix = *f.StartsWith
 	}
 	filter.States, filter.CreatedAt = f.State, f.CreatedAt.ranges(store.SortCreatedAt)
-	filter.Codes, err = f.Code.atLeastOne("code")
-	return filter, err
-}
-
-// atLeastOne returns the values of a condition, or nil without one. INVALID for an empty list.
-func (f *TextFilter) atLeastOne(member string) ([]string, error) {
-	switch {
-	case f == nil:
-		return nil, nil
-	case f.Eq == nil && len(f.In) == 0:
-		return nil, noValues(member)
-	}
-	return f.Values(), nil
-}
-
-func noValues(member string) error {
-	return &store.Error{Code: store.Invalid, Path: []string{"filter", member}, Detail: "must name at least one value"}
+	filter.Codes = f.Code.Values()
+	return filter
 }

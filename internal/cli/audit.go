@@ -30,7 +30,7 @@ func (*Audit) Help() string {
 		"Stock transactions and redemptions of promotion codes are in their own ledgers. " +
 		jsonHelp(auditList{{ID: "00000000000000ff", At: "2026-01-31T12:00:00Z", Actor: "client:0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f", Operation: new("Mutation.productsUpsert"),
 			Action: string(store.AuditUpdated), Kind: string(store.AuditProduct), Resource: new("prod-latte"), Resources: []string{}, Count: 1,
-			Members: []store.AuditMember{{Member: "attributes.name", Before: new(`"Latte"`), After: new(`"Caffè Latte"`)}}, MemberCount: 1}})
+			Members: []store.MemberExcerpt{{Member: "attributes.name", Before: new(`"Latte"`), After: new(`"Caffè Latte"`)}}, MemberCount: 1}})
 }
 
 // maxAuditEvents is the most events that are listed.
@@ -40,22 +40,22 @@ const maxAuditEvents = 10_000
 type auditList []auditEntry
 
 type auditEntry struct {
-	ID          string              `json:"id"`
-	At          string              `json:"at"`
-	Actor       string              `json:"actor"`
-	Operation   *string             `json:"operation"`
-	Action      string              `json:"action"`
-	Kind        string              `json:"kind"`
-	Resource    *string             `json:"resource"`
-	Resources   []string            `json:"resources"`
-	Count       int                 `json:"count"`
-	Members     []store.AuditMember `json:"members"`
-	MemberCount int                 `json:"member_count"`
+	ID          string                `json:"id"`
+	At          string                `json:"at"`
+	Actor       string                `json:"actor"`
+	Operation   *string               `json:"operation"`
+	Action      string                `json:"action"`
+	Kind        string                `json:"kind"`
+	Resource    *string               `json:"resource"`
+	Resources   []string              `json:"resources"`
+	Count       int                   `json:"count"`
+	Members     []store.MemberExcerpt `json:"members"`
+	MemberCount int                   `json:"member_count"`
 }
 
 func newAuditEntry(e *store.AuditEvent) auditEntry {
 	return auditEntry{e.ID, *timestamp(e.At), string(e.Actor), nonEmpty(e.Operation), string(e.Action), string(e.Kind), nonEmpty(e.ResourceID),
-		append([]string{}, e.IDs...), e.Count, append([]store.AuditMember{}, e.Members...), e.MemberCount}
+		append([]string{}, e.IDs...), e.Count, append([]store.MemberExcerpt{}, e.Members...), e.MemberCount}
 }
 
 func (l auditList) String() string {

@@ -8,7 +8,6 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
-	"portico/store/index"
 )
 
 // AuthoredNode is a node as authored. Shoppers see it in the catalogs that include its
@@ -65,8 +64,8 @@ type NodeFilter struct {
 	UpdatedAt   []store.Range
 }
 
-// Conditions returns the filter for a list, without its ranges. The error is INVALID for a search that is too long.
-func (f NodeFilter) Conditions() (conditions []db.Condition, err error) {
+// Conditions returns the filter for a list, without its ranges and its search.
+func (f NodeFilter) Conditions() (conditions []db.Condition) {
 	if f.HierarchyID != nil {
 		conditions = append(conditions, db.OneOf("hierarchy_id", store.ValidIDs([]string{*f.HierarchyID})))
 	}
@@ -76,22 +75,17 @@ func (f NodeFilter) Conditions() (conditions []db.Condition, err error) {
 	if f.Slugs != nil {
 		conditions = append(conditions, db.OneOf("slug", storable(f.Slugs)))
 	}
-	words, err := index.SearchWords(f.Search)
-	return append(conditions, db.Containing("name_folded", words)...), err
+	return conditions
 }
 
 // AuthoredNodes lists the nodes that match a filter, by id, or by the time of their last change if the filter bounds it.
 func (s *Service) AuthoredNodes(ctx context.Context, filter NodeFilter, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of, sort := NodeList, store.Sort{}
-	var err error
-	if of.Conditions, err = filter.Conditions(); err != nil {
-		return nil, err
-	}
+	of.Conditions = filter.Conditions()
 	if len(filter.UpdatedAt) > 0 {
 		sort.By = store.SortUpdatedAt
 	}
-	list, err := db.List(ctx, s.db, of, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
-	return chargedList(ctx, list, err)
+	return searchedList(ctx, s.db, of, search{"name_folded", filter.Search}, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
 }
 
 func (n *AuthoredNode) textSize() int { return translationsSize(n.Translations) }

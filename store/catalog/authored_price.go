@@ -100,18 +100,18 @@ func authoredAmounts(currencies map[string]AmountPrice) (amounts []AuthoredAmoun
 // PriceFilter selects prices. Both members must match.
 type PriceFilter struct {
 	PricebookID *string  // of this price book; nil is any
-	SKUs        []string // of these SKUs, 1 to MaxFilterValues; nil is any
+	SKUs        []string // of these SKUs, at most MaxFilterValues; nil is any
 }
 
-// AuthoredPrices lists the prices that match a filter, by id. It returns INVALID for a list of no SKUs or too many.
+// AuthoredPrices lists the prices that match a filter, by id. It returns INVALID for too many SKUs.
 func (s *Service) AuthoredPrices(ctx context.Context, filter PriceFilter, page store.Page) (*store.Slice[*AuthoredPrice], error) {
 	var conditions []db.Condition
 	if filter.PricebookID != nil {
 		conditions = append(conditions, db.OneOf("pricebook_id", store.ValidIDs([]string{*filter.PricebookID})))
 	}
 	if skus := filter.SKUs; skus != nil {
-		if len(skus) == 0 || len(skus) > store.MaxFilterValues {
-			return nil, store.Invalidf([]string{"filter", "skus"}, "must have 1 to %d SKUs, got %d", store.MaxFilterValues, len(skus))
+		if len(skus) > store.MaxFilterValues {
+			return nil, store.Invalidf([]string{"filter", "skus"}, "must have at most %d SKUs, got %d", store.MaxFilterValues, len(skus))
 		}
 		conditions = append(conditions, db.OneOf("sku", storable(skus)))
 	}

@@ -74,10 +74,11 @@ type ProductFilter struct {
 	SKUs      []string // of one of these SKUs; nil is any
 	ParentID  *string  // variants of this product; nil is any
 	Status    *ProductStatus
+	Search    string // parts of the name or SKU; ignores case and accents
 	UpdatedAt []store.Range
 }
 
-// Conditions returns the filter for a list, without its ranges.
+// Conditions returns the filter for a list, without its ranges and its search.
 func (f ProductFilter) Conditions() (conditions []db.Condition) {
 	if f.SKUs != nil {
 		conditions = append(conditions, db.OneOf("sku", storable(f.SKUs)))
@@ -130,6 +131,5 @@ func (s *Service) AuthoredProducts(ctx context.Context, filter ProductFilter, so
 	if sort.By == "" && len(filter.UpdatedAt) > 0 {
 		sort.By = store.SortUpdatedAt
 	}
-	list, err := db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
-	return chargedList(ctx, list, err)
+	return searchedList(ctx, s.db, l, search{"text_folded", filter.Search}, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
 }

@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/index"
 )
 
 var ProductKind = authoring.Kind{
@@ -55,9 +56,10 @@ func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring
 
 var productTable = authoring.Table{
 	Name:    "product",
-	Columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "sku", "slug", "external_ref", "body"},
+	Columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "sku", "slug", "external_ref", "text_folded", "body"},
 	Row: func(r authoring.Source, _ *db.Tx) []any {
 		p := r.(*ProductSource)
-		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), p.Attributes.SKU, p.Attributes.Slug, p.Attributes.ExternalRef, store.Encode(p)}
+		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), p.Attributes.SKU, p.Attributes.Slug, p.Attributes.ExternalRef,
+			index.Fold(p.Attributes.Name + " " + p.Attributes.SKU), store.Encode(p)}
 	},
 }

@@ -26,9 +26,9 @@ func (t *Tx) Record(e store.AuditEvent) {
 
 // AuditBody is what the log keeps of an event besides its columns. Other versions of the program read it.
 type AuditBody struct {
-	IDs         string              `json:"ids,omitempty"` // separated by spaces
-	Members     []store.AuditMember `json:"members,omitempty"`
-	MemberCount int                 `json:"member_count,omitempty"`
+	IDs         string                `json:"ids,omitempty"` // separated by spaces
+	Members     []store.MemberExcerpt `json:"members,omitempty"`
+	MemberCount int                   `json:"member_count,omitempty"`
 }
 
 var auditInsert = NewInserter("audit_event", []string{"id", "created_at", "actor", "operation", "kind", "resource_id", "action", "resources", "body"}, "")

@@ -13,7 +13,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionFilter selects promotions that match every member. An empty member matches all.
+// PromotionFilter selects promotions that match every member. A nil member, and an empty Search, matches all.
 type PromotionFilter struct {
 	IDs       []string
 	Names     []string // exact
@@ -27,29 +27,28 @@ type PromotionFilter struct {
 
 // conditions returns the filter as SQL. now is in microseconds.
 func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) {
-	add := func(member, column string, values []any) {
+	add := func(member, column string, values []string) {
 		if len(values) > store.MaxFilterValues && err == nil {
 			err = store.Unprocessablef([]string{"filter", member}, "must have at most %d values, got %d", store.MaxFilterValues, len(values))
 		}
 		for _, value := range values {
-			if text, ok := value.(string); ok && !store.IsStorableText(text) && err == nil {
+			if !store.IsStorableText(value) && err == nil {
 				err = store.Invalidf([]string{"filter"}, "compares %s with text that contains NUL or invalid UTF-8", member)
 			}
 		}
-		if len(values) > 0 {
-			places, all := db.InList(nil, values)
-			list = append(list, db.Condition{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
+		if values != nil {
+			list = append(list, db.OneOf(column, values))
 		}
 	}
-	add("id", "id", toAny(f.IDs))
-	add("name", "name", toAny(f.Names))
+	add("id", "id", f.IDs)
+	add("name", "name", f.Names)
 	if f.NameLike != nil && err == nil {
 		var named db.Pattern
 		named, err = db.NewPattern("name", index.Fold(*f.NameLike))
 		list = append(list, named.Conditions("name_folded")...)
 	}
-	add("promotion_type", "promotion_type", toAny(f.Types))
-	if len(f.States) > 0 {
+	add("promotion_type", "promotion_type", texts(f.Types))
+	if f.States != nil {
 		list = append(list, stateCondition(f.States, now))
 	}
 	if f.Enabled != nil {
@@ -65,7 +64,7 @@ func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) 
 // stateCondition selects states by the rules of Promotion.StateAt.
 func stateCondition(states []rule.PromotionState, now int64) (w db.Condition) {
 	w.CursorName = cachekey.Each(states, func(s rule.PromotionState) cachekey.Key { return cachekey.New(string(s)) })
-	var clauses []string
+	clauses := []string{"FALSE"}
 	for _, state := range states {
 		switch state {
 		case rule.PromotionExpired:
@@ -82,8 +81,12 @@ func stateCondition(states []rule.PromotionState, now int64) (w db.Condition) {
 	return w
 }
 
-func toAny[T ~string](values []T) []any {
-	list := make([]any, len(values))
+// texts returns values as texts; nil for nil.
+func texts[T ~string](values []T) []string {
+	if values == nil {
+		return nil
+	}
+	list := make([]string, len(values))
 	for i, value := range values {
 		list[i] = string(value)
 	}

@@ -1,6 +1,7 @@
 package publish_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,13 @@ func TestNodesAreListedByPosition(t *testing.T) {
 						require.Equal(t, "abcde", ids)
 						ids, _ = list(filter, store.Sort{By: store.SortName, Descending: true}, store.Page{})
 						require.Equal(t, "edcba", ids)
+						ids, _ = list(filter, store.Sort{By: store.SortPosition}, store.Page{})
+						require.Equal(t, want, ids)
 					}
+					ids, _ := list(release.NodeFilter{IDs: []string{"h", "e", "d", "c", "b", "a"}, Kind: segment.KindNode}, store.Sort{By: store.SortPosition, Descending: true}, store.Page{})
+					reversed := []byte(want)
+					slices.Reverse(reversed)
+					require.Equal(t, string(reversed), ids)
 				}
 				requireOrder("cbdae")
 				first, end := list(release.NodeFilter{ParentID: "h"}, store.Sort{}, store.Page{First: new(2)})

@@ -124,9 +124,8 @@ func attributeFilters(v *release.View) func(*testing.T) {
 		}
 		text := "a"
 		for name, given := range map[string]func() error{
-			"neither":  func() error { _, err := release.NewAttributeCondition("brand", nil, nil, nil); return err },
-			"both":     func() error { _, err := release.NewAttributeCondition("brand", []string{"a"}, &text, nil); return err },
-			"no value": func() error { _, err := release.NewAttributeCondition("brand", []string{}, nil, nil); return err },
+			"neither": func() error { _, err := release.NewAttributeCondition("brand", nil, nil, nil); return err },
+			"both":    func() error { _, err := release.NewAttributeCondition("brand", []string{"a"}, &text, nil); return err },
 			"1001 values": func() error {
 				_, err := release.NewAttributeCondition("brand", make([]string, 1001), nil, nil)
 				return err
@@ -234,6 +233,8 @@ func TestOptionPriceAndNodeFilters(t *testing.T) {
 			{"several", within("hand-tools", "paints", "nowhere"), "", false, "brush chalk " + storetest.LampID + " easel"},
 			{"a hierarchy", within("workshop"), "paints", false, "chalk easel"},
 			{"an unknown node", within("nowhere"), "", false, ""},
+			{"no node", within(), "", false, ""},
+			{"no option", option("Wood"), "", true, ""},
 			{"a price", price("99900", ""), "", false, "anvil"},
 			{"up to a price", price("", "99899"), "", false, "brush"},
 			{"between", price("0", "99900"), "", false, "anvil brush"},
@@ -252,8 +253,6 @@ func TestOptionPriceAndNodeFilters(t *testing.T) {
 		})
 		for name, give := range map[string]func() error{
 			"101 nodes":        func() error { _, err := release.NewWithinTerm(make([]string, 101)); return err },
-			"no node":          func() error { _, err := release.NewWithinTerm(nil); return err },
-			"no option":        func() error { _, err := release.NewOptionTerm("size", nil); return err },
 			"1001 options":     func() error { _, err := release.NewOptionTerm("size", make([]string, 1001)); return err },
 			"no variation":     func() error { _, err := release.NewOptionTerm("", []string{"M"}); return err },
 			"NUL in a name":    func() error { _, err := release.NewOptionTerm("a\x00", []string{"M"}); return err },

@@ -21,7 +21,7 @@ type FileQuery struct {
 // may write the catalog. INVALID for too many ids.
 func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalog.File], error) {
 	if len(query.IDs) > store.MaxFilterValues {
-		return nil, store.Invalidf([]string{"filter"}, "must have 1 to %d values in in(id,…), got %d", store.MaxFilterValues, len(query.IDs))
+		return nil, store.Invalidf([]string{"filter"}, "must have at most %d values in in(id,…), got %d", store.MaxFilterValues, len(query.IDs))
 	}
 	v, err := v.follow(ctx, query.Page, "")
 	if err != nil {

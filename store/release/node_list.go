@@ -16,6 +16,7 @@ type NodeFilter struct {
 	Kind        segment.NodeKind // hierarchies or nodes only
 	IDs         []string         // these nodes, which are listed by last update, newest first
 	ParentID    string           // children of this node or hierarchy
+	AnyParent   bool             // an unknown ParentID finds nothing, and is not NOT_FOUND
 	HierarchyID string           // nodes of this hierarchy at any depth
 	Terms       []store.Term     // on the attributes of NodeFilterAttributes but id
 	Ranges      []store.Range    // on id, created_at or updated_at
@@ -32,7 +33,7 @@ func NewNodeTerm(attribute, operator string, values []string) (store.Term, error
 // NodeQuery requests a page of nodes.
 type NodeQuery struct {
 	Filter NodeFilter
-	Sort   store.Sort // by id, name, created_at or updated_at; the default is by position, name and id, or by last update if the filter has ids
+	Sort   store.Sort // by position, id, name, created_at or updated_at; the default is by position, name and id, or by last update if the filter has ids
 	Page   store.Page
 }
 
@@ -45,8 +46,8 @@ func (q NodeQuery) check() error {
 			return err
 		}
 	}
-	if !slices.Contains([]store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt}, q.Sort.By) {
-		return store.Invalidf([]string{"sort"}, "must be id, name, created_at or updated_at, got %s", q.Sort.By)
+	if !slices.Contains([]store.SortBy{store.SortDefault, store.SortPosition, store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt}, q.Sort.By) {
+		return store.Invalidf([]string{"sort"}, "must be position, id, name, created_at or updated_at, got %s", q.Sort.By)
 	}
 	return nil
 }
@@ -128,6 +129,10 @@ func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
+	case q.Sort.By == store.SortPosition && q.Filter.IDs != nil:
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
+			return cmp.Or(segment.ComparePosition(a, b), cmp.Compare(a.Place, b.Place))
+		})
 	case q.Sort.By == store.SortName:
 		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
 	case q.Sort.By == store.SortID:
@@ -163,7 +168,7 @@ const listedNodeWork = 16
 
 // Nodes lists the catalog's nodes, in the view's language if they have it. Filters and orders compare the base text.
 // It leaves out hierarchies unless the filter
-// has a kind or ids. NOT_FOUND for an unknown parent or hierarchy. INVALID to
+// has a kind or ids. NOT_FOUND for an unknown hierarchy, and for an unknown parent without AnyParent. INVALID to
 // sort or filter by created_at, which nodes of a release do not have.
 func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
 	if err := query.check(); err != nil {
@@ -183,7 +188,10 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 		return nil, err
 	}
 	if filter.ParentID != "" && t.ByID[filter.ParentID] == nil {
-		return nil, noNode(filter.ParentID)
+		if !filter.AnyParent {
+			return nil, noNode(filter.ParentID)
+		}
+		filter.IDs = []string{}
 	}
 	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != segment.KindHierarchy) {
 		return nil, noNode(filter.HierarchyID)

@@ -34,8 +34,8 @@ func NewOptionTerm(name string, options []string) (store.Term, error) {
 	switch {
 	case name == "" || !store.IsStorableText(name):
 		return store.Term{}, store.Invalidf(path, "needs the name of a variation, got %q", store.Abbreviate(name))
-	case len(options) == 0 || len(options) > store.MaxFilterValues:
-		return store.Term{}, store.Invalidf(path, "has %s in %d values; use 1 to %d", store.Abbreviate(name), len(options), store.MaxFilterValues)
+	case len(options) > store.MaxFilterValues:
+		return store.Term{}, store.Invalidf(path, "has %s in %d values; use at most %d", store.Abbreviate(name), len(options), store.MaxFilterValues)
 	}
 	term := store.Term{Attribute: segment.OptionValues, Operator: "in"}
 	for _, option := range options {
@@ -48,10 +48,10 @@ func NewOptionTerm(name string, options []string) (store.Term, error) {
 }
 
 // NewWithinTerm returns a term that keeps the products attached to one of some nodes or hierarchies, or
-// below. INVALID without an id and for more than MaxFilterNodes.
+// below. INVALID for more than MaxFilterNodes.
 func NewWithinTerm(nodeIDs []string) (store.Term, error) {
-	if len(nodeIDs) == 0 || len(nodeIDs) > MaxFilterNodes {
-		return store.Term{}, store.Invalidf([]string{"filter", "catalog_node"}, "has %d ids; use 1 to %d", len(nodeIDs), MaxFilterNodes)
+	if len(nodeIDs) > MaxFilterNodes {
+		return store.Term{}, store.Invalidf([]string{"filter", "catalog_node"}, "has %d ids; use at most %d", len(nodeIDs), MaxFilterNodes)
 	}
 	return store.Term{Attribute: withinNodes, Operator: "in", Values: store.CanonicalIDs(nodeIDs)}, nil
 }
@@ -67,8 +67,8 @@ func NewAttributeCondition(key string, in []string, ge, le *string) (AttributeCo
 	switch {
 	case (in == nil) == (ge == nil && le == nil):
 		return c, store.Invalidf(path, "must have either in, or ge or le or both, for %s", store.Abbreviate(key))
-	case in != nil && (len(in) == 0 || len(in) > store.MaxFilterValues):
-		return c, store.Invalidf(path, "has %s in %d values; use 1 to %d", store.Abbreviate(key), len(in), store.MaxFilterValues)
+	case len(in) > store.MaxFilterValues:
+		return c, store.Invalidf(path, "has %s in %d values; use at most %d", store.Abbreviate(key), len(in), store.MaxFilterValues)
 	}
 	for _, value := range in {
 		if !store.IsStorableText(value) {

@@ -156,7 +156,7 @@ func filesShown(s *shop.Store) func(*testing.T) {
 		require.True(t, first.HasNext)
 		require.Equal(t, []string{"front", "spare"}, ids(release.FileQuery{All: true, Page: store.Page{After: &first.Cursors()[0]}}))
 		_, err = v.Files(t.Context(), release.FileQuery{IDs: make([]string, store.MaxFilterValues+1)})
-		storetest.RequireError(t, err, store.Invalid, "filter", "1 to 1000")
+		storetest.RequireError(t, err, store.Invalid, "filter", "at most 1000")
 
 		cup := strings.Split(storefrontFile, "\n")[3]
 		storetest.Import(t, s, strings.Replace(cup, `"id":"front"`, `"id":"spare"`, 1)+"\n")

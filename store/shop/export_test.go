@@ -46,7 +46,7 @@ func pagesOf[T any](l db.Listing[T], by store.SortBy, name string, where []strin
 func AuthoredQueries() (list []Query) {
 	filteredNodes := func(filter catalog.NodeFilter) []Query {
 		nodes := catalog.NodeList
-		nodes.Conditions, _ = filter.Conditions()
+		nodes.Conditions = filter.Conditions()
 		return pagesByID(nodes, "c005000")
 	}
 	nodes := slices.Concat(filteredNodes(catalog.NodeFilter{HierarchyID: new("h2")}), filteredNodes(catalog.NodeFilter{ParentID: new("c000007")}), filteredNodes(catalog.NodeFilter{Slugs: []string{"c000007"}}),

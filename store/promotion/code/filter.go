@@ -2,7 +2,6 @@ package code
 
 import (
 	"slices"
-	"strings"
 
 	"portico/internal/cachekey"
 	"portico/store"
@@ -36,9 +35,9 @@ func (c *PromotionCode) State() CodeState {
 
 // Filter selects codes that match every member. An empty member matches all.
 type Filter struct {
-	Codes     []string // without regard to case if the settings say so
-	Prefix    string   // of the code, case-sensitive
-	States    []CodeState
+	Codes     []string      // without regard to case if the settings say so; nil is any
+	Prefix    string        // of the code, case-sensitive
+	States    []CodeState   // nil is any
 	CreatedAt []store.Range // on SortCreatedAt
 }
 
@@ -52,7 +51,7 @@ func (f *Filter) check(sort store.Sort) (store.Sort, error) {
 		return sort, store.Invalidf([]string{"filter"}, "compares code with text that contains NUL or invalid UTF-8")
 	}
 	f.Codes = slices.DeleteFunc(slices.Clone(f.Codes), func(code string) bool { return !store.IsStorableText(code) })
-	if len(f.Codes) > 0 || (f.Prefix == "") == (len(f.CreatedAt) == 0) {
+	if f.Codes != nil || (f.Prefix == "") == (len(f.CreatedAt) == 0) {
 		return sort, nil
 	}
 	switch byCreation := sort.By == store.SortCreatedAt; {
@@ -66,24 +65,18 @@ func (f *Filter) check(sort store.Sort) (store.Sort, error) {
 	return sort, nil
 }
 
-// In is the condition that a column is one of the codes.
-func In(column string, codes []string) db.Condition {
-	in, all := db.InList(nil, codes)
-	return db.Condition{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(in, ",")) + ")", Values: all}
-}
-
 // maxCodeCharacter is after every character of a code.
 const maxCodeCharacter = "\U0010FFFF"
 
 // Conditions returns the filter as SQL for a promotion in a state, without the bounds of CreatedAt.
 func (f *Filter) Conditions(promotion rule.PromotionState) (list []db.Condition) {
-	if len(f.Codes) > 0 {
-		list = append(list, In("promotion_code.code", f.Codes))
+	if f.Codes != nil {
+		list = append(list, db.OneOf("promotion_code.code", f.Codes))
 	}
 	if f.Prefix != "" {
 		list = append(list, db.Condition{Clause: "promotion_code.code >= ? AND promotion_code.code < ?", Values: []any{f.Prefix, f.Prefix + maxCodeCharacter}})
 	}
-	if len(f.States) == 0 {
+	if f.States == nil {
 		return list
 	}
 	left, spent := slices.Contains(f.States, CodeAvailable), slices.Contains(f.States, CodeSpent)

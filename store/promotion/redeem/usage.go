@@ -160,7 +160,7 @@ func (s *Service) usagesOf(ctx context.Context, promotions []int64, codes []stri
 		lists[i].Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
 		if codes != nil {
 			lists[i].TotalSQL = "" // the total is that of the promotion
-			lists[i].Conditions = append(lists[i].Conditions, code.In("code", codes))
+			lists[i].Conditions = append(lists[i].Conditions, db.OneOf("code", codes))
 		}
 		if filter.Reference != nil { // found by the reference, which has fewer usages than a promotion
 			lists[i].TotalSQL = ""

@@ -33,19 +33,12 @@ type KindCount struct {
 
 // DifferenceExcerpt is a Difference whose values are cut.
 type DifferenceExcerpt struct {
-	Kind        ResourceKind     `json:"kind"`
-	ID          string           `json:"id"`
-	Name        string           `json:"name"`
-	Effect      PendingEffect    `json:"effect"`
-	Members     []*MemberExcerpt `json:"members"`      // the first 50
-	MemberCount int              `json:"member_count"` // of all
-}
-
-// MemberExcerpt is a member before and after, as JSON that is cut after 200 characters, then with "…"; nil if absent.
-type MemberExcerpt struct {
-	Member string  `json:"member"`
-	Before *string `json:"before"`
-	After  *string `json:"after"`
+	Kind        ResourceKind           `json:"kind"`
+	ID          string                 `json:"id"`
+	Name        string                 `json:"name"`
+	Effect      PendingEffect          `json:"effect"`
+	Members     []*store.MemberExcerpt `json:"members"`      // the first 50, values cut after 200 characters
+	MemberCount int                    `json:"member_count"` // of all
 }
 
 // FromUUID returns the number of the earlier release; nil if there is none.
@@ -71,9 +64,9 @@ func (d *Differences) Summary() *DifferenceSummary {
 	}
 	size := 0
 	for _, one := range d.List[:min(len(d.List), MaxSummarized)] {
-		e := &DifferenceExcerpt{Kind: one.Kind, ID: one.ID, Name: one.Name, Effect: one.Effect, Members: []*MemberExcerpt{}, MemberCount: len(one.Members)}
+		e := &DifferenceExcerpt{Kind: one.Kind, ID: one.ID, Name: one.Name, Effect: one.Effect, Members: []*store.MemberExcerpt{}, MemberCount: len(one.Members)}
 		for _, m := range one.Members[:min(len(one.Members), maxSummaryMembers)] {
-			e.Members = append(e.Members, &MemberExcerpt{m.Member, excerpt(m.Before), excerpt(m.After)})
+			e.Members = append(e.Members, &store.MemberExcerpt{Member: m.Member, Before: excerpt(m.Before), After: excerpt(m.After)})
 		}
 		if size += len(store.Encode(e)); size > maxSummaryBytes && len(s.Changes) > 0 {
 			break

@@ -64,11 +64,11 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
 	return n.ID == other.ID && n.Kind == other.Kind && n.NodeText == other.NodeText && maps.Equal(n.Texts, other.Texts) && n.Slug == other.Slug &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
-		comparePosition(n, other) == 0 && n.MainImageID == other.MainImageID && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
+		ComparePosition(n, other) == 0 && n.MainImageID == other.MainImageID && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
 
-// comparePosition compares nodes by position; those without one come last.
-func comparePosition(a, b *CatalogNode) int {
+// ComparePosition compares nodes by position; those without one come last. Place decides next.
+func ComparePosition(a, b *CatalogNode) int {
 	position := func(n *CatalogNode) int {
 		if n.Position == nil {
 			return catalog.MaxPosition + 1
@@ -107,9 +107,9 @@ func NewTree(nodes []*CatalogNode) *Tree {
 		t.Nodes = append(t.Nodes, node)
 	}
 	t.Listed = t.Nodes
-	if !slices.IsSortedFunc(t.Nodes, comparePosition) {
+	if !slices.IsSortedFunc(t.Nodes, ComparePosition) {
 		t.Listed = slices.Clone(t.Nodes)
-		slices.SortStableFunc(t.Listed, comparePosition)
+		slices.SortStableFunc(t.Listed, ComparePosition)
 	}
 	for _, node := range t.Listed {
 		if parent := t.ByID[node.ParentID]; parent != nil {

@@ -15,7 +15,7 @@ import (
 type AttributeFilter struct {
 	// Key of a filterable attribute: `brand`.
 	Key string `json:"key"`
-	// Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: `2.5`, `2026-05-01`, `true`.
+	// Values, at most 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: `2.5`, `2026-05-01`, `true`.
 	In []string `json:"in"`
 	// Lowest number or date, inclusive: `2.5`, `2026-05-01`.
 	Ge *string `json:"ge"`
@@ -197,7 +197,7 @@ func (v *IDBounds) GetLe() *string { return v.Le }
 
 // Condition on an id. `{}` or null matches everything.
 type IDFilter struct {
-	// One of these global ids or `uuid`s, at least one. The member that takes the condition says how many at most.
+	// One of these global ids or `uuid`s. The member that takes the condition says how many at most.
 	In []string `json:"in"`
 }
 
@@ -241,7 +241,7 @@ func (v *MoneyInput) GetCurrency() string { return v.Currency }
 type OptionFilter struct {
 	// Name of the variation in the base language: `size`.
 	Name string `json:"name"`
-	// Names of options in the base language, 1 to 1000: one must match. Compared byte by byte.
+	// Names of options in the base language, at most 1000: one must match. Compared byte by byte.
 	In []string `json:"in"`
 }
 
@@ -293,7 +293,7 @@ type ProductFilter struct {
 	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
 	// list has an `orderBy`.
 	Search *string `json:"search"`
-	// 1 to 1000 global ids or `uuid`s. The products are sorted last updated first, and curation is ignored.
+	// At most 1000 global ids or `uuid`s. The products are sorted last updated first, and curation is ignored.
 	Ids []string `json:"ids"`
 	// By name, in the base language.
 	Name *TextFilter `json:"name"`
@@ -324,7 +324,7 @@ type ProductFilter struct {
 	// By attributes of the merchant's own: `[{key: "brand", in: ["LG"]}, {key: "weight", le: "2.5"}]`. Each
 	// condition must hold. Only attributes that are `filterable`.
 	Attribute []AttributeFilter `json:"attribute"`
-	// By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below.
+	// By nodes or hierarchies, at most 100: products attached to one of them, or to a node below.
 	CatalogNode *IDFilter `json:"catalogNode"`
 	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
@@ -1140,7 +1140,8 @@ func (v *ShopCartQueryNodesAuthoredAttribute) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of a hierarchy as authored.
+// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert` and by import. Each member can be sent back in
+// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`; `catalogNodeProductsSet` takes `productUuids`.
 type ShopCartQueryNodesAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1238,7 +1239,8 @@ func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import.
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import. Each
+// member can be sent back in `RedirectItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopCartQueryNodesAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6363,7 +6365,8 @@ func (v *ShopThingQueryNodeAuthoredAttribute) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of a hierarchy as authored.
+// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert` and by import. Each member can be sent back in
+// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`; `catalogNodeProductsSet` takes `productUuids`.
 type ShopThingQueryNodeAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6461,7 +6464,8 @@ func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import.
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import. Each
+// member can be sent back in `RedirectItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopThingQueryNodeAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6898,7 +6902,7 @@ func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProdu
 type TextFilter struct {
 	// Equal to this value.
 	Eq *string `json:"eq,omitempty"`
-	// Equal to one of these values, 1 to 1000.
+	// Equal to one of these values, at most 1000.
 	In []string `json:"in,omitempty"`
 }
 

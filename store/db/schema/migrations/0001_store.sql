@@ -48,6 +48,7 @@ CREATE TABLE product (
     sku           TEXT COLLATE "C" NOT NULL DEFAULT '',
     slug          TEXT COLLATE "C" NOT NULL DEFAULT '',
     external_ref  TEXT COLLATE "C" NOT NULL DEFAULT '',
+    text_folded   TEXT NOT NULL DEFAULT '', -- name and SKU, for searches
     created_at    BIGINT NOT NULL,
     updated_at    BIGINT NOT NULL,
     body          TEXT NOT NULL
