@@ -63,7 +63,7 @@ func TestProductMutations(t *testing.T) {
 		{name: "an attribute", query: `mutation { attributesUpsert(input: {items: [{key: "load_kg", label: "Load", labels: [{locale: "fr", label: "Charge"}], type: NUMBER, unit: "kg", filterable: true}]}) {` + writtenItems + ` }`,
 			data: `{"attributesUpsert":{"items":[{"uuid":"load_kg","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "keeps its type", query: `mutation { attributesUpsert(input: {items: [{key: "load_kg", type: TEXT, unit: null}]}) {` + writtenItems + ` }`,
-			data: `{"attributesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","type"],"code":"INVALID","message":"items.0.type must stay number, because products may have such values; declare another attribute."}]}}`},
+			data: `{"attributesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","type"],"code":"INVALID","message":"items.0.type must stay number, because products and nodes may have such values; declare another attribute."}]}}`},
 		{name: "its value", query: `mutation { productsUpsert(input: {items: [{id: "mug", mainImageId: "photo", attributes: [{key: "load_kg", value: 2.5}]}]}) { items { changes { member after } } userErrors { message } } }`,
 			data: `{"productsUpsert":{"items":[{"changes":[{"member":"attributes","after":"{\"load_kg\":2.5}"},{"member":"mainImageId","after":"\"photo\""}]}],"userErrors":[]}}`},
 		{name: "in a node", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { catalogNode { productCount productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,

@@ -190,16 +190,18 @@ func TestNothingIsFoundWithoutACatalog(t *testing.T) {
 	})
 }
 
-// A node shows its position and its main image; both are null without one, and for an image that is no file.
-func TestPositionsAndImagesOfNodes(t *testing.T) {
+// A node shows its attributes, its position and its main image; both are null without one, and for an image that is no file.
+func TestPositionsImagesAndAttributesOfNodes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		none := strings.ReplaceAll(storetest.ChangedShopLine("node", "empty", `"id":"photo-2"`, `"id":"photo-9"`), `"id":"empty"`, `"id":"bare"`)
 		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+none)
-		shown := s.Post(t, `{ empty: catalogNode(by: {id: "empty"}) { position mainImage { uuid href } } bare: catalogNode(by: {id: "bare"}) { position mainImage { uuid } }
-			tools: catalogNode(by: {id: "tools"}) { position mainImage { uuid } } authoredCatalogNode(id: "bare") { position mainImageUuid } }`, nil)
+		shown := s.Post(t, `{ empty: catalogNode(by: {id: "empty"}) { position mainImage { uuid href } attributes { key label type value values unit } } bare: catalogNode(by: {id: "bare"}) { position mainImage { uuid } attributes(keys: ["weight"]) { value } }
+			tools: catalogNode(by: {id: "tools"}) { position mainImage { uuid } attributes { key } } authoredCatalogNode(id: "bare") { position mainImageUuid attributes { key value } } }`, nil)
 		require.JSONEq(t, `{
-			"empty": {"position": 7, "mainImage": {"uuid": "photo-2", "href": "https://cdn.example/glue?a=1&b=2"}}, "bare": {"position": 7, "mainImage": null},
-			"tools": {"position": null, "mainImage": null}, "authoredCatalogNode": {"position": 7, "mainImageUuid": "photo-9"}}`, string(shown.Data))
+			"empty": {"position": 7, "mainImage": {"uuid": "photo-2", "href": "https://cdn.example/glue?a=1&b=2"}, "attributes": [
+				{"key": "brand", "label": "Brand", "type": "TEXT", "value": "Acme", "values": ["Acme"], "unit": null}, {"key": "weight", "label": "Weight", "type": "NUMBER", "value": "2.5", "values": ["2.5"], "unit": "kg"}]},
+			"bare": {"position": 7, "mainImage": null, "attributes": [{"value": "2.5"}]},
+			"tools": {"position": null, "mainImage": null, "attributes": []}, "authoredCatalogNode": {"position": 7, "mainImageUuid": "photo-9", "attributes": [{"key": "brand", "value": "Acme"}, {"key": "weight", "value": 2.5}]}}`, string(shown.Data))
 	})
 }

@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "faa36b62789e0a3cdae11945bbab03c9cf0a54dc2bc61df22c3804bd9c47b41e"
+	formatSum   = "ba51b63746a2ed678b09d6d1ca630f3769292fcf0cf9d66cbda2f132f06ffbcd"
 )
 
 func TestFormatOfReleases(t *testing.T) {
