@@ -33,7 +33,7 @@ func nodesByID() []scenario {
 			data: `{"catalogNode":{"id":"Q2F0YWxvZ05vZGU6dG9vbHM","name":"Tools","slug":"tools","description":"Tools.","hasChildren":true,"updatedAt":"2024-05-30T12:00:00.000Z",
 			"hierarchy":{"uuid":"workshop","id":"SGllcmFyY2h5OndvcmtzaG9w"},"parent":null,"breadcrumbs":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}],"children":{"nodes":[{"uuid":"hand-tools"}]}}}`},
 		{name: "breadcrumbs of an inner node", query: `{ catalogNode(by: {id: "hand-tools"}) { slug description hasChildren parent { uuid parent { uuid } } breadcrumbs { uuid } } }`,
-			data: `{"catalogNode":{"slug":"","description":"","hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
+			data: `{"catalogNode":{"slug":null,"description":null,"hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
 		{name: "curated products first, as the merchant has it", query: `{ catalogNode(by: {id: "tools"}) { products { totalCount edges { curated node { uuid } } } } }`,
 			data: `{"catalogNode":{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}},
 			{"curated":false,"node":{"uuid":"kit"}},{"curated":false,"node":{"uuid":"brush"}},{"curated":false,"node":{"uuid":"jar"}}]}}}`},
@@ -86,7 +86,7 @@ func nodeLists() []scenario {
 		{name: "too few", query: list(`first: 0`), codes: unprocessable, argument: "first"},
 		{name: "children", query: `{ hierarchies { totalCount nodes { id uuid name slug description updatedAt children { totalCount nodes { uuid children { nodes { uuid } } } } products(first: 1) { totalCount nodes { uuid } } } } }`,
 			data: `{"hierarchies":{"totalCount":2,"nodes":[
-			{"id":"SGllcmFyY2h5OnNlYXNvbnM","uuid":"seasons","name":"Seasons","slug":"","description":"","updatedAt":"2024-05-30T12:00:00.000Z",
+			{"id":"SGllcmFyY2h5OnNlYXNvbnM","uuid":"seasons","name":"Seasons","slug":null,"description":null,"updatedAt":"2024-05-30T12:00:00.000Z",
 			"children":{"totalCount":2,"nodes":[{"uuid":"empty","children":{"nodes":[]}},{"uuid":"sale","children":{"nodes":[]}}]},"products":{"totalCount":3,"nodes":[{"uuid":"glue"}]}},
 			{"id":"SGllcmFyY2h5OndvcmtzaG9w","uuid":"workshop","name":"Workshop","slug":"workshop","description":"All that makes noise.","updatedAt":"2024-05-30T12:00:00.000Z",
 			"children":{"totalCount":2,"nodes":[{"uuid":"paints","children":{"nodes":[]}},{"uuid":"tools","children":{"nodes":[{"uuid":"hand-tools"}]}}]},"products":{"totalCount":7,"nodes":[{"uuid":"kit"}]}}]}}`},

@@ -1773,7 +1773,7 @@ type Warning {
 
 """
 A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-stock and price. Text fields are empty strings if not set.
+stock and price.
 """
 type Product implements Node {
   "Global id."
@@ -1782,20 +1782,20 @@ type Product implements Node {
   uuid: ID!
   "Display name, in ` + "`" + `language` + "`" + `."
   name: String!
-  "Display text, in ` + "`" + `language` + "`" + `."
-  description: String!
+  "Display text, in ` + "`" + `language` + "`" + `. Null if not set."
+  description: String
   "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
   sku: String!
-  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
-  slug: String!
-  "Kind of goods, as the merchant names it: ` + "`" + `physical` + "`" + `."
-  commodityType: String!
-  "UPC or EAN barcode number."
-  upcEan: String!
-  "The manufacturer's part number."
-  manufacturerPartNum: String!
-  "The merchant's reference in another system."
-  externalRef: String!
+  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `. Null if not set."
+  slug: String
+  "Kind of goods, as the merchant names it: ` + "`" + `physical` + "`" + `. Null if not set."
+  commodityType: String
+  "UPC or EAN barcode number. Null if not set."
+  upcEan: String
+  "The manufacturer's part number. Null if not set."
+  manufacturerPartNum: String
+  "The merchant's reference in another system. Null if not set."
+  externalRef: String
   "Tags set by the merchant: ` + "`" + `sale` + "`" + `."
   tags: [String!]!
   "Product types set by the merchant: ` + "`" + `standard` + "`" + `."
@@ -1959,8 +1959,8 @@ type Product implements Node {
 type Seo {
   "Title: the merchant's, else the name."
   title: String!
-  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Empty if there is none."
-  description: String!
+  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Null if there is none."
+  description: String
   """
   Path of the page, for ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + `: slugs from the hierarchy down, joined by slashes. A product has
   that of its first node. Null if no node lists it, or if it or a node above has no slug.
@@ -2022,8 +2022,8 @@ type ProductTranslation {
   language: String!
   "Display name. The base text if it is not translated."
   name: String!
-  "Display text. The base text if it is not translated."
-  description: String!
+  "Display text. The base text if it is not translated, and null if that is not set either."
+  description: String
 }
 
 "A file attached to a product."
@@ -2206,8 +2206,8 @@ type VariationOption {
   uuid: ID!
   "Display name: ` + "`" + `XL` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Position among the options."
   sortOrder: Int!
 }
@@ -2575,10 +2575,10 @@ type Hierarchy implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Adventure Works Cycles` + "`" + `."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -2656,10 +2656,10 @@ type CatalogNode implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Road Bikes` + "`" + `."
   name: String!
-  "URL slug: ` + "`" + `road-bikes` + "`" + `. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug: ` + "`" + `road-bikes` + "`" + `. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -2750,8 +2750,8 @@ type Breadcrumb {
   uuid: ID!
   "Display name."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
+  "URL slug. Null if not set."
+  slug: String
   "Path of its page, as ` + "`" + `Seo.canonicalPath` + "`" + `. Null if it or a node above has no slug."
   path: String
 }
@@ -2850,8 +2850,8 @@ type File implements Node {
   uuid: ID!
   "File name: ` + "`" + `racer02_black_large.gif` + "`" + `."
   fileName: String!
-  "Media type: ` + "`" + `image/gif` + "`" + `. Empty if unknown."
-  mimeType: String!
+  "Media type: ` + "`" + `image/gif` + "`" + `. Null if unknown."
+  mimeType: String
   "Whether anyone may download it."
   public: Boolean!
   "Download URL."
@@ -3110,8 +3110,8 @@ type StockLocation {
   name: String!
   "Display text."
   description: String!
-  "The merchant's reference in another system. Empty if not set."
-  externalRef: String!
+  "The merchant's reference in another system. Null if not set."
+  externalRef: String
   "Lines of the address. Empty if not set."
   address: [String!]!
 }
@@ -4193,8 +4193,8 @@ type CartNextPromotion {
 type ActivePromotion {
   "Display name: ` + "`" + `Three for two` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Kind of promotion."
   promotionType: PromotionType!
   "Time from which it no longer applies."
@@ -5364,8 +5364,8 @@ input ProductVariationOptionInput {
   id: ID!
   "Display name."
   name: String!
-  "Description."
-  description: String! = ""
+  "Display text. Null means none."
+  description: String
   "Position among the options, smallest first."
   sortOrder: Int! = 0
 }
@@ -12775,11 +12775,11 @@ func (ec *executionContext) _ActivePromotion_description(ctx context.Context, fi
 			return obj.Description, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ActivePromotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -18817,11 +18817,11 @@ func (ec *executionContext) _Breadcrumb_slug(ctx context.Context, field graphql.
 			return obj.Slug, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Breadcrumb_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -21117,18 +21117,18 @@ func (ec *executionContext) _CatalogNode_slug(ctx context.Context, field graphql
 			return ec.fieldContext_CatalogNode_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
+			return obj.Slug(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CatalogNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogNode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_description(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -21140,18 +21140,18 @@ func (ec *executionContext) _CatalogNode_description(ctx context.Context, field 
 			return ec.fieldContext_CatalogNode_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Description(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CatalogNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogNode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -24786,18 +24786,18 @@ func (ec *executionContext) _File_mimeType(ctx context.Context, field graphql.Co
 			return ec.fieldContext_File_mimeType(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MimeType, nil
+			return obj.MediaType(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_File_mimeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _File_public(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
@@ -25484,18 +25484,18 @@ func (ec *executionContext) _Hierarchy_slug(ctx context.Context, field graphql.C
 			return ec.fieldContext_Hierarchy_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
+			return obj.Slug(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Hierarchy_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Hierarchy", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Hierarchy_description(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
@@ -25507,18 +25507,18 @@ func (ec *executionContext) _Hierarchy_description(ctx context.Context, field gr
 			return ec.fieldContext_Hierarchy_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Description(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Hierarchy_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Hierarchy", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Hierarchy_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
@@ -29336,14 +29336,14 @@ func (ec *executionContext) _Product_description(ctx context.Context, field grap
 			return ec.fieldContext_Product_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description(), nil
+			return obj.DescriptionText(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -29382,14 +29382,14 @@ func (ec *executionContext) _Product_slug(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Product_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug(), nil
+			return obj.SlugText(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -29408,11 +29408,11 @@ func (ec *executionContext) _Product_commodityType(ctx context.Context, field gr
 			return obj.CommodityType(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_commodityType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -29431,11 +29431,11 @@ func (ec *executionContext) _Product_upcEan(ctx context.Context, field graphql.C
 			return obj.UPCEAN(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -29454,11 +29454,11 @@ func (ec *executionContext) _Product_manufacturerPartNum(ctx context.Context, fi
 			return obj.ManufacturerPartNum(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -29477,11 +29477,11 @@ func (ec *executionContext) _Product_externalRef(ctx context.Context, field grap
 			return obj.ExternalRef(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -31480,11 +31480,11 @@ func (ec *executionContext) _ProductTranslation_description(ctx context.Context,
 			return obj.Description, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ProductTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -38371,11 +38371,11 @@ func (ec *executionContext) _Seo_description(ctx context.Context, field graphql.
 			return obj.Description, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Seo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -39507,11 +39507,11 @@ func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, fiel
 			return obj.ExternalRef, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -40854,18 +40854,18 @@ func (ec *executionContext) _VariationOption_description(ctx context.Context, fi
 			return ec.fieldContext_VariationOption_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Text(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_VariationOption_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("VariationOption", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, field graphql.CollectedField, obj *catalog.VariationOption) (ret graphql.Marshaler) {
@@ -45882,9 +45882,6 @@ func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx contex
 		asMap[k] = v
 	}
 
-	if _, present := asMap["description"]; !present {
-		asMap["description"] = ""
-	}
 	if _, present := asMap["sortOrder"]; !present {
 		asMap["sortOrder"] = 0
 	}
@@ -45912,7 +45909,7 @@ func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx contex
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -48448,7 +48445,7 @@ func (ec *executionContext) _ActivePromotion(ctx context.Context, sel ast.Select
 			}
 		case "description":
 			out.Values[i] = ec._ActivePromotion_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionType":
@@ -52423,7 +52420,7 @@ func (ec *executionContext) _Breadcrumb(ctx context.Context, sel ast.SelectionSe
 			}
 		case "slug":
 			out.Values[i] = ec._Breadcrumb_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "path":
@@ -53556,12 +53553,12 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			}
 		case "slug":
 			out.Values[i] = ec._CatalogNode_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._CatalogNode_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -55896,7 +55893,7 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			}
 		case "mimeType":
 			out.Values[i] = ec._File_mimeType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "public":
@@ -56234,12 +56231,12 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			}
 		case "slug":
 			out.Values[i] = ec._Hierarchy_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._Hierarchy_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -57632,7 +57629,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "description":
 			out.Values[i] = ec._Product_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "sku":
@@ -57642,27 +57639,27 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "slug":
 			out.Values[i] = ec._Product_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "commodityType":
 			out.Values[i] = ec._Product_commodityType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "upcEan":
 			out.Values[i] = ec._Product_upcEan(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "manufacturerPartNum":
 			out.Values[i] = ec._Product_manufacturerPartNum(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "externalRef":
 			out.Values[i] = ec._Product_externalRef(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "tags":
@@ -59068,7 +59065,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 			}
 		case "description":
 			out.Values[i] = ec._ProductTranslation_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -62981,7 +62978,7 @@ func (ec *executionContext) _Seo(ctx context.Context, sel ast.SelectionSet, obj 
 			}
 		case "description":
 			out.Values[i] = ec._Seo_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "canonicalPath":
@@ -63691,7 +63688,7 @@ func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.Selectio
 			}
 		case "externalRef":
 			out.Values[i] = ec._StockLocation_externalRef(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "address":
@@ -64483,7 +64480,7 @@ func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.Select
 			}
 		case "description":
 			out.Values[i] = ec._VariationOption_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "sortOrder":

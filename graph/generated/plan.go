@@ -88,7 +88,7 @@ var planActivePromotion = &plan.Object{
 	Satisfies: []string{"ActivePromotion"},
 	Fields: map[string]*plan.FieldInfo{
 		"name":                   {Number: 1, NonNull: true},
-		"description":            {Number: 2, NonNull: true},
+		"description":            {Number: 2},
 		"promotionType":          {Number: 3, NonNull: true},
 		"end":                    {Number: 4, NonNull: true},
 		"amount":                 {Number: 5},
@@ -121,7 +121,7 @@ func (x *planRun) fieldActivePromotion(ctx context.Context, f *plan.Field, obj *
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description)
 	case 3: // promotionType
 		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
 	case 4: // end
@@ -2009,7 +2009,7 @@ var planBreadcrumb = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid": {Number: 1, NonNull: true},
 		"name": {Number: 2, NonNull: true},
-		"slug": {Number: 3, NonNull: true},
+		"slug": {Number: 3},
 		"path": {Number: 4},
 	},
 }
@@ -2034,7 +2034,7 @@ func (x *planRun) fieldBreadcrumb(ctx context.Context, f *plan.Field, obj *model
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2ᚖstring(ctx, f, obj.Slug)
 	case 4: // path
 		return x.writeOString2ᚖstring(ctx, f, obj.Path())
 	}
@@ -2763,8 +2763,8 @@ var planCatalogNode = &plan.Object{
 		"id":              {Number: 1, NonNull: true},
 		"uuid":            {Number: 2, NonNull: true},
 		"name":            {Number: 3, NonNull: true},
-		"slug":            {Number: 4, NonNull: true},
-		"description":     {Number: 5, NonNull: true},
+		"slug":            {Number: 4},
+		"description":     {Number: 5},
 		"createdAt":       {Number: 6, NonNull: true},
 		"updatedAt":       {Number: 7, NonNull: true},
 		"publishedAt":     {Number: 8, NonNull: true},
@@ -2805,9 +2805,9 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2ᚖstring(ctx, f, obj.Slug())
 	case 5: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description())
 	case 6: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 7: // updatedAt
@@ -3746,7 +3746,7 @@ var planFile = &plan.Object{
 		"id":        {Number: 1, NonNull: true},
 		"uuid":      {Number: 2, NonNull: true},
 		"fileName":  {Number: 3, NonNull: true},
-		"mimeType":  {Number: 4, NonNull: true},
+		"mimeType":  {Number: 4},
 		"public":    {Number: 5, NonNull: true},
 		"href":      {Number: 6, NonNull: true},
 		"createdAt": {Number: 7},
@@ -3777,7 +3777,7 @@ func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *catalog.Fil
 	case 3: // fileName
 		return x.writeNString2string(ctx, f, obj.FileName)
 	case 4: // mimeType
-		return x.writeNString2string(ctx, f, obj.MimeType)
+		return x.writeOString2ᚖstring(ctx, f, obj.MediaType())
 	case 5: // public
 		return x.writeNBoolean2bool(ctx, f, obj.Public)
 	case 6: // href
@@ -3932,8 +3932,8 @@ var planHierarchy = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"name":        {Number: 3, NonNull: true},
-		"slug":        {Number: 4, NonNull: true},
-		"description": {Number: 5, NonNull: true},
+		"slug":        {Number: 4},
+		"description": {Number: 5},
 		"createdAt":   {Number: 6, NonNull: true},
 		"updatedAt":   {Number: 7, NonNull: true},
 		"publishedAt": {Number: 8, NonNull: true},
@@ -3968,9 +3968,9 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2ᚖstring(ctx, f, obj.Slug())
 	case 5: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description())
 	case 6: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 7: // updatedAt
@@ -4515,13 +4515,13 @@ var planProduct = &plan.Object{
 		"id":                          {Number: 1, NonNull: true},
 		"uuid":                        {Number: 2, NonNull: true},
 		"name":                        {Number: 3, NonNull: true},
-		"description":                 {Number: 4, NonNull: true},
+		"description":                 {Number: 4},
 		"sku":                         {Number: 5, NonNull: true},
-		"slug":                        {Number: 6, NonNull: true},
-		"commodityType":               {Number: 7, NonNull: true},
-		"upcEan":                      {Number: 8, NonNull: true},
-		"manufacturerPartNum":         {Number: 9, NonNull: true},
-		"externalRef":                 {Number: 10, NonNull: true},
+		"slug":                        {Number: 6},
+		"commodityType":               {Number: 7},
+		"upcEan":                      {Number: 8},
+		"manufacturerPartNum":         {Number: 9},
+		"externalRef":                 {Number: 10},
 		"tags":                        {Number: 11, NonNull: true},
 		"productTypes":                {Number: 12, NonNull: true},
 		"attributes":                  {Number: 13, NonNull: true, Resolver: true},
@@ -4592,19 +4592,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name())
 	case 4: // description
-		return x.writeNString2string(ctx, f, obj.Description())
+		return x.writeOString2ᚖstring(ctx, f, obj.DescriptionText())
 	case 5: // sku
 		return x.writeNString2string(ctx, f, obj.SKU())
 	case 6: // slug
-		return x.writeNString2string(ctx, f, obj.Slug())
+		return x.writeOString2ᚖstring(ctx, f, obj.SlugText())
 	case 7: // commodityType
-		return x.writeNString2string(ctx, f, obj.CommodityType())
+		return x.writeOString2ᚖstring(ctx, f, obj.CommodityType())
 	case 8: // upcEan
-		return x.writeNString2string(ctx, f, obj.UPCEAN())
+		return x.writeOString2ᚖstring(ctx, f, obj.UPCEAN())
 	case 9: // manufacturerPartNum
-		return x.writeNString2string(ctx, f, obj.ManufacturerPartNum())
+		return x.writeOString2ᚖstring(ctx, f, obj.ManufacturerPartNum())
 	case 10: // externalRef
-		return x.writeNString2string(ctx, f, obj.ExternalRef())
+		return x.writeOString2ᚖstring(ctx, f, obj.ExternalRef())
 	case 11: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags())
 	case 12: // productTypes
@@ -5069,7 +5069,7 @@ var planProductTranslation = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"language":    {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
-		"description": {Number: 3, NonNull: true},
+		"description": {Number: 3},
 	},
 }
 
@@ -5093,7 +5093,7 @@ func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, ob
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description)
 	}
 	return x.String("ProductTranslation")
 }
@@ -6939,7 +6939,7 @@ var planSeo = &plan.Object{
 	Satisfies: []string{"Seo"},
 	Fields: map[string]*plan.FieldInfo{
 		"title":         {Number: 1, NonNull: true},
-		"description":   {Number: 2, NonNull: true},
+		"description":   {Number: 2},
 		"canonicalPath": {Number: 3},
 	},
 }
@@ -6962,7 +6962,7 @@ func (x *planRun) fieldSeo(ctx context.Context, f *plan.Field, obj *model.Seo) b
 	case 1: // title
 		return x.writeNString2string(ctx, f, obj.Title)
 	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description)
 	case 3: // canonicalPath
 		return x.writeOString2ᚖstring(ctx, f, obj.CanonicalPath)
 	}
@@ -7235,7 +7235,7 @@ var planStockLocation = &plan.Object{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3, NonNull: true},
-		"externalRef": {Number: 4, NonNull: true},
+		"externalRef": {Number: 4},
 		"address":     {Number: 5, NonNull: true},
 	},
 }
@@ -7262,7 +7262,7 @@ func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *st
 	case 3: // description
 		return x.writeNString2string(ctx, f, obj.Description)
 	case 4: // externalRef
-		return x.writeNString2string(ctx, f, obj.ExternalRef)
+		return x.writeOString2ᚖstring(ctx, f, obj.ExternalRef)
 	case 5: // address
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Address)
 	}
@@ -7642,7 +7642,7 @@ var planVariationOption = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
-		"description": {Number: 3, NonNull: true},
+		"description": {Number: 3},
 		"sortOrder":   {Number: 4, NonNull: true},
 	},
 }
@@ -7667,7 +7667,7 @@ func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Text())
 	case 4: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	}
