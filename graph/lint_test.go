@@ -210,7 +210,7 @@ func TestDeprecationsHaveADate(t *testing.T) {
 // jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.
 var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.restDetails", "PromotionPreview.restDetails",
 	"AuthoredProduct.customInputs", "AuthoredProduct.extensions", "AuthoredProduct.shopperAttributes",
-	"AuthoredProductAttribute.value"}
+	"AuthoredAttributeValue.value"}
 
 // A value whose members are known has a type.
 func TestJSONIsOnlyTheMerchants(t *testing.T) {

@@ -29,7 +29,7 @@ func nodesByID() []scenario {
 			data: `{"catalogNode":{"id":"Q2F0YWxvZ05vZGU6dG9vbHM","name":"Tools","slug":"tools","description":"Tools.","hasChildren":true,"updatedAt":"2024-05-30T12:00:00.000Z",
 			"hierarchy":{"uuid":"workshop","id":"SGllcmFyY2h5OndvcmtzaG9w"},"parent":null,"breadcrumbs":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}],"children":{"nodes":[{"uuid":"hand-tools"}]}}}`},
 		{name: "breadcrumbs of an inner node", query: `{ catalogNode(by: {id: "hand-tools"}) { slug description hasChildren parent { uuid parent { uuid } } breadcrumbs { uuid } } }`,
-			data: `{"catalogNode":{"slug":"","description":"","hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
+			data: `{"catalogNode":{"slug":null,"description":null,"hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
 		{name: "curated products first, as the merchant has it", query: `{ catalogNode(by: {id: "tools"}) { products { totalCount edges { curated node { uuid } } } } }`,
 			data: `{"catalogNode":{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}},
 			{"curated":false,"node":{"uuid":"kit"}},{"curated":false,"node":{"uuid":"brush"}},{"curated":false,"node":{"uuid":"jar"}}]}}}`},
@@ -76,7 +76,7 @@ func nodeLists() []scenario {
 		{name: "too few", query: list(`first: 0`), codes: unprocessable, argument: "first"},
 		{name: "children", query: `{ hierarchies { totalCount nodes { id uuid name slug description updatedAt children { totalCount nodes { uuid children { nodes { uuid } } } } products(first: 1) { totalCount nodes { uuid } } } } }`,
 			data: `{"hierarchies":{"totalCount":2,"nodes":[
-			{"id":"SGllcmFyY2h5OnNlYXNvbnM","uuid":"seasons","name":"Seasons","slug":"","description":"","updatedAt":"2024-05-30T12:00:00.000Z",
+			{"id":"SGllcmFyY2h5OnNlYXNvbnM","uuid":"seasons","name":"Seasons","slug":null,"description":null,"updatedAt":"2024-05-30T12:00:00.000Z",
 			"children":{"totalCount":2,"nodes":[{"uuid":"empty","children":{"nodes":[]}},{"uuid":"sale","children":{"nodes":[]}}]},"products":{"totalCount":3,"nodes":[{"uuid":"glue"}]}},
 			{"id":"SGllcmFyY2h5OndvcmtzaG9w","uuid":"workshop","name":"Workshop","slug":"workshop","description":"All that makes noise.","updatedAt":"2024-05-30T12:00:00.000Z",
 			"children":{"totalCount":2,"nodes":[{"uuid":"paints","children":{"nodes":[]}},{"uuid":"tools","children":{"nodes":[{"uuid":"hand-tools"}]}}]},"products":{"totalCount":7,"nodes":[{"uuid":"kit"}]}}]}}`},
@@ -135,16 +135,18 @@ func TestNothingIsFoundWithoutACatalog(t *testing.T) {
 	})
 }
 
-// A node shows its position and its main image; both are null without one, and for an image that is no file.
-func TestPositionsAndImagesOfNodes(t *testing.T) {
+// A node shows its attributes, its position and its main image; both are null without one, and for an image that is no file.
+func TestPositionsImagesAndAttributesOfNodes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		none := strings.ReplaceAll(storetest.ChangedShopLine("node", "empty", `"id":"photo-2"`, `"id":"photo-9"`), `"id":"empty"`, `"id":"bare"`)
 		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+none)
-		shown := s.Post(t, `{ empty: catalogNode(by: {id: "empty"}) { position mainImage { uuid href } } bare: catalogNode(by: {id: "bare"}) { position mainImage { uuid } }
-			tools: catalogNode(by: {id: "tools"}) { position mainImage { uuid } } authoredCatalogNode(id: "bare") { position mainImageUuid } }`, nil)
+		shown := s.Post(t, `{ empty: catalogNode(by: {id: "empty"}) { position mainImage { uuid href } attributes { key label type value values unit } } bare: catalogNode(by: {id: "bare"}) { position mainImage { uuid } attributes(keys: ["weight"]) { value } }
+			tools: catalogNode(by: {id: "tools"}) { position mainImage { uuid } attributes { key } } authoredCatalogNode(id: "bare") { position mainImageUuid attributes { key value } } }`, nil)
 		require.JSONEq(t, `{
-			"empty": {"position": 7, "mainImage": {"uuid": "photo-2", "href": "https://cdn.example/glue?a=1&b=2"}}, "bare": {"position": 7, "mainImage": null},
-			"tools": {"position": null, "mainImage": null}, "authoredCatalogNode": {"position": 7, "mainImageUuid": "photo-9"}}`, string(shown.Data))
+			"empty": {"position": 7, "mainImage": {"uuid": "photo-2", "href": "https://cdn.example/glue?a=1&b=2"}, "attributes": [
+				{"key": "brand", "label": "Brand", "type": "TEXT", "value": "Acme", "values": ["Acme"], "unit": null}, {"key": "weight", "label": "Weight", "type": "NUMBER", "value": "2.5", "values": ["2.5"], "unit": "kg"}]},
+			"bare": {"position": 7, "mainImage": null, "attributes": [{"value": "2.5"}]},
+			"tools": {"position": null, "mainImage": null, "attributes": []}, "authoredCatalogNode": {"position": 7, "mainImageUuid": "photo-9", "attributes": [{"key": "brand", "value": "Acme"}, {"key": "weight", "value": 2.5}]}}`, string(shown.Data))
 	})
 }

@@ -37,7 +37,7 @@ var fullItems = map[string]struct{ key, item string }{
 		"seo":{"title":"T","description":"D"},"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}],
 		"attributes":[{"key":"brand","value":"LG"}],"customInputs":{"a":1},"extensions":{"a":1},"shopperAttributes":{"a":1},"createdAt":"2024-01-01T00:00:00Z"}`},
 	"catalogNodesUpsert": {`{"id":"n"}`, `{"hierarchyId":"attic","parentId":"box","name":"N","slug":"n","description":"D","position":1,"mainImageId":"f","seo":{"title":"T","description":"D"},
-		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},
+		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}],"attributes":[{"key":"brand","value":"LG"}]}`},
 	"hierarchiesUpsert": {`{"id":"h"}`, `{"name":"N","slug":"n","description":"D","seo":{"title":"T","description":"D"},
 		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},
 	"filesUpsert":      {`{"id":"f"}`, `{"fileName":"f.jpg","mimeType":"image/jpeg","public":true,"href":"https://f.example/f.jpg","width":1,"height":1}`},

@@ -54,7 +54,7 @@ func productMembers() []scenario {
 			tiers { name } modifiers { name } translations { language } components { key } bundleConfiguration { choices { component } } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
 			variantOptions { uuid } parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } catalogNodes { uuid }
 			breadcrumbs { catalogNode { uuid } } stock { total } } }`,
-			data: `{"product":{"description":"","commodityType":"","upcEan":"","manufacturerPartNum":"","externalRef":"","productTypes":[],
+			data: `{"product":{"description":null,"commodityType":null,"upcEan":null,"manufacturerPartNum":null,"externalRef":null,"productTypes":[],
 			"pricebookUuid":null,"price":null,"originalPrice":null,"saleName":null,"saleExpires":null,
 			"tiers":[],"modifiers":[],"translations":[{"language":"en"}],"components":[],"bundleConfiguration":{"choices":[]},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
 			"childVariations":[],"variantOptions":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"catalogNodes":[],
@@ -107,7 +107,7 @@ func productEdges() []scenario {
 			{"attachedAt":null,"file":{"uuid":"photo-2","public":false,"width":null,"createdAt":"2023-01-02T03:04:05.678Z"}}]}}`},
 		{name: "nodes and the ways there, the newest attachment first", query: `{ product(by: {id: "brush"}) { catalogNodes { uuid } breadcrumbs { catalogNode { uuid } ancestors { uuid name slug } } } }`,
 			data: `{"product":{"catalogNodes":[{"uuid":"sale"},{"uuid":"hand-tools"},{"uuid":"tools"}],"breadcrumbs":[
-			{"catalogNode":{"uuid":"sale"},"ancestors":[{"uuid":"seasons","name":"Seasons","slug":""}]},
+			{"catalogNode":{"uuid":"sale"},"ancestors":[{"uuid":"seasons","name":"Seasons","slug":null}]},
 			{"catalogNode":{"uuid":"hand-tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"},{"uuid":"tools","name":"Tools","slug":"tools"}]},
 			{"catalogNode":{"uuid":"tools"},"ancestors":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}]}]}}`},
 		{name: "stock", query: `{ product(by: {id: "anvil"}) { stock { uuid total available allocated product { uuid } } } }`,

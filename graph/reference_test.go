@@ -52,6 +52,7 @@ func references() []reference {
 		{"catalogNodesUpsert", `items: [{id: "n", name: "N", parentId: "none"}]`, "items.0.parentId", required},
 		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "attic", parentId: "none"}]`, "items.0.parentId", required},
 		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "attic", mainImageId: "none"}]`, "items.0.mainImageId", later},
+		{"catalogNodesUpsert", `items: [{id: "n", name: "N", hierarchyId: "attic", attributes: [{key: "none", value: 1}]}]`, "items.0.attributes.0.key", required},
 		{"catalogNodesDelete", `ids: ["none"]`, "ids.0", acted},
 		{"catalogNodeProductsAttach", `id: "none", productIds: ["anvil"]`, "id", acted},
 		{"catalogNodeProductsAttach", `id: "box", productIds: ["none"]`, "productIds.0", required},

@@ -73,7 +73,7 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 			{"all nodes of hierarchies", `query($n: Int) { hierarchies(first: $n) { nodes { name allNodes(first: 2, orderBy: {field: UPDATED_AT}) { totalCount nodes { name products(first: 1) { nodes { sku } } curatedProducts { uuid } } } } } }`, 3, 12},
 			{"stock from an offset", `query($n: Int) { stocks(first: $n, offset: 100) { nodes { total product { sku } } } }`, 1, 100},
 			{"nodes with products", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { name breadcrumbs { name } hierarchy { name } parent { name } children { nodes { name } } products(first: 2) { totalCount nodes { sku } } } } }`, 1, 60},
-			{"nodes with main images", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { name position mainImage { href } } } }`, 1, 60},
+			{"nodes with main images and attributes", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { name position mainImage { href } attributes { label value } } } }`, 1, 60},
 			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + graphtest.ProductEdges + ` } } } } }`, 1, 60},
 			{"nodes with products from the end", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(last: 1) { nodes { uuid } } } } }`, 1, 60},
 			{"nodes with products from an offset", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 1, offset: 1) { nodes { uuid } } } } }`, 1, 60},

@@ -45,7 +45,7 @@ func newHierarchyBody(h *model.Hierarchy) hierarchyBody {
 	path := "/catalog/hierarchies/" + url.PathEscape(h.ID)
 	return hierarchyBody{
 		ID: h.ID, Type: "hierarchy",
-		Attributes: hierarchyAttributes{Name: h.Name, Slug: h.Slug, Description: h.Description, ShopperAttributes: map[string]any{},
+		Attributes: hierarchyAttributes{Name: h.Name, Slug: h.CatalogNode.Slug, Description: h.CatalogNode.Description, ShopperAttributes: map[string]any{},
 			CreatedAt: catalogTime(h.CreatedAt), UpdatedAt: catalogTime(h.UpdatedAt), PublishedAt: catalogTime(h.PublishedAt)},
 		Relationships: hierarchyRelationships{Children: listRelationship(path + "/children"), Nodes: listRelationship(path + "/nodes"), Products: listRelationship(path + "/products")},
 		Meta:          hierarchyMeta{Language: h.Language, Breadcrumbs: []breadcrumb{}, HasChildren: h.HasChildren(), Owner: "store"},

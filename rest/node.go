@@ -69,7 +69,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 	body := nodeBody{
 		ID: n.ID, Type: n.Kind,
 		Attributes: nodeAttributes{
-			Name: n.Name, Label: n.Name, Slug: n.Slug, Description: n.Description, Status: "live",
+			Name: n.Name, Label: n.Name, Slug: n.CatalogNode.Slug, Description: n.CatalogNode.Description, Status: "live",
 			CuratedProducts: make([]string, len(curated)), ShopperAttributes: map[string]any{},
 			CreatedAt: catalogTime(n.CreatedAt), UpdatedAt: catalogTime(n.UpdatedAt), PublishedAt: catalogTime(n.PublishedAt),
 		},
@@ -88,7 +88,10 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 		body.Attributes.CuratedProducts[i] = product.ID()
 	}
 	for i, c := range crumbs {
-		body.Meta.BreadCrumb[i], body.Meta.Breadcrumbs[i] = c.UUID, breadcrumb{c.UUID, c.Name, c.Slug}
+		body.Meta.BreadCrumb[i], body.Meta.Breadcrumbs[i] = c.UUID, breadcrumb{ID: c.UUID, Name: c.Name}
+		if c.Slug != nil {
+			body.Meta.Breadcrumbs[i].Slug = *c.Slug
+		}
 	}
 	return body
 }

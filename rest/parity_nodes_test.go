@@ -214,7 +214,7 @@ func wireHierarchy(h map[string]any) any {
 	path := "/catalog/hierarchies/" + h["uuid"].(string)
 	return map[string]any{
 		"id": h["uuid"], "type": "hierarchy",
-		"attributes": map[string]any{"name": h["name"], "slug": h["slug"], "description": h["description"],
+		"attributes": map[string]any{"name": h["name"], "slug": orEmpty(h["slug"]), "description": orEmpty(h["description"]),
 			"shopper_attributes": map[string]any{},
 			"created_at":         withoutZone(h["createdAt"]), "updated_at": withoutZone(h["updatedAt"]), "published_at": withoutZone(h["publishedAt"])},
 		"relationships": map[string]any{"children": wireLink(path + "/children"), "nodes": wireLink(path + "/nodes"),
@@ -242,7 +242,7 @@ func wireNode(n map[string]any) any {
 	path := "/catalog/nodes/" + id + "/relationships/"
 	return map[string]any{
 		"id": id, "type": kind,
-		"attributes": map[string]any{"name": n["name"], "label": n["name"], "slug": n["slug"], "description": n["description"],
+		"attributes": map[string]any{"name": n["name"], "label": n["name"], "slug": orEmpty(n["slug"]), "description": orEmpty(n["description"]),
 			"status": "live", "shopper_attributes": map[string]any{},
 			"curated_products": mapList(n["curatedProducts"], func(p map[string]any) any { return p["uuid"] }),
 			"created_at":       withoutZone(n["createdAt"]), "updated_at": withoutZone(n["updatedAt"]), "published_at": withoutZone(n["publishedAt"])},
@@ -252,7 +252,7 @@ func wireNode(n map[string]any) any {
 		"meta": map[string]any{"language": n["language"], "has_children": n["hasChildren"],
 			"bread_crumb": mapList(n["breadcrumbs"], func(c map[string]any) any { return c["uuid"] }),
 			"breadcrumbs": mapList(n["breadcrumbs"], func(c map[string]any) any {
-				return map[string]any{"id": c["uuid"], "name": c["name"], "slug": c["slug"]}
+				return map[string]any{"id": c["uuid"], "name": c["name"], "slug": orEmpty(c["slug"])}
 			})},
 	}
 }

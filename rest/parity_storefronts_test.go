@@ -203,7 +203,7 @@ func drawLocations(d *dice) *parityCase {
 		require.Equal(t, mapList(data["stockLocations"], func(l map[string]any) any {
 			return map[string]any{"id": l["uuid"], "type": "inventory_location",
 				"attributes": map[string]any{"name": l["name"], "description": l["description"],
-					"external_ref": l["externalRef"], "address": l["address"], "geolocation": nil}}
+					"external_ref": orEmpty(l["externalRef"]), "address": l["address"], "geolocation": nil}}
 		}), rest["data"])
 	}
 	return q

@@ -49,7 +49,7 @@ func wireListed(e map[string]any) map[string]any {
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
 	attributes := map[string]any{
-		"name": p["name"], "sku": p["sku"], "slug": p["slug"], "status": "live",
+		"name": p["name"], "sku": p["sku"], "slug": orEmpty(p["slug"]), "status": "live",
 		"tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"],
 		"created_at":   withoutZone(p["createdAt"]), "updated_at": withoutZone(p["updatedAt"]), "published_at": withoutZone(p["publishedAt"]),
@@ -58,7 +58,7 @@ func wireProduct(p map[string]any) map[string]any {
 		"price": map[string]any{},
 	}
 	for _, m := range catalog.ProductTextMembers {
-		attributes[m.Name] = p[graphqlMember(m.Name)]
+		attributes[m.Name] = orEmpty(p[graphqlMember(m.Name)])
 	}
 	if components := p["components"].([]any); len(components) > 0 {
 		attributes["components"] = wireComponents(components)
@@ -151,7 +151,7 @@ func wireOption(o map[string]any) any {
 
 func wireVariation(v map[string]any) any {
 	option := func(o map[string]any) any {
-		return map[string]any{"id": o["uuid"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
+		return map[string]any{"id": o["uuid"], "name": o["name"], "description": orEmpty(o["description"]), "sort_order": o["sortOrder"]}
 	}
 	return map[string]any{"id": v["uuid"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option),
 		"options": mapList(v["options"], option)}
@@ -213,7 +213,7 @@ func wireFile(f map[string]any) map[string]any {
 	if f["width"] != nil {
 		meta["dimensions"] = map[string]any{"width": f["width"], "height": f["height"]}
 	}
-	return map[string]any{"type": "file", "id": f["uuid"], "file_name": f["fileName"], "mime_type": f["mimeType"], "public": f["public"],
+	return map[string]any{"type": "file", "id": f["uuid"], "file_name": f["fileName"], "mime_type": orEmpty(f["mimeType"]), "public": f["public"],
 		"link": map[string]any{"href": f["href"]}, "meta": meta}
 }
 

@@ -135,7 +135,7 @@ func changingTargets() []string {
 		`{ catalogNode(by: {id: "paints"}) { name products(first: 2, orderBy: {field: NAME}) { edges { cursor curated node { name } } } } }`,
 		`{ catalogNodes(first: 3) { pageInfo { endCursor } nodes { name breadcrumbs { name } products(first: 2) { nodes { name } } } } }`,
 		`{ catalogNode(by: {path: "workshop/tools"}) { name } other: catalogNode(by: {slug: "node-slug"}) { name } product(by: {path: "tools/anvil"}) { name } }`,
-		`{ catalogNode(by: {id: "empty"}) { position mainImage { href } } }`, `{ files { nodes { href } } }`,
+		`{ catalogNode(by: {id: "empty"}) { position mainImage { href } attributes { label value } } }`, `{ files { nodes { href } } }`,
 		`{ hierarchies { nodes { name children { nodes { name } } products(first: 2) { totalCount nodes { name } } } } }`,
 		`{ products(first: 4) { totalCount pageInfo { endCursor hasNextPage } nodes { name } } }`,
 		`{ products(first: 4, filter: {search: "a"}) { totalCount nodes { name } } }`,

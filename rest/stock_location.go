@@ -26,7 +26,7 @@ func (a *API) stockLocations(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := make([]locationBody, len(locations))
 	for i, l := range locations {
-		list[i] = locationBody{l.ID, "inventory_location", locationAttributes{Name: l.Name, ExternalRef: l.ExternalRef, Description: l.Description, Address: l.Address}}
+		list[i] = locationBody{l.ID, "inventory_location", locationAttributes{Name: l.Name, Description: l.Description, Address: l.Address}}
 	}
 	return writeData(w, http.StatusOK, list)
 }

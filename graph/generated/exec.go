@@ -108,6 +108,7 @@ type CatalogNodeResolver interface {
 	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
 
 	MainImage(ctx context.Context, obj *model.CatalogNode) (*catalog.File, error)
+	Attributes(ctx context.Context, obj *model.CatalogNode, keys []string) ([]*release.AttributeValue, error)
 
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
@@ -197,7 +198,7 @@ type MutationResolver interface {
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
 type ProductResolver interface {
-	Attributes(ctx context.Context, obj *model.Product, keys []string) ([]*release.ProductAttribute, error)
+	Attributes(ctx context.Context, obj *model.Product, keys []string) ([]*release.AttributeValue, error)
 
 	Modifiers(ctx context.Context, obj *model.Product) ([]*release.PriceModifier, error)
 	PriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
@@ -371,6 +372,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributeFilter,
 		ec.unmarshalInputAttributeItemInput,
 		ec.unmarshalInputAttributeLabelInput,
+		ec.unmarshalInputAttributeValueInput,
 		ec.unmarshalInputAttributesUpsertInput,
 		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuthoredCatalogNodeFilter,
@@ -426,7 +428,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPricebooksUpsertInput,
 		ec.unmarshalInputPricesDeleteInput,
 		ec.unmarshalInputPricesUpsertInput,
-		ec.unmarshalInputProductAttributeInput,
 		ec.unmarshalInputProductComponentInput,
 		ec.unmarshalInputProductComponentOptionInput,
 		ec.unmarshalInputProductFileInput,
@@ -823,7 +824,7 @@ type Query {
   """
   channels: [String!]
 
-  "The attributes of the merchant's own that products can have, in the order in which they were declared. Needs the scope ` + "`" + `catalog:read` + "`" + `."
+  "The attributes of the merchant's own that products and nodes can have, in the order in which they were declared. Needs the scope ` + "`" + `catalog:read` + "`" + `."
   attributes: [AttributeDefinition!]
 
 
@@ -1485,12 +1486,12 @@ type Mutation {
 
   """
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
-  sets their values. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  and ` + "`" + `catalogNodesUpsert` + "`" + ` set their values. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   attributesUpsert("The input." input: AttributesUpsertInput!): AuthoringPayload
 
   """
-  Deletes the declarations of up to 1000 attributes, all or none, of which no product has a value. ` + "`" + `ids` + "`" + ` are
+  Deletes the declarations of up to 1000 attributes, all or none, of which no product or node has a value. ` + "`" + `ids` + "`" + ` are
   their keys or global ids. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   attributesDelete("The input." input: DeletionInput!): AuthoringPayload
@@ -1801,7 +1802,7 @@ type ObjectDeletePayload {
 
 """
 A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-stock and price. Text fields are empty strings if not set.
+stock and price.
 """
 type Product implements Node {
   "Global id."
@@ -1810,26 +1811,26 @@ type Product implements Node {
   uuid: ID!
   "Display name, in ` + "`" + `language` + "`" + `."
   name: String!
-  "Display text, in ` + "`" + `language` + "`" + `."
-  description: String!
+  "Display text, in ` + "`" + `language` + "`" + `. Null if not set."
+  description: String
   "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
   sku: String!
-  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
-  slug: String!
-  "Kind of goods, as the merchant names it: ` + "`" + `physical` + "`" + `."
-  commodityType: String!
-  "UPC or EAN barcode number."
-  upcEan: String!
-  "The manufacturer's part number."
-  manufacturerPartNum: String!
-  "The merchant's reference in another system."
-  externalRef: String!
+  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `. Null if not set."
+  slug: String
+  "Kind of goods, as the merchant names it: ` + "`" + `physical` + "`" + `. Null if not set."
+  commodityType: String
+  "UPC or EAN barcode number. Null if not set."
+  upcEan: String
+  "The manufacturer's part number. Null if not set."
+  manufacturerPartNum: String
+  "The merchant's reference in another system. Null if not set."
+  externalRef: String
   "Tags set by the merchant: ` + "`" + `sale` + "`" + `."
   tags: [String!]!
   "Product types set by the merchant: ` + "`" + `standard` + "`" + `."
   productTypes: [String!]!
   "Values of the merchant's own attributes, in the order of ` + "`" + `attributes` + "`" + `. Those without a value are left out."
-  attributes("Keys of the attributes to return, at most 100. Default: all." keys: [String!]): [ProductAttribute!]!
+  attributes("Keys of the attributes to return, at most 100. Default: all." keys: [String!]): [AttributeValue!]!
   "Names of this child's price modifiers, in the order in which they apply."
   priceModifiers: [String!]!
   "This child's price modifiers that exist, in the order in which they apply. Empty for other products."
@@ -1987,8 +1988,8 @@ type Product implements Node {
 type Seo {
   "Title: the merchant's, else the name."
   title: String!
-  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Empty if there is none."
-  description: String!
+  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Null if there is none."
+  description: String
   """
   Path of the page, for ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + `: slugs from the hierarchy down, joined by slashes. A product has
   that of its first node. Null if no node lists it, or if it or a node above has no slug.
@@ -2050,8 +2051,8 @@ type ProductTranslation {
   language: String!
   "Display name. The base text if it is not translated."
   name: String!
-  "Display text. The base text if it is not translated."
-  description: String!
+  "Display text. The base text if it is not translated, and null if that is not set either."
+  description: String
 }
 
 "A file attached to a product."
@@ -2140,8 +2141,8 @@ enum AttributeType {
   LIST
 }
 
-"A product's value of an attribute."
-type ProductAttribute {
+"A value of an attribute, of a product or node."
+type AttributeValue {
   "Key of the attribute: ` + "`" + `brand` + "`" + `."
   key: String!
   "Display name of the attribute, in the shopper's language if it has one: ` + "`" + `Brand` + "`" + `."
@@ -2234,8 +2235,8 @@ type VariationOption {
   uuid: ID!
   "Display name: ` + "`" + `XL` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Position among the options."
   sortOrder: Int!
 }
@@ -2603,10 +2604,10 @@ type Hierarchy implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Adventure Works Cycles` + "`" + `."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -2684,10 +2685,10 @@ type CatalogNode implements Node {
   uuid: ID!
   "Display name: ` + "`" + `Road Bikes` + "`" + `."
   name: String!
-  "URL slug: ` + "`" + `road-bikes` + "`" + `. Empty if not set."
-  slug: String!
-  "Display text. Empty if not set."
-  description: String!
+  "URL slug: ` + "`" + `road-bikes` + "`" + `. Null if not set."
+  slug: String
+  "Display text. Null if not set."
+  description: String
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -2702,6 +2703,8 @@ type CatalogNode implements Node {
   position: Int
   "Main image. Null if it has none."
   mainImage: File
+  "Values of the merchant's own attributes, in the order of ` + "`" + `attributes` + "`" + `. Those without a value are left out."
+  attributes("Keys of the attributes to return, at most 100. Default: all." keys: [String!]): [AttributeValue!]!
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -2776,8 +2779,8 @@ type Breadcrumb {
   uuid: ID!
   "Display name."
   name: String!
-  "URL slug. Empty if not set."
-  slug: String!
+  "URL slug. Null if not set."
+  slug: String
   "Path of its page, as ` + "`" + `Seo.canonicalPath` + "`" + `. Null if it or a node above has no slug."
   path: String
 }
@@ -2878,8 +2881,8 @@ type File implements Node {
   uuid: ID!
   "File name: ` + "`" + `racer02_black_large.gif` + "`" + `."
   fileName: String!
-  "Media type: ` + "`" + `image/gif` + "`" + `. Empty if unknown."
-  mimeType: String!
+  "Media type: ` + "`" + `image/gif` + "`" + `. Null if unknown."
+  mimeType: String
   "Whether anyone may download it."
   public: Boolean!
   "Download URL."
@@ -3138,8 +3141,8 @@ type StockLocation {
   name: String!
   "Display text."
   description: String!
-  "The merchant's reference in another system. Empty if not set."
-  externalRef: String!
+  "The merchant's reference in another system. Null if not set."
+  externalRef: String
   "Lines of the address. Empty if not set."
   address: [String!]!
 }
@@ -4213,8 +4216,8 @@ type CartNextPromotion {
 type ActivePromotion {
   "Display name: ` + "`" + `Three for two` + "`" + `."
   name: String!
-  "Display text. Empty if not set."
-  description: String!
+  "Display text. Null if not set."
+  description: String
   "Kind of promotion."
   promotionType: PromotionType!
   "Time from which it no longer applies."
@@ -4693,7 +4696,7 @@ type AuthoredProduct implements Node {
   "Texts in other languages, as authored, by language."
   translations: [AuthoredTranslation!]!
   "Values of declared attributes, by key."
-  attributes: [AuthoredProductAttribute!]!
+  attributes: [AuthoredAttributeValue!]!
   "Inputs that shoppers fill in: the merchant's object. Null if not set."
   customInputs: JSON
   "Open data: the merchant's object. Null if not set."
@@ -4752,8 +4755,8 @@ type AuthoredRelatedProducts {
   productUuids: [ID!]!
 }
 
-"A product's value of a declared attribute, as authored."
-type AuthoredProductAttribute {
+"A value of a declared attribute, of a product or node, as authored."
+type AuthoredAttributeValue {
   "Key of the declaration: ` + "`" + `brand` + "`" + `."
   key: String!
   "A text, number, boolean or list of texts, as the declaration says."
@@ -5070,7 +5073,7 @@ type AuthoredFileEdge {
 type AuthoredAttribute implements Node {
   "Global id."
   id: ID!
-  "Key, by which products name it: ` + "`" + `material` + "`" + `. It is the attribute's own id."
+  "Key, by which products and nodes name it: ` + "`" + `material` + "`" + `. It is the attribute's own id."
   key: String!
   "Label in the base language."
   label: String!
@@ -5281,7 +5284,7 @@ input ProductItemInput {
   "Texts in other languages. Languages that are not in the list stay."
   translations: [TranslationInput!]
   "Values of declared attributes. Attributes that are not in the list stay."
-  attributes: [ProductAttributeInput!]
+  attributes: [AttributeValueInput!]
   "Inputs that shoppers fill in: an object of yours. Members that it does not have stay."
   customInputs: JSON
   "Open data: an object of yours. Members that it does not have stay."
@@ -5312,8 +5315,8 @@ input TranslationInput {
   seo: SeoInput
 }
 
-"A product's value of an attribute."
-input ProductAttributeInput {
+"A value of an attribute, of a product or node."
+input AttributeValueInput {
   "Key of the declaration."
   key: String!
   "A text, number, boolean or list of texts, as the declaration says. Null removes the value, absent keeps it."
@@ -5338,8 +5341,8 @@ input ProductVariationOptionInput {
   id: ID!
   "Display name."
   name: String!
-  "Description."
-  description: String! = ""
+  "Display text. Null means none."
+  description: String
   "Position among the options, smallest first."
   sortOrder: Int! = 0
 }
@@ -5619,6 +5622,8 @@ input CatalogNodeItemInput {
   seo: SeoInput
   "Texts in other languages. Languages that are not in the list stay."
   translations: [TranslationInput!]
+  "Values of declared attributes, at most 50. Attributes that are not in the list stay."
+  attributes: [AttributeValueInput!]
   "Time of creation. Absent or null keeps it. Default of a new one: now."
   createdAt: DateTime
 }
@@ -5825,6 +5830,8 @@ type AuthoredCatalogNode implements Node {
   position: Int
   "Own id of the main image, a file. Null if it has none."
   mainImageUuid: ID
+  "Values of declared attributes, by key."
+  attributes: [AuthoredAttributeValue!]!
   "Own ids of the products that come first, in order, at most 20."
   curatedProductUuids: [ID!]!
   "Number of attached products, including drafts."
@@ -5838,7 +5845,7 @@ type AuthoredCatalogNode implements Node {
   ): [ID!]!
   "Time of creation."
   createdAt: DateTime!
-  "Time of the last change of its texts, position or curation."
+  "Time of the last change of its texts, image, attributes, position or curation."
   updatedAt: DateTime!
 }
 
@@ -6498,6 +6505,24 @@ func (ec *executionContext) childFields_AttributeDefinition(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type AttributeDefinition", field.Name)
 }
 
+func (ec *executionContext) childFields_AttributeValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_AttributeValue_key(ctx, field)
+	case "label":
+		return ec.fieldContext_AttributeValue_label(ctx, field)
+	case "type":
+		return ec.fieldContext_AttributeValue_type(ctx, field)
+	case "value":
+		return ec.fieldContext_AttributeValue_value(ctx, field)
+	case "values":
+		return ec.fieldContext_AttributeValue_values(ctx, field)
+	case "unit":
+		return ec.fieldContext_AttributeValue_unit(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttributeValue", field.Name)
+}
+
 func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -6620,6 +6645,16 @@ func (ec *executionContext) childFields_AuthoredAttributeLabel(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeLabel", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredAttributeValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_AuthoredAttributeValue_key(ctx, field)
+	case "value":
+		return ec.fieldContext_AuthoredAttributeValue_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredAttributeValue", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -6644,6 +6679,8 @@ func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context,
 		return ec.fieldContext_AuthoredCatalogNode_position(ctx, field)
 	case "mainImageUuid":
 		return ec.fieldContext_AuthoredCatalogNode_mainImageUuid(ctx, field)
+	case "attributes":
+		return ec.fieldContext_AuthoredCatalogNode_attributes(ctx, field)
 	case "curatedProductUuids":
 		return ec.fieldContext_AuthoredCatalogNode_curatedProductUuids(ctx, field)
 	case "productCount":
@@ -6930,16 +6967,6 @@ func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, fie
 		return ec.fieldContext_AuthoredProduct_product(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProduct", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredProductAttribute(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "key":
-		return ec.fieldContext_AuthoredProductAttribute_key(ctx, field)
-	case "value":
-		return ec.fieldContext_AuthoredProductAttribute_value(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductAttribute", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredProductComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7434,6 +7461,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_position(ctx, field)
 	case "mainImage":
 		return ec.fieldContext_CatalogNode_mainImage(ctx, field)
+	case "attributes":
+		return ec.fieldContext_CatalogNode_attributes(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -8258,24 +8287,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_related(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
-}
-
-func (ec *executionContext) childFields_ProductAttribute(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "key":
-		return ec.fieldContext_ProductAttribute_key(ctx, field)
-	case "label":
-		return ec.fieldContext_ProductAttribute_label(ctx, field)
-	case "type":
-		return ec.fieldContext_ProductAttribute_type(ctx, field)
-	case "value":
-		return ec.fieldContext_ProductAttribute_value(ctx, field)
-	case "values":
-		return ec.fieldContext_ProductAttribute_values(ctx, field)
-	case "unit":
-		return ec.fieldContext_ProductAttribute_unit(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ProductAttribute", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9245,6 +9256,20 @@ func (ec *executionContext) field_AuthoredCatalogNode_productUuids_args(ctx cont
 		return nil, err
 	}
 	args["offset"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_CatalogNode_attributes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "keys",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["keys"] = arg0
 	return args, nil
 }
 
@@ -12625,11 +12650,11 @@ func (ec *executionContext) _ActivePromotion_description(ctx context.Context, fi
 			return obj.Description, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ActivePromotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -13084,6 +13109,144 @@ func (ec *executionContext) _AttributeDefinition_sortable(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_AttributeDefinition_sortable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeValue_key(ctx context.Context, field graphql.CollectedField, obj *release.AttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeValue_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeValue_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeValue", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeValue_label(ctx context.Context, field graphql.CollectedField, obj *release.AttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeValue_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeValue_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeValue", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeValue_type(ctx context.Context, field graphql.CollectedField, obj *release.AttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeValue_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.AttributeType) graphql.Marshaler {
+			return ec.marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeValue_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeValue", field, false, false, errors.New("field of type AttributeType does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeValue_value(ctx context.Context, field graphql.CollectedField, obj *release.AttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeValue_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeValue_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeValue", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeValue_values(ctx context.Context, field graphql.CollectedField, obj *release.AttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeValue_values(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Values, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeValue_values(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeValue", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeValue_unit(ctx context.Context, field graphql.CollectedField, obj *release.AttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeValue_unit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeValue_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeValue", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuditEvent_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
@@ -14045,6 +14208,52 @@ func (ec *executionContext) fieldContext_AuthoredAttributeLabel_label(_ context.
 	return graphql.NewScalarFieldContext("AuthoredAttributeLabel", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredAttributeValue_key(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeValue_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeValue_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttributeValue", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredAttributeValue_value(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredAttributeValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredAttributeValue_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredAttributeValue_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredAttributeValue", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredCatalogNode_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14314,6 +14523,38 @@ func (ec *executionContext) _AuthoredCatalogNode_mainImageUuid(ctx context.Conte
 }
 func (ec *executionContext) fieldContext_AuthoredCatalogNode_mainImageUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredCatalogNode_attributes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredCatalogNode_attributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attributes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredAttributeValue) graphql.Marshaler {
+			return ec.marshalNAuthoredAttributeValue2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAttributeValueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_attributes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredAttributeValue(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredCatalogNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
@@ -16684,8 +16925,8 @@ func (ec *executionContext) _AuthoredProduct_attributes(ctx context.Context, fie
 			return obj.Attributes(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductAttribute) graphql.Marshaler {
-			return ec.marshalNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredAttributeValue) graphql.Marshaler {
+			return ec.marshalNAuthoredAttributeValue2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAttributeValueᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16698,7 +16939,7 @@ func (ec *executionContext) fieldContext_AuthoredProduct_attributes(_ context.Co
 		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProductAttribute(ctx, field)
+			return ec.childFields_AuthoredAttributeValue(ctx, field)
 		},
 	}
 	return fc, nil
@@ -16881,52 +17122,6 @@ func (ec *executionContext) fieldContext_AuthoredProduct_product(_ context.Conte
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredProductAttribute_key(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductAttribute_key(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Key, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductAttribute_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProductAttribute_value(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductAttribute_value(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Value, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
-			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductAttribute_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProductAttribute", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
@@ -18336,11 +18531,11 @@ func (ec *executionContext) _Breadcrumb_slug(ctx context.Context, field graphql.
 			return obj.Slug, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Breadcrumb_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -20512,18 +20707,18 @@ func (ec *executionContext) _CatalogNode_slug(ctx context.Context, field graphql
 			return ec.fieldContext_CatalogNode_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
+			return obj.Slug(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CatalogNode_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogNode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_description(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -20535,18 +20730,18 @@ func (ec *executionContext) _CatalogNode_description(ctx context.Context, field 
 			return ec.fieldContext_CatalogNode_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Description(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_CatalogNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("CatalogNode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -20724,6 +20919,50 @@ func (ec *executionContext) fieldContext_CatalogNode_mainImage(_ context.Context
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_File(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogNode_attributes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_attributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.CatalogNode().Attributes(ctx, obj, fc.Args["keys"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.AttributeValue) graphql.Marshaler {
+			return ec.marshalNAttributeValue2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeValueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_attributes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttributeValue(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_CatalogNode_attributes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -23922,18 +24161,18 @@ func (ec *executionContext) _File_mimeType(ctx context.Context, field graphql.Co
 			return ec.fieldContext_File_mimeType(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MimeType, nil
+			return obj.MediaType(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_File_mimeType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _File_public(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
@@ -24620,18 +24859,18 @@ func (ec *executionContext) _Hierarchy_slug(ctx context.Context, field graphql.C
 			return ec.fieldContext_Hierarchy_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
+			return obj.Slug(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Hierarchy_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Hierarchy", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Hierarchy_description(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
@@ -24643,18 +24882,18 @@ func (ec *executionContext) _Hierarchy_description(ctx context.Context, field gr
 			return ec.fieldContext_Hierarchy_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Description(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Hierarchy_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("Hierarchy", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Hierarchy_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
@@ -28596,14 +28835,14 @@ func (ec *executionContext) _Product_description(ctx context.Context, field grap
 			return ec.fieldContext_Product_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description(), nil
+			return obj.DescriptionText(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28642,14 +28881,14 @@ func (ec *executionContext) _Product_slug(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Product_slug(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Slug(), nil
+			return obj.SlugText(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28668,11 +28907,11 @@ func (ec *executionContext) _Product_commodityType(ctx context.Context, field gr
 			return obj.CommodityType(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_commodityType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28691,11 +28930,11 @@ func (ec *executionContext) _Product_upcEan(ctx context.Context, field graphql.C
 			return obj.UPCEAN(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28714,11 +28953,11 @@ func (ec *executionContext) _Product_manufacturerPartNum(ctx context.Context, fi
 			return obj.ManufacturerPartNum(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28737,11 +28976,11 @@ func (ec *executionContext) _Product_externalRef(ctx context.Context, field grap
 			return obj.ExternalRef(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Product_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -28807,8 +29046,8 @@ func (ec *executionContext) _Product_attributes(ctx context.Context, field graph
 			return ec.Resolvers.Product().Attributes(ctx, obj, fc.Args["keys"].([]string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*release.ProductAttribute) graphql.Marshaler {
-			return ec.marshalNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.AttributeValue) graphql.Marshaler {
+			return ec.marshalNAttributeValue2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeValueᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -28821,7 +29060,7 @@ func (ec *executionContext) fieldContext_Product_attributes(ctx context.Context,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ProductAttribute(ctx, field)
+			return ec.childFields_AttributeValue(ctx, field)
 		},
 	}
 	defer func() {
@@ -30065,144 +30304,6 @@ func (ec *executionContext) fieldContext_Product_related(ctx context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductAttribute_key(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductAttribute_key(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Key, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductAttribute_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductAttribute_label(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductAttribute_label(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Label, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductAttribute_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductAttribute_type(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductAttribute_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v catalog.AttributeType) graphql.Marshaler {
-			return ec.marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductAttribute_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type AttributeType does not have child fields"))
-}
-
-func (ec *executionContext) _ProductAttribute_value(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductAttribute_value(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Value(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductAttribute_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductAttribute", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductAttribute_values(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductAttribute_values(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Values, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
-			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductAttribute_values(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ProductAttribute_unit(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductAttribute_unit(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Unit, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_ProductAttribute_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30878,11 +30979,11 @@ func (ec *executionContext) _ProductTranslation_description(ctx context.Context,
 			return obj.Description, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_ProductTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -37769,11 +37870,11 @@ func (ec *executionContext) _Seo_description(ctx context.Context, field graphql.
 			return obj.Description, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_Seo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -38850,11 +38951,11 @@ func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, fiel
 			return obj.ExternalRef, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -40197,18 +40298,18 @@ func (ec *executionContext) _VariationOption_description(ctx context.Context, fi
 			return ec.fieldContext_VariationOption_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Text(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_VariationOption_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("VariationOption", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, field graphql.CollectedField, obj *catalog.VariationOption) (ret graphql.Marshaler) {
@@ -41506,6 +41607,43 @@ func (ec *executionContext) unmarshalInputAttributeLabelInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAttributeValueInput(ctx context.Context, obj any) (exchange.AttributeValueInput, error) {
+	var it exchange.AttributeValueInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"key", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAttributesUpsertInput(ctx context.Context, obj any) (AttributesUpsertInput, error) {
 	var it AttributesUpsertInput
 	if obj == nil {
@@ -42208,7 +42346,7 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "position", "mainImageId", "seo", "translations", "createdAt"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "position", "mainImageId", "seo", "translations", "attributes", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42285,6 +42423,13 @@ func (ec *executionContext) unmarshalInputCatalogNodeItemInput(ctx context.Conte
 				return it, err
 			}
 			it.Translations = data
+		case "attributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributes"))
+			data, err := ec.unmarshalOAttributeValueInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeValueInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attributes = data
 		case "createdAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
@@ -44338,43 +44483,6 @@ func (ec *executionContext) unmarshalInputPricesUpsertInput(ctx context.Context,
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputProductAttributeInput(ctx context.Context, obj any) (exchange.ProductAttributeInput, error) {
-	var it exchange.ProductAttributeInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"key", "value"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "key":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Key = data
-		case "value":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
-			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Value = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputProductComponentInput(ctx context.Context, obj any) (exchange.ProductComponentInput, error) {
 	var it exchange.ProductComponentInput
 	if obj == nil {
@@ -44934,7 +45042,7 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 			it.Translations = data
 		case "attributes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributes"))
-			data, err := ec.unmarshalOProductAttributeInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductAttributeInputᚄ(ctx, v)
+			data, err := ec.unmarshalOAttributeValueInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeValueInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45086,9 +45194,6 @@ func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx contex
 		asMap[k] = v
 	}
 
-	if _, present := asMap["description"]; !present {
-		asMap["description"] = ""
-	}
 	if _, present := asMap["sortOrder"]; !present {
 		asMap["sortOrder"] = 0
 	}
@@ -45116,7 +45221,7 @@ func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx contex
 			it.Name = data
 		case "description":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -47703,7 +47808,7 @@ func (ec *executionContext) _ActivePromotion(ctx context.Context, sel ast.Select
 			}
 		case "description":
 			out.Values[i] = ec._ActivePromotion_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "promotionType":
@@ -47827,6 +47932,69 @@ func (ec *executionContext) _AttributeDefinition(ctx context.Context, sel ast.Se
 		case "sortable":
 			out.Values[i] = ec._AttributeDefinition_sortable(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var attributeValueImplementors = []string{"AttributeValue"}
+
+func (ec *executionContext) _AttributeValue(ctx context.Context, sel ast.SelectionSet, obj *release.AttributeValue) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, attributeValueImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AttributeValue")
+		case "key":
+			out.Values[i] = ec._AttributeValue_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._AttributeValue_label(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._AttributeValue_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._AttributeValue_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "values":
+			out.Values[i] = ec._AttributeValue_values(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unit":
+			out.Values[i] = ec._AttributeValue_unit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -48398,6 +48566,49 @@ func (ec *executionContext) _AuthoredAttributeLabel(ctx context.Context, sel ast
 	return out
 }
 
+var authoredAttributeValueImplementors = []string{"AuthoredAttributeValue"}
+
+func (ec *executionContext) _AuthoredAttributeValue(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredAttributeValue) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredAttributeValueImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredAttributeValue")
+		case "key":
+			out.Values[i] = ec._AuthoredAttributeValue_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._AuthoredAttributeValue_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var authoredCatalogNodeImplementors = []string{"AuthoredCatalogNode", "Node"}
 
 func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredCatalogNode) graphql.Marshaler {
@@ -48463,6 +48674,11 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 		case "mainImageUuid":
 			out.Values[i] = ec._AuthoredCatalogNode_mainImageUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "attributes":
+			out.Values[i] = ec._AuthoredCatalogNode_attributes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "curatedProductUuids":
@@ -50555,49 +50771,6 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 	return out
 }
 
-var authoredProductAttributeImplementors = []string{"AuthoredProductAttribute"}
-
-func (ec *executionContext) _AuthoredProductAttribute(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredProductAttribute) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductAttributeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredProductAttribute")
-		case "key":
-			out.Values[i] = ec._AuthoredProductAttribute_key(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "value":
-			out.Values[i] = ec._AuthoredProductAttribute_value(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var authoredProductComponentImplementors = []string{"AuthoredProductComponent"}
 
 func (ec *executionContext) _AuthoredProductComponent(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredProductComponent) graphql.Marshaler {
@@ -51509,7 +51682,7 @@ func (ec *executionContext) _Breadcrumb(ctx context.Context, sel ast.SelectionSe
 			}
 		case "slug":
 			out.Values[i] = ec._Breadcrumb_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "path":
@@ -52551,12 +52724,12 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			}
 		case "slug":
 			out.Values[i] = ec._CatalogNode_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._CatalogNode_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -52633,6 +52806,44 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 				}()
 				res = ec._CatalogNode_mainImage(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "attributes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogNode_attributes(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -54719,7 +54930,7 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			}
 		case "mimeType":
 			out.Values[i] = ec._File_mimeType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "public":
@@ -55057,12 +55268,12 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			}
 		case "slug":
 			out.Values[i] = ec._Hierarchy_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._Hierarchy_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
@@ -56546,7 +56757,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "description":
 			out.Values[i] = ec._Product_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "sku":
@@ -56556,27 +56767,27 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "slug":
 			out.Values[i] = ec._Product_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "commodityType":
 			out.Values[i] = ec._Product_commodityType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "upcEan":
 			out.Values[i] = ec._Product_upcEan(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "manufacturerPartNum":
 			out.Values[i] = ec._Product_manufacturerPartNum(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "externalRef":
 			out.Values[i] = ec._Product_externalRef(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "tags":
@@ -57518,69 +57729,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
-var productAttributeImplementors = []string{"ProductAttribute"}
-
-func (ec *executionContext) _ProductAttribute(ctx context.Context, sel ast.SelectionSet, obj *release.ProductAttribute) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, productAttributeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ProductAttribute")
-		case "key":
-			out.Values[i] = ec._ProductAttribute_key(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "label":
-			out.Values[i] = ec._ProductAttribute_label(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "type":
-			out.Values[i] = ec._ProductAttribute_type(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "value":
-			out.Values[i] = ec._ProductAttribute_value(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "values":
-			out.Values[i] = ec._ProductAttribute_values(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "unit":
-			out.Values[i] = ec._ProductAttribute_unit(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var productComponentImplementors = []string{"ProductComponent"}
 
 func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *model.ProductComponent) graphql.Marshaler {
@@ -58045,7 +58193,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 			}
 		case "description":
 			out.Values[i] = ec._ProductTranslation_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -61958,7 +62106,7 @@ func (ec *executionContext) _Seo(ctx context.Context, sel ast.SelectionSet, obj 
 			}
 		case "description":
 			out.Values[i] = ec._Seo_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "canonicalPath":
@@ -62625,7 +62773,7 @@ func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.Selectio
 			}
 		case "externalRef":
 			out.Values[i] = ec._StockLocation_externalRef(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "address":
@@ -63417,7 +63565,7 @@ func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.Select
 			}
 		case "description":
 			out.Values[i] = ec._VariationOption_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "sortOrder":
@@ -63964,6 +64112,37 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNAttributeValue2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.AttributeValue) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAttributeValue2ᚖporticoᚋstoreᚋreleaseᚐAttributeValue(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAttributeValue2ᚖporticoᚋstoreᚋreleaseᚐAttributeValue(ctx context.Context, sel ast.SelectionSet, v *release.AttributeValue) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AttributeValue(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNAttributeValueInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeValueInput(ctx context.Context, v any) (*exchange.AttributeValueInput, error) {
+	res, err := ec.unmarshalInputAttributeValueInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAttributesUpsertInput2porticoᚋgraphᚋgeneratedᚐAttributesUpsertInput(ctx context.Context, v any) (AttributesUpsertInput, error) {
 	res, err := ec.unmarshalInputAttributesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -64204,6 +64383,26 @@ func (ec *executionContext) marshalNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋ
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAuthoredAttributeLabel2porticoᚋstoreᚋcatalogᚐAttributeLabel(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredAttributeValue2porticoᚋstoreᚋcatalogᚐAuthoredAttributeValue(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredAttributeValue) graphql.Marshaler {
+	return ec._AuthoredAttributeValue(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredAttributeValue2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAttributeValueᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredAttributeValue) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredAttributeValue2porticoᚋstoreᚋcatalogᚐAuthoredAttributeValue(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -64469,26 +64668,6 @@ func (ec *executionContext) marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._AuthoredProduct(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredProductAttribute) graphql.Marshaler {
-	return ec._AuthoredProductAttribute(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredProductAttribute) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredProductComponent) graphql.Marshaler {
@@ -66713,37 +66892,6 @@ func (ec *executionContext) marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.ProductAttribute) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx context.Context, sel ast.SelectionSet, v *release.ProductAttribute) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._ProductAttribute(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNProductAttributeInput2ᚖporticoᚋstoreᚋexchangeᚐProductAttributeInput(ctx context.Context, v any) (*exchange.ProductAttributeInput, error) {
-	res, err := ec.unmarshalInputProductAttributeInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) marshalNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v model.ProductComponent) graphql.Marshaler {
 	return ec._ProductComponent(ctx, sel, &v)
 }
@@ -68476,6 +68624,23 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalOAttributeValueInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeValueInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeValueInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.AttributeValueInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAttributeValueInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeValueInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction(ctx context.Context, v any) (*store.AuditAction, error) {
 	if v == nil {
 		return nil, nil
@@ -69721,23 +69886,6 @@ func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 		return graphql.Null
 	}
 	return ec._Product(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOProductAttributeInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductAttributeInputᚄ(ctx context.Context, v any) ([]*exchange.ProductAttributeInput, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]*exchange.ProductAttributeInput, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNProductAttributeInput2ᚖporticoᚋstoreᚋexchangeᚐProductAttributeInput(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
 }
 
 func (ec *executionContext) unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, v any) (*store.Availability, error) {

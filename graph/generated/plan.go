@@ -88,7 +88,7 @@ var planActivePromotion = &plan.Object{
 	Satisfies: []string{"ActivePromotion"},
 	Fields: map[string]*plan.FieldInfo{
 		"name":                   {Number: 1, NonNull: true},
-		"description":            {Number: 2, NonNull: true},
+		"description":            {Number: 2},
 		"promotionType":          {Number: 3, NonNull: true},
 		"end":                    {Number: 4, NonNull: true},
 		"amount":                 {Number: 5},
@@ -121,7 +121,7 @@ func (x *planRun) fieldActivePromotion(ctx context.Context, f *plan.Field, obj *
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description)
 	case 3: // promotionType
 		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
 	case 4: // end
@@ -193,6 +193,50 @@ func (x *planRun) fieldAttributeDefinition(ctx context.Context, f *plan.Field, o
 		return x.writeNBoolean2bool(ctx, f, obj.Sortable)
 	}
 	return x.String("AttributeDefinition")
+}
+
+var planAttributeValue = &plan.Object{
+	Name:      "AttributeValue",
+	Satisfies: []string{"AttributeValue"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":    {Number: 1, NonNull: true},
+		"label":  {Number: 2, NonNull: true},
+		"type":   {Number: 3, NonNull: true},
+		"value":  {Number: 4, NonNull: true},
+		"values": {Number: 5, NonNull: true},
+		"unit":   {Number: 6},
+	},
+}
+
+func (x *planRun) writeAttributeValue(ctx context.Context, fields *plan.Fields, obj *release.AttributeValue) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAttributeValue(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAttributeValue(ctx context.Context, f *plan.Field, obj *release.AttributeValue) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // type
+		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
+	case 4: // value
+		return x.writeNString2string(ctx, f, obj.Value())
+	case 5: // values
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values)
+	case 6: // unit
+		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
+	}
+	return x.String("AttributeValue")
 }
 
 var planAuditEvent = &plan.Object{
@@ -526,6 +570,38 @@ func (x *planRun) fieldAuthoredAttributeLabel(ctx context.Context, f *plan.Field
 	return x.String("AuthoredAttributeLabel")
 }
 
+var planAuthoredAttributeValue = &plan.Object{
+	Name:      "AuthoredAttributeValue",
+	Satisfies: []string{"AuthoredAttributeValue"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":   {Number: 1, NonNull: true},
+		"value": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredAttributeValue(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredAttributeValue) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredAttributeValue(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredAttributeValue(ctx context.Context, f *plan.Field, obj *catalog.AuthoredAttributeValue) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // value
+		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Value)
+	}
+	return x.String("AuthoredAttributeValue")
+}
+
 var planAuthoredCatalogNode = &plan.Object{
 	Name:      "AuthoredCatalogNode",
 	Satisfies: []string{"AuthoredCatalogNode", "Node"},
@@ -541,11 +617,12 @@ var planAuthoredCatalogNode = &plan.Object{
 		"translations":        {Number: 9, NonNull: true},
 		"position":            {Number: 10},
 		"mainImageUuid":       {Number: 11},
-		"curatedProductUuids": {Number: 12, NonNull: true},
-		"productCount":        {Number: 13, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 14, NonNull: true, Resolver: true},
-		"createdAt":           {Number: 15, NonNull: true},
-		"updatedAt":           {Number: 16, NonNull: true},
+		"attributes":          {Number: 12, NonNull: true},
+		"curatedProductUuids": {Number: 13, NonNull: true},
+		"productCount":        {Number: 14, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 15, NonNull: true, Resolver: true},
+		"createdAt":           {Number: 16, NonNull: true},
+		"updatedAt":           {Number: 17, NonNull: true},
 	},
 }
 
@@ -586,15 +663,17 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 		return x.writeOInt2ᚖint(ctx, f, obj.Position)
 	case 11: // mainImageUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.MainImageID)
-	case 12: // curatedProductUuids
+	case 12: // attributes
+		return x.writeNAuthoredAttributeValue2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAttributeValueᚄ(ctx, f, obj.Attributes)
+	case 13: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 13: // productCount
+	case 14: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredCatalogNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 14: // productUuids
+	case 15: // productUuids
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredCatalogNode_productUuids_args)
 		if !ok {
 			return false
@@ -606,9 +685,9 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 15: // createdAt
+	case 16: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 16: // updatedAt
+	case 17: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredCatalogNode")
@@ -1361,11 +1440,11 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		}
 		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, v)
 	case 26: // attributes
-		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductAttribute, error) { return obj.Attributes(ctx) })
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredAttributeValue, error) { return obj.Attributes(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, f, v)
+		return x.writeNAuthoredAttributeValue2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAttributeValueᚄ(ctx, f, v)
 	case 27: // customInputs
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.CustomInputs(ctx) })
 		if err != nil {
@@ -1402,38 +1481,6 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	}
 	return x.String("AuthoredProduct")
-}
-
-var planAuthoredProductAttribute = &plan.Object{
-	Name:      "AuthoredProductAttribute",
-	Satisfies: []string{"AuthoredProductAttribute"},
-	Fields: map[string]*plan.FieldInfo{
-		"key":   {Number: 1, NonNull: true},
-		"value": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeAuthoredProductAttribute(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductAttribute) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredProductAttribute(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredProductAttribute(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductAttribute) bool {
-	switch f.Number {
-	case 1: // key
-		return x.writeNString2string(ctx, f, obj.Key)
-	case 2: // value
-		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Value)
-	}
-	return x.String("AuthoredProductAttribute")
 }
 
 var planAuthoredProductComponent = &plan.Object{
@@ -1924,7 +1971,7 @@ var planBreadcrumb = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid": {Number: 1, NonNull: true},
 		"name": {Number: 2, NonNull: true},
-		"slug": {Number: 3, NonNull: true},
+		"slug": {Number: 3},
 		"path": {Number: 4},
 	},
 }
@@ -1949,7 +1996,7 @@ func (x *planRun) fieldBreadcrumb(ctx context.Context, f *plan.Field, obj *model
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2ᚖstring(ctx, f, obj.Slug)
 	case 4: // path
 		return x.writeOString2ᚖstring(ctx, f, obj.Path())
 	}
@@ -2643,8 +2690,8 @@ var planCatalogNode = &plan.Object{
 		"id":              {Number: 1, NonNull: true},
 		"uuid":            {Number: 2, NonNull: true},
 		"name":            {Number: 3, NonNull: true},
-		"slug":            {Number: 4, NonNull: true},
-		"description":     {Number: 5, NonNull: true},
+		"slug":            {Number: 4},
+		"description":     {Number: 5},
 		"createdAt":       {Number: 6, NonNull: true},
 		"updatedAt":       {Number: 7, NonNull: true},
 		"publishedAt":     {Number: 8, NonNull: true},
@@ -2652,13 +2699,14 @@ var planCatalogNode = &plan.Object{
 		"seo":             {Number: 10, NonNull: true, Resolver: true},
 		"position":        {Number: 11},
 		"mainImage":       {Number: 12, Resolver: true},
-		"hasChildren":     {Number: 13, NonNull: true},
-		"hierarchy":       {Number: 14, NonNull: true, Resolver: true},
-		"parent":          {Number: 15, Resolver: true},
-		"breadcrumbs":     {Number: 16, NonNull: true, Resolver: true},
-		"children":        {Number: 17, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 18, NonNull: true, Resolver: true},
-		"products":        {Number: 19, NonNull: true, Resolver: true},
+		"attributes":      {Number: 13, NonNull: true, Resolver: true},
+		"hasChildren":     {Number: 14, NonNull: true},
+		"hierarchy":       {Number: 15, NonNull: true, Resolver: true},
+		"parent":          {Number: 16, Resolver: true},
+		"breadcrumbs":     {Number: 17, NonNull: true, Resolver: true},
+		"children":        {Number: 18, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 19, NonNull: true, Resolver: true},
+		"products":        {Number: 20, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2684,9 +2732,9 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2ᚖstring(ctx, f, obj.Slug())
 	case 5: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description())
 	case 6: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 7: // updatedAt
@@ -2709,27 +2757,39 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 13: // hasChildren
+	case 13: // attributes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_attributes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*release.AttributeValue, error) {
+			return x.resolvers.CatalogNode().Attributes(ctx, obj, arguments["keys"].([]string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAttributeValue2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeValueᚄ(ctx, f, v)
+	case 14: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 14: // hierarchy
+	case 15: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 15: // parent
+	case 16: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 16: // breadcrumbs
+	case 17: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 17: // children
+	case 18: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -2741,13 +2801,13 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 18: // curatedProducts
+	case 19: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 19: // products
+	case 20: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false
@@ -3613,7 +3673,7 @@ var planFile = &plan.Object{
 		"id":        {Number: 1, NonNull: true},
 		"uuid":      {Number: 2, NonNull: true},
 		"fileName":  {Number: 3, NonNull: true},
-		"mimeType":  {Number: 4, NonNull: true},
+		"mimeType":  {Number: 4},
 		"public":    {Number: 5, NonNull: true},
 		"href":      {Number: 6, NonNull: true},
 		"createdAt": {Number: 7},
@@ -3644,7 +3704,7 @@ func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *catalog.Fil
 	case 3: // fileName
 		return x.writeNString2string(ctx, f, obj.FileName)
 	case 4: // mimeType
-		return x.writeNString2string(ctx, f, obj.MimeType)
+		return x.writeOString2ᚖstring(ctx, f, obj.MediaType())
 	case 5: // public
 		return x.writeNBoolean2bool(ctx, f, obj.Public)
 	case 6: // href
@@ -3799,8 +3859,8 @@ var planHierarchy = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"name":        {Number: 3, NonNull: true},
-		"slug":        {Number: 4, NonNull: true},
-		"description": {Number: 5, NonNull: true},
+		"slug":        {Number: 4},
+		"description": {Number: 5},
 		"createdAt":   {Number: 6, NonNull: true},
 		"updatedAt":   {Number: 7, NonNull: true},
 		"publishedAt": {Number: 8, NonNull: true},
@@ -3835,9 +3895,9 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
+		return x.writeOString2ᚖstring(ctx, f, obj.Slug())
 	case 5: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description())
 	case 6: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 7: // updatedAt
@@ -4417,13 +4477,13 @@ var planProduct = &plan.Object{
 		"id":                          {Number: 1, NonNull: true},
 		"uuid":                        {Number: 2, NonNull: true},
 		"name":                        {Number: 3, NonNull: true},
-		"description":                 {Number: 4, NonNull: true},
+		"description":                 {Number: 4},
 		"sku":                         {Number: 5, NonNull: true},
-		"slug":                        {Number: 6, NonNull: true},
-		"commodityType":               {Number: 7, NonNull: true},
-		"upcEan":                      {Number: 8, NonNull: true},
-		"manufacturerPartNum":         {Number: 9, NonNull: true},
-		"externalRef":                 {Number: 10, NonNull: true},
+		"slug":                        {Number: 6},
+		"commodityType":               {Number: 7},
+		"upcEan":                      {Number: 8},
+		"manufacturerPartNum":         {Number: 9},
+		"externalRef":                 {Number: 10},
 		"tags":                        {Number: 11, NonNull: true},
 		"productTypes":                {Number: 12, NonNull: true},
 		"attributes":                  {Number: 13, NonNull: true, Resolver: true},
@@ -4494,19 +4554,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name())
 	case 4: // description
-		return x.writeNString2string(ctx, f, obj.Description())
+		return x.writeOString2ᚖstring(ctx, f, obj.DescriptionText())
 	case 5: // sku
 		return x.writeNString2string(ctx, f, obj.SKU())
 	case 6: // slug
-		return x.writeNString2string(ctx, f, obj.Slug())
+		return x.writeOString2ᚖstring(ctx, f, obj.SlugText())
 	case 7: // commodityType
-		return x.writeNString2string(ctx, f, obj.CommodityType())
+		return x.writeOString2ᚖstring(ctx, f, obj.CommodityType())
 	case 8: // upcEan
-		return x.writeNString2string(ctx, f, obj.UPCEAN())
+		return x.writeOString2ᚖstring(ctx, f, obj.UPCEAN())
 	case 9: // manufacturerPartNum
-		return x.writeNString2string(ctx, f, obj.ManufacturerPartNum())
+		return x.writeOString2ᚖstring(ctx, f, obj.ManufacturerPartNum())
 	case 10: // externalRef
-		return x.writeNString2string(ctx, f, obj.ExternalRef())
+		return x.writeOString2ᚖstring(ctx, f, obj.ExternalRef())
 	case 11: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags())
 	case 12: // productTypes
@@ -4516,13 +4576,13 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() ([]*release.ProductAttribute, error) {
+		v, err := plan.Call(ctx, func() ([]*release.AttributeValue, error) {
 			return x.resolvers.Product().Attributes(ctx, obj, arguments["keys"].([]string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx, f, v)
+		return x.writeNAttributeValue2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeValueᚄ(ctx, f, v)
 	case 14: // priceModifiers
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 15: // modifiers
@@ -4719,50 +4779,6 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
 	}
 	return x.String("Product")
-}
-
-var planProductAttribute = &plan.Object{
-	Name:      "ProductAttribute",
-	Satisfies: []string{"ProductAttribute"},
-	Fields: map[string]*plan.FieldInfo{
-		"key":    {Number: 1, NonNull: true},
-		"label":  {Number: 2, NonNull: true},
-		"type":   {Number: 3, NonNull: true},
-		"value":  {Number: 4, NonNull: true},
-		"values": {Number: 5, NonNull: true},
-		"unit":   {Number: 6},
-	},
-}
-
-func (x *planRun) writeProductAttribute(ctx context.Context, fields *plan.Fields, obj *release.ProductAttribute) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldProductAttribute(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldProductAttribute(ctx context.Context, f *plan.Field, obj *release.ProductAttribute) bool {
-	switch f.Number {
-	case 1: // key
-		return x.writeNString2string(ctx, f, obj.Key)
-	case 2: // label
-		return x.writeNString2string(ctx, f, obj.Label)
-	case 3: // type
-		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
-	case 4: // value
-		return x.writeNString2string(ctx, f, obj.Value())
-	case 5: // values
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values)
-	case 6: // unit
-		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
-	}
-	return x.String("ProductAttribute")
 }
 
 var planProductComponent = &plan.Object{
@@ -5015,7 +5031,7 @@ var planProductTranslation = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"language":    {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
-		"description": {Number: 3, NonNull: true},
+		"description": {Number: 3},
 	},
 }
 
@@ -5039,7 +5055,7 @@ func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, ob
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description)
 	}
 	return x.String("ProductTranslation")
 }
@@ -6885,7 +6901,7 @@ var planSeo = &plan.Object{
 	Satisfies: []string{"Seo"},
 	Fields: map[string]*plan.FieldInfo{
 		"title":         {Number: 1, NonNull: true},
-		"description":   {Number: 2, NonNull: true},
+		"description":   {Number: 2},
 		"canonicalPath": {Number: 3},
 	},
 }
@@ -6908,7 +6924,7 @@ func (x *planRun) fieldSeo(ctx context.Context, f *plan.Field, obj *model.Seo) b
 	case 1: // title
 		return x.writeNString2string(ctx, f, obj.Title)
 	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Description)
 	case 3: // canonicalPath
 		return x.writeOString2ᚖstring(ctx, f, obj.CanonicalPath)
 	}
@@ -7181,7 +7197,7 @@ var planStockLocation = &plan.Object{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3, NonNull: true},
-		"externalRef": {Number: 4, NonNull: true},
+		"externalRef": {Number: 4},
 		"address":     {Number: 5, NonNull: true},
 	},
 }
@@ -7208,7 +7224,7 @@ func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *st
 	case 3: // description
 		return x.writeNString2string(ctx, f, obj.Description)
 	case 4: // externalRef
-		return x.writeNString2string(ctx, f, obj.ExternalRef)
+		return x.writeOString2ᚖstring(ctx, f, obj.ExternalRef)
 	case 5: // address
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Address)
 	}
@@ -7588,7 +7604,7 @@ var planVariationOption = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
-		"description": {Number: 3, NonNull: true},
+		"description": {Number: 3},
 		"sortOrder":   {Number: 4, NonNull: true},
 	},
 }
@@ -7613,7 +7629,7 @@ func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		return x.writeOString2ᚖstring(ctx, f, obj.Text())
 	case 4: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	}
@@ -7833,6 +7849,26 @@ func (x *planRun) writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(
 	return x.String(marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[v])
 }
 
+func (x *planRun) writeNAttributeValue2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeValueᚄ(ctx context.Context, f *plan.Field, v []*release.AttributeValue) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAttributeValue2ᚖporticoᚋstoreᚋreleaseᚐAttributeValue(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAttributeValue2ᚖporticoᚋstoreᚋreleaseᚐAttributeValue(ctx context.Context, f *plan.Field, v *release.AttributeValue) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAttributeValue(ctx, f.Of(planAttributeValue), v)
+}
+
 func (x *planRun) writeNAuditAction2porticoᚋstoreᚐAuditAction(ctx context.Context, f *plan.Field, v store.AuditAction) bool {
 	return x.String(marshalNAuditAction2porticoᚋstoreᚐAuditAction[v])
 }
@@ -7941,6 +7977,23 @@ func (x *planRun) writeNAuthoredAttributeLabel2ᚕporticoᚋstoreᚋcatalogᚐAt
 	for i := range v {
 		x.Element(i)
 		if !x.writeNAuthoredAttributeLabel2porticoᚋstoreᚋcatalogᚐAttributeLabel(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredAttributeValue2porticoᚋstoreᚋcatalogᚐAuthoredAttributeValue(ctx context.Context, f *plan.Field, v catalog.AuthoredAttributeValue) bool {
+	return x.writeAuthoredAttributeValue(ctx, f.Of(planAuthoredAttributeValue), &v)
+}
+
+func (x *planRun) writeNAuthoredAttributeValue2ᚕporticoᚋstoreᚋcatalogᚐAuthoredAttributeValueᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredAttributeValue) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredAttributeValue2porticoᚋstoreᚋcatalogᚐAuthoredAttributeValue(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -8152,23 +8205,6 @@ func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredPro
 		return x.Missing(ctx)
 	}
 	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
-}
-
-func (x *planRun) writeNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx context.Context, f *plan.Field, v catalog.AuthoredProductAttribute) bool {
-	return x.writeAuthoredProductAttribute(ctx, f.Of(planAuthoredProductAttribute), &v)
-}
-
-func (x *planRun) writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductAttribute) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx context.Context, f *plan.Field, v catalog.AuthoredProductComponent) bool {
@@ -9152,26 +9188,6 @@ func (x *planRun) writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 		return x.Missing(ctx)
 	}
 	return x.writeProduct(ctx, f.Of(planProduct), v)
-}
-
-func (x *planRun) writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx context.Context, f *plan.Field, v []*release.ProductAttribute) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx context.Context, f *plan.Field, v *release.ProductAttribute) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeProductAttribute(ctx, f.Of(planProductAttribute), v)
 }
 
 func (x *planRun) writeNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, f *plan.Field, v model.ProductComponent) bool {

@@ -112,7 +112,7 @@ var fieldWeights = map[string]float64{
 	"Product.catalogNodes":                      4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
 	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.availability": 4, "Product.availableForSale": 4,
 	"Product.priceRange": 6, "Product.originalPriceRange": 2, "Product.onSale": 6, "Product.promotions": 4, "Product.seo": 8, "CatalogNode.seo": 8, "Hierarchy.seo": 8, "Product.translations": 2, "Product.attributes": 6,
-	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2, "CatalogNode.mainImage": 2,
+	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2, "CatalogNode.mainImage": 2, "CatalogNode.attributes": 6,
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2, "AuthoredProduct.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
 	"ProductConnection.correctedTo":       24,

@@ -136,6 +136,6 @@ func (p *AuthoredProduct) Translations(ctx context.Context) ([]*catalog.Authored
 }
 
 // Attributes returns the values of declared attributes.
-func (p *AuthoredProduct) Attributes(ctx context.Context) ([]catalog.AuthoredProductAttribute, error) {
+func (p *AuthoredProduct) Attributes(ctx context.Context) ([]catalog.AuthoredAttributeValue, error) {
 	return contentMember(ctx, p, (*catalog.ProductContent).Attributes)
 }

@@ -8,6 +8,14 @@ import (
 // Node is an object with a global id.
 type Node interface{ GlobalID() string }
 
+// textOrNil returns nil for an empty text. It copies nothing, since pages have many.
+func textOrNil(text *string) *string {
+	if *text == "" {
+		return nil
+	}
+	return text
+}
+
 // CatalogNode is a published node as a row of a response.
 type CatalogNode struct {
 	*segment.CatalogNode
@@ -19,6 +27,12 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 
 // NodeID returns the stored id.
 func (n *CatalogNode) NodeID() string { return n.ID }
+
+// Slug returns the slug; nil for none.
+func (n *CatalogNode) Slug() *string { return textOrNil(&n.CatalogNode.Slug) }
+
+// Description returns the display text; nil for none.
+func (n *CatalogNode) Description() *string { return textOrNil(&n.CatalogNode.Description) }
 
 // Init implements Row.
 func (n *CatalogNode) Init(source *segment.CatalogNode, position BatchRow[*CatalogNode]) {
@@ -33,6 +47,12 @@ type Hierarchy struct {
 
 // NodeID returns the stored id.
 func (h *Hierarchy) NodeID() string { return h.ID }
+
+// Slug returns the slug; nil for none.
+func (h *Hierarchy) Slug() *string { return textOrNil(&h.CatalogNode.Slug) }
+
+// Description returns the display text; nil for none.
+func (h *Hierarchy) Description() *string { return textOrNil(&h.CatalogNode.Description) }
 
 // Init implements Row.
 func (h *Hierarchy) Init(source *segment.CatalogNode, position BatchRow[*Hierarchy]) {

@@ -87,7 +87,8 @@ func (p *Product) MainImageAlt() *string {
 
 // Breadcrumb is a node on the path to a node.
 type Breadcrumb struct {
-	UUID, Name, Slug string
+	UUID, Name string
+	Slug       *string // nil for none
 
 	node  *segment.CatalogNode
 	above map[string]*segment.CatalogNode
@@ -95,7 +96,7 @@ type Breadcrumb struct {
 
 // NewBreadcrumb returns the breadcrumb of a node. above has at least all nodes above it, by id.
 func NewBreadcrumb(node *segment.CatalogNode, above map[string]*segment.CatalogNode) *Breadcrumb {
-	return &Breadcrumb{UUID: node.ID, Name: node.Name, Slug: node.Slug, node: node, above: above}
+	return &Breadcrumb{UUID: node.ID, Name: node.Name, Slug: textOrNil(&node.Slug), node: node, above: above}
 }
 
 // Path returns the path of the node's page, or nil if it or a node above has no slug.

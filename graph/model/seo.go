@@ -6,15 +6,11 @@ import (
 
 // Seo is what search engines show of a product or node.
 type Seo struct {
-	Title, Description string
-	CanonicalPath      *string
+	Title                      string
+	Description, CanonicalPath *string // nil for none
 }
 
 // NewSeo returns texts with a path; empty for none.
 func NewSeo(texts catalog.SEOText, path string) *Seo {
-	seo := &Seo{Title: texts.Title, Description: texts.Description}
-	if path != "" {
-		seo.CanonicalPath = &path
-	}
-	return seo
+	return &Seo{texts.Title, nonEmpty(texts.Description), nonEmpty(path)}
 }

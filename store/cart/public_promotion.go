@@ -13,7 +13,8 @@ import (
 // PublicPromotion is what shoppers may know of a promotion, in the currency of their view. It names no
 // codes.
 type PublicPromotion struct {
-	Name, Description      string
+	Name                   string
+	Description            *string // nil for none
 	Type                   rule.PromotionType
 	End                    time.Time
 	Amount                 *store.Money       // off the cart, a unit or a bundle, or of a group; nil for none
@@ -29,8 +30,11 @@ type PublicPromotion struct {
 // NewPublicPromotion returns what a view's shopper may know of a promotion.
 func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	terms := p.Terms()
-	public := &PublicPromotion{Name: p.Name, Description: p.Description, Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
+	public := &PublicPromotion{Name: p.Name, Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
 		MaxApplicationsPerCart: p.MaxApplicationsPerCart}
+	if p.Description != "" {
+		public.Description = &p.Description
+	}
 	money := func(minor int64, ok bool) *store.Money {
 		if !ok {
 			return nil

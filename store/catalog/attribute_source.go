@@ -14,7 +14,7 @@ import (
 )
 
 // AttributeSource declares an attribute of one's own in an import file. Its id is the key that
-// products use.
+// products and nodes use.
 type AttributeSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -44,9 +44,10 @@ const (
 // Ordered reports whether values have an order: they are numbers or dates.
 func (t AttributeType) Ordered() bool { return t == AttributeNumber || t == AttributeDate }
 
-// The limits of a product's own attributes.
+// The limits of attributes of one's own.
 const (
 	maxAttributes      = 200  // of a product
+	maxNodeAttributes  = 50   // of a node, whose attributes stay in memory
 	maxAttributeTexts  = 100  // of a list
 	maxAttributeText   = 255  // bytes of a text
 	maxAttributeNumber = 1e15 // in both directions
@@ -73,7 +74,7 @@ func (a *AttributeSource) Check(f *authoring.Validator) {
 	}
 }
 
-// AttributeValue is a product's value of an attribute.
+// AttributeValue is a value of an attribute.
 type AttributeValue struct {
 	Texts []string // as filters write it; several only for a list
 	Order int64    // sorts numbers and dates
@@ -82,7 +83,7 @@ type AttributeValue struct {
 // NoOrder is below the Order of every value.
 const NoOrder = math.MinInt64
 
-// Value reads a product's value. ok is false for a value of another type, which the attribute may
+// Value reads a value. ok is false for a value of another type, which the attribute may
 // have had before.
 func (a *AttributeSource) Value(raw json.RawMessage) (v AttributeValue, ok bool) {
 	shape, _ := attributeShape(raw)
@@ -183,18 +184,48 @@ func wrongText(text string) string {
 	return ""
 }
 
-// AttributeUse is a product's value of an attribute by the type that it has by itself, to compare with
-// the declaration.
+// CustomAttributes are the values of a product or node of attributes of one's own, as JSON by key of the declaration.
+type CustomAttributes map[string]json.RawMessage
+
+// Attributed is a source that may have attributes of one's own: a product or a node.
+type Attributed interface{ OwnAttributes() CustomAttributes }
+
+// Uses returns the uses of attributes, by key. The values must have passed check.
+func (values CustomAttributes) Uses() []AttributeUse {
+	var uses []AttributeUse
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		shape, _ := attributeShape(values[key])
+		uses = append(uses, AttributeUse{key, shape})
+	}
+	return uses
+}
+
+// Authored returns the values by key.
+func (values CustomAttributes) Authored() (list []AuthoredAttributeValue) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, AuthoredAttributeValue{key, values[key]})
+	}
+	return list
+}
+
+// AuthoredAttributeValue is a value of a declared attribute, as authored.
+type AuthoredAttributeValue struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// AttributeUse is a value of an attribute by the type that it has by itself, to compare with the declaration.
 type AttributeUse struct {
 	Key   string
 	Shape AttributeType
 }
 
-// checkCustomAttributes checks values without their declarations. It drops those that are null.
-func checkCustomAttributes(f *authoring.Validator, member string, values map[string]json.RawMessage) {
+// check checks values without their declarations. It drops those that are null.
+func (values CustomAttributes) check(f *authoring.Validator, most int) {
+	const member = "attributes.custom_attributes"
 	maps.DeleteFunc(values, func(_ string, raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" })
-	if len(values) > maxAttributes {
-		f.Add(member, "must have at most %d attributes, got %d", maxAttributes, len(values))
+	if len(values) > most {
+		f.Add(member, "must have at most %d attributes, got %d", most, len(values))
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if canonical, ok := store.CanonicalID(key); !ok || canonical != key || strings.Contains(key, ".") {

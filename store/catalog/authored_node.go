@@ -20,10 +20,11 @@ type AuthoredNode struct {
 	Slug              string
 	Description       string
 	SEO               SEOText
-	Translations      []*AuthoredTranslation // by language
-	Position          *int                   // among nodes; nil for none
-	MainImageID       *string                // nil for none
-	CuratedProductIDs []string               // products that come first, in this order
+	Translations      []*AuthoredTranslation   // by language
+	Position          *int                     // among nodes; nil for none
+	MainImageID       *string                  // nil for none
+	Attributes        []AuthoredAttributeValue // by key
+	CuratedProductIDs []string                 // products that come first, in this order
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 }
@@ -40,7 +41,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	}
 	a := &source.Attributes
 	return &AuthoredNode{ID: source.ID, HierarchyID: source.Relationships.Hierarchy.ID(), ParentID: source.parentID(),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), Position: a.Position, MainImageID: linkedID(source.Relationships.MainImage), CuratedProductIDs: a.CuratedProducts,
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), Position: a.Position, MainImageID: linkedID(source.Relationships.MainImage), Attributes: a.CustomAttributes.Authored(), CuratedProductIDs: a.CuratedProducts,
 		CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated)}, nil
 }
 
@@ -88,7 +89,13 @@ func (s *Service) AuthoredNodes(ctx context.Context, filter NodeFilter, page sto
 	return searchedList(ctx, s.db, of, search{"name_folded", filter.Search}, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
 }
 
-func (n *AuthoredNode) textSize() int { return translationsSize(n.Translations) }
+func (n *AuthoredNode) textSize() int {
+	size := translationsSize(n.Translations)
+	for _, attribute := range n.Attributes {
+		size += attributeOverhead + len(attribute.Key) + len(attribute.Value)
+	}
+	return size
+}
 
 var NodeList = db.Listing[*AuthoredNode]{
 	Name: "node", Columns: `id, created_at, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,

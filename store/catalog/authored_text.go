@@ -67,6 +67,9 @@ func chargeTexts[T authored](ctx context.Context, rows iter.Seq[T]) error {
 // translationOverhead is the bytes of a translation besides its texts.
 const translationOverhead = 256
 
+// attributeOverhead is the bytes of a value of an attribute besides its key and its JSON.
+const attributeOverhead = 64
+
 func translationsSize(translations []*AuthoredTranslation) (size int) {
 	for _, text := range translations {
 		size += translationOverhead + len(text.Name) + len(text.Description) + len(text.SEO.Title) + len(text.SEO.Description)

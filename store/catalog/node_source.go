@@ -34,6 +34,8 @@ type nodeAttributes struct {
 
 	Locales map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
 
+	CustomAttributes CustomAttributes `json:"custom_attributes,omitempty"`
+
 	CreatedAt string `json:"created_at,omitempty"` // RFC 3339, UTC; SetTimes sets what is absent
 }
 
@@ -66,6 +68,9 @@ func (h *hierarchySource) Check(f *authoring.Validator) {
 	if h.Attributes.Position != nil {
 		f.Add("attributes.position", "is only allowed on nodes")
 	}
+	if len(h.Attributes.CustomAttributes) > 0 {
+		f.Add("attributes.custom_attributes", "are only allowed on nodes")
+	}
 }
 
 // Keys records that a redirect may lead to the hierarchy.
@@ -79,6 +84,7 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 	if position := n.Attributes.Position; position != nil {
 		f.Between("attributes.position", *position, 0, MaxPosition)
 	}
+	n.Attributes.CustomAttributes.check(f, maxNodeAttributes)
 	r := &n.Relationships
 	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
 		f.Rule("relationships.hierarchy", "is required")
@@ -146,6 +152,9 @@ func (n *NodeSource) FileIDs() []string {
 	}
 	return nil
 }
+
+// OwnAttributes returns the node's values of attributes of the merchant's own.
+func (n *NodeSource) OwnAttributes() CustomAttributes { return n.Attributes.CustomAttributes }
 
 func (n *NodeSource) productIDs() []string {
 	if n.Relationships.Products == nil {

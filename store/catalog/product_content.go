@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -54,12 +53,6 @@ type AuthoredProductComponent struct {
 type AuthoredRelatedProducts struct {
 	Kind       string
 	ProductIDs []string
-}
-
-// AuthoredProductAttribute is a product's value of a declared attribute, as authored.
-type AuthoredProductAttribute struct {
-	Key   string
-	Value json.RawMessage
 }
 
 // SEO returns the texts for search engines.
@@ -120,9 +113,4 @@ func (c *ProductContent) Related() (related []AuthoredRelatedProducts) {
 }
 
 // Attributes returns the values of declared attributes, by key.
-func (c *ProductContent) Attributes() (attributes []AuthoredProductAttribute) {
-	for _, key := range slices.Sorted(maps.Keys(c.CustomAttributes)) {
-		attributes = append(attributes, AuthoredProductAttribute{key, c.CustomAttributes[key]})
-	}
-	return attributes
-}
+func (c *ProductContent) Attributes() []AuthoredAttributeValue { return c.CustomAttributes.Authored() }

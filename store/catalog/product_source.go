@@ -44,7 +44,7 @@ type ProductAttributes struct {
 	PriceModifiers    []string              `json:"price_modifiers,omitempty"`
 	SEO               *SEOText              `json:"seo,omitempty"`
 
-	CustomAttributes map[string]json.RawMessage `json:"custom_attributes,omitempty"` // by key of the declaration
+	CustomAttributes CustomAttributes `json:"custom_attributes,omitempty"`
 }
 
 // variationSource is a property in which the children of a product differ.
@@ -157,7 +157,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Object("attributes.custom_inputs", &a.CustomInputs)
 	f.Object("attributes.extensions", &a.Extensions)
 	f.Object("attributes.shopper_attributes", &a.ShopperAttributes)
-	checkCustomAttributes(f, "attributes.custom_attributes", a.CustomAttributes)
+	a.CustomAttributes.check(f, maxAttributes)
 	r := &p.Relationships
 	f.Link("relationships.parent", r.Parent, "product")
 	f.Link("relationships.main_image", r.MainImage, "file", "main_image")
@@ -310,15 +310,8 @@ func (c *Component) check(f *authoring.Validator, member, bundle string) {
 	checkDistinct(f.Warn, member+".options", ".id", bundle, ids)
 }
 
-// AttributeUses returns the uses of attributes, by key. The product must have passed Check.
-func (p *ProductSource) AttributeUses() []AttributeUse {
-	var uses []AttributeUse
-	for _, key := range slices.Sorted(maps.Keys(p.Attributes.CustomAttributes)) {
-		shape, _ := attributeShape(p.Attributes.CustomAttributes[key])
-		uses = append(uses, AttributeUse{key, shape})
-	}
-	return uses
-}
+// OwnAttributes returns the product's values of attributes of the merchant's own.
+func (p *ProductSource) OwnAttributes() CustomAttributes { return p.Attributes.CustomAttributes }
 
 func (p *ProductSource) live() bool { return p.Attributes.Status == "live" }
 

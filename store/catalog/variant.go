@@ -25,6 +25,9 @@ type VariationOption struct {
 	SortOrder   int    `json:"sort_order"`
 }
 
+// Text returns the description; nil for none.
+func (o VariationOption) Text() *string { return textOrNil(o.Description) }
+
 // Variants describes how a parent and its live children relate.
 type Variants struct {
 	Variations []Variation       // of a parent, sorted

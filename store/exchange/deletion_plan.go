@@ -66,7 +66,7 @@ type deletionPlan struct {
 // referrers are the types of resources that can refer to those of a type.
 var referrers = map[string][]string{
 	"product": {"product", "node", "product-price"}, "file": {"product", "node"}, "hierarchy": {"node", "catalog"}, "node": {"node"},
-	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product"}, "attribute": {"product"}, "catalog": {"catalog_rule"},
+	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product"}, "attribute": {"product", "node"}, "catalog": {"catalog_rule"},
 }
 
 // planDeletions plans the deletions of lines and of Replace. batches reads the file.
@@ -267,8 +267,8 @@ func (p *deletionPlan) note(d check.Line) {
 	for _, ref := range d.References {
 		needs(ref.Kind, ref.ID)
 	}
-	if product, ok := d.Source.(*catalog.ProductSource); ok {
-		for key := range product.Attributes.CustomAttributes {
+	if source, ok := d.Source.(catalog.Attributed); ok {
+		for key := range source.OwnAttributes() {
 			needs("attribute", key)
 		}
 	}

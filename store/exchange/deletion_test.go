@@ -52,6 +52,8 @@ func TestImportDeletes(t *testing.T) {
 			{"a price modifier", []string{deletes("price_modifier", "bulk-1")}, []string{"price_modifier bulk-1"}, []string{`1 id is still used by the product `}, nil},
 			{"synonyms and redirects", []string{deletes("synonym", "lutes"), deletes("redirect", "help")}, []string{"synonym lutes", "redirect help"}, nil, nil},
 			{"an attribute with values", []string{deletes("attribute", "brand")}, nil, nil, []string{`1 id cannot be deleted: it is used by the product "`}},
+			{"an attribute with a value of a node", []string{deletes("attribute", "fragile"), storetest.ChangedShopLine("product", "chalk", `"fragile":true,`, `"fragile":null,`), storetest.ChangedShopLine("node", "empty", `"brand":"Acme"`, `"fragile":true`)},
+				nil, nil, []string{`1 id cannot be deleted: it is used by the node "empty"; change or delete that first`}},
 			{"an attribute and its values", []string{deletes("attribute", "fragile"), storetest.ChangedShopLine("product", "chalk", `"fragile":true,`, `"fragile":null,`)}, []string{"attribute fragile"}, nil, nil},
 			{"a catalog with rules", []string{deletes("catalog", "outlet")}, nil, nil, []string{`1 id cannot be deleted: it is used by the catalog_rule "club"`}},
 			{"a catalog and its rules", []string{deletes("catalog", "outlet"), deletes("catalog_rule", "club")}, []string{"catalog outlet", "catalog_rule club"}, nil, nil},

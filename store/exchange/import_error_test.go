@@ -213,6 +213,8 @@ func errorCases() []errorCase {
 		{"no price book", storetest.ChangedShopLine("product-price", "vip-anvil", `"relationships":{"pricebook":{"data":{"type":"pricebook","id":"vip"}}}`, `"relationships":{}`), "product-price", "relationships.pricebook", []string{"is required"}},
 		{"no hierarchy", storetest.ChangedShopLine("node", "empty", `"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},`, ``), "node", "relationships.hierarchy", []string{"is required"}},
 		{"a position below 0", storetest.ChangedShopLine("node", "empty", `"position":7`, `"position":-1`), "node", "attributes.position", []string{"must be between 0 and 1000000, got -1"}},
+		{"too many attributes of a node", storetest.ChangedShopLine("node", "empty", `"brand":"Acme"`, attributesOf(51)), "node", "attributes.custom_attributes", []string{"at most 50 attributes, got 52"}},
+		{"an attribute of a hierarchy", `{"type":"hierarchy","id":"h","attributes":{"name":"H","custom_attributes":{"brand":"Acme"}}}`, "hierarchy", "attributes.custom_attributes", []string{"are only allowed on nodes"}},
 		{"a position of a hierarchy", `{"type":"hierarchy","id":"h","attributes":{"name":"H","position":1}}`, "hierarchy", "attributes.position", []string{"is only allowed on nodes"}},
 		{"no price", storetest.ChangedShopLine("product-price", "vip-anvil", `"currencies":{"USD":{"amount":99900,"includes_tax":false}}`, `"currencies":{}`), "product-price", "attributes.currencies", []string{"is required"}},
 		{"no schema", storetest.ChangedShopLine("promotion", "auto", `,"schema":{"percent":5}`, ``), "promotion", "schema", []string{"is required"}},
@@ -366,7 +368,7 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 		t.Run("each line with a missing reference is reported", func(t *testing.T) {
 			storetest.DeleteAllRows(t, db)
 			_, err := s.Exchange.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(storetest.ShopLine("node", "sale"), storetest.ShopLine("node", "empty"))), exchange.ImportOptions{})
-			require.Len(t, storetest.ImportErrors(t, err), 2)
+			require.Len(t, storetest.ImportErrors(t, err), 4) // two hierarchies and two attributes
 		})
 		t.Run("references of products may be missing", func(t *testing.T) {
 			storetest.DeleteAllRows(t, db)
@@ -574,4 +576,13 @@ func TestImportErrorsComeAfterTheirCause(t *testing.T) {
 		}
 		require.Equal(t, []string{"2 attributes.status", "3 ", "1 relationships.hierarchy.data.id"}, found)
 	})
+}
+
+// attributesOf returns the members of count attributes.
+func attributesOf(count int) string {
+	members := make([]string, count)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"a%d":1`, i)
+	}
+	return strings.Join(members, ",")
 }

@@ -3,12 +3,39 @@ package exchange
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange/check"
 )
+
+// AttributeValueInput is a value of a declared attribute; nil keeps it, unless it is among the nulls.
+type AttributeValueInput struct {
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// attributes sets values of attributes; those that the item does not name stay.
+func (p *itemPatch) attributes(values []*AttributeValueInput) {
+	if values == nil && p.null("attributes") {
+		p.Set(nil, "attributes", "custom_attributes")
+	}
+	once(p, "attributes", values, func(a *AttributeValueInput) string { return a.Key })
+	for i, attribute := range values {
+		if len(attribute.Value) > 0 {
+			p.Set(attribute.Value, "attributes", "custom_attributes", attribute.Key)
+		} else if p.null("attributes." + strconv.Itoa(i) + ".value") {
+			p.Set(nil, "attributes", "custom_attributes", attribute.Key)
+		}
+	}
+}
+
+// attributePath returns the path of a member of custom_attributes in a list of values: attributes, 0, value.
+func attributePath(member []string, values []*AttributeValueInput) []string {
+	return elementPath("attributes", member, values, func(a *AttributeValueInput) string { return a.Key }, "value")
+}
 
 // explainAttributes changes errors of attributeChecker for callers of mutations, which declare attributes there, and see
 // the value of a wrong day.
@@ -36,8 +63,8 @@ func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, w
 	}
 	for i, fault := range wrong {
 		key := attributeKey(fault.Err)
-		product, isProduct := batch[fault.Line-1].Source.(*catalog.ProductSource)
-		if key == "" || !isProduct {
+		source, attributed := batch[fault.Line-1].Source.(catalog.Attributed)
+		if key == "" || !attributed {
 			continue
 		}
 		switch types[key] {
@@ -45,7 +72,7 @@ func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, w
 			wrong[i].Err = store.UnknownReferencef(append(fault.Err.Path, "key"), "is not declared: %q; declare it with attributesUpsert", key)
 		case catalog.AttributeDate:
 			var text string
-			if value := product.Attributes.CustomAttributes[key]; json.Unmarshal(value, &text) == nil {
+			if value := source.OwnAttributes()[key]; json.Unmarshal(value, &text) == nil {
 				wrong[i].Err = store.Invalidf(fault.Err.Path, `must be a day such as "2026-05-01", got %q`, store.Abbreviate(text))
 			}
 		}
@@ -53,7 +80,7 @@ func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, w
 	return nil
 }
 
-// attributeKey returns the key of an error of a product's attribute; "" for another.
+// attributeKey returns the key of an error of a value of an attribute; "" for another.
 func attributeKey(e *store.Error) string {
 	if len(e.Path) == 3 && e.Path[1] == "custom_attributes" {
 		return e.Path[2]

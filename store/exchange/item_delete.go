@@ -127,21 +127,10 @@ func (s *Service) DeleteProducts(ctx context.Context, actor store.Actor, ids []s
 // DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products and nodes that
 // show them, for which it reads all of those.
 func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
-	scan := productScan{wanted: store.SetOf(ids), uses: (*catalog.ProductSource).FileIDs}
-	if err := s.db.Snapshot(ctx, func(in db.Session) error {
-		if err := scan.all(ctx, in); err != nil {
-			return err
-		}
-		nodes := catalog.NodeKind
-		nodes.Export = catalog.ExportNodesWithoutProducts
-		return eachStored(ctx, in, nodes, nil, func(d check.Line, _ []byte) {
-			for _, id := range d.Source.(*catalog.NodeSource).FileIDs() {
-				if scan.wanted[id] {
-					scan.found.add(id, "node", d.Source.Key())
-				}
-			}
-		})
-	}); err != nil {
+	scan := usageScan{wanted: store.SetOf(ids), kinds: productsAndNodes(), uses: func(source authoring.Source) []string {
+		return source.(interface{ FileIDs() []string }).FileIDs()
+	}}
+	if err := s.scan(ctx, &scan); err != nil {
 		return nil, err
 	}
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: scan.warn}, ids, dryRun)
@@ -150,7 +139,7 @@ func (s *Service) DeleteFiles(ctx context.Context, actor store.Actor, ids []stri
 // DeleteModifiers deletes price modifiers by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
 // use their names, unless another price modifier has the name. It reads all products.
 func (s *Service) DeleteModifiers(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
-	scan := productScan{wanted: store.SetOf(ids)}
+	scan := usageScan{wanted: store.SetOf(ids), kinds: []authoring.Kind{catalog.ProductKind}}
 	if err := s.db.Snapshot(ctx, func(in db.Session) error {
 		deleted, kept := map[string][]string{}, map[string]bool{} // names
 		if err := eachStored(ctx, in, catalog.ModifierKind, nil, func(d check.Line, _ []byte) {
@@ -163,8 +152,8 @@ func (s *Service) DeleteModifiers(ctx context.Context, actor store.Actor, ids []
 		}); err != nil {
 			return err
 		}
-		scan.uses = func(p *catalog.ProductSource) (used []string) {
-			for _, name := range store.Unique(p.Attributes.PriceModifiers) {
+		scan.uses = func(source authoring.Source) (used []string) {
+			for _, name := range store.Unique(source.(*catalog.ProductSource).Attributes.PriceModifiers) {
 				if !kept[name] {
 					used = append(used, deleted[name]...)
 				}
@@ -179,12 +168,12 @@ func (s *Service) DeleteModifiers(ctx context.Context, actor store.Actor, ids []
 }
 
 // DeleteAttributes deletes declarations of attributes by key, all or none. Unknown keys are NOT_FOUND, and attributes of which
-// products have values are UNPROCESSABLE. It reads all products.
+// products or nodes have values are UNPROCESSABLE. It reads all of those.
 func (s *Service) DeleteAttributes(ctx context.Context, actor store.Actor, keys []string, dryRun bool) (*ItemsWritten, error) {
-	scan := productScan{wanted: store.SetOf(keys), uses: func(p *catalog.ProductSource) []string {
-		return slices.Sorted(maps.Keys(p.Attributes.CustomAttributes))
+	scan := usageScan{wanted: store.SetOf(keys), kinds: productsAndNodes(), uses: func(source authoring.Source) []string {
+		return slices.Sorted(maps.Keys(source.(catalog.Attributed).OwnAttributes()))
 	}}
-	if err := s.scanProducts(ctx, &scan); err != nil {
+	if err := s.scan(ctx, &scan); err != nil {
 		return nil, err
 	}
 	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.AttributeKind, table: "attribute", noun: "the key of an attribute", check: scan.refuse}, keys, dryRun)
@@ -280,63 +269,75 @@ func (c useCounts) at(positions map[string]int, format string) (list store.Error
 	return list
 }
 
-// productScan counts the products that use some resources. It reads all products, in a snapshot: the transaction that
+// usageScan counts the resources that use some others. It reads all of its kinds, in a snapshot: the transaction that
 // deletes keeps others waiting.
-type productScan struct {
+type usageScan struct {
 	wanted   map[string]bool
-	uses     func(*catalog.ProductSource) []string // the distinct resources that a product uses
+	kinds    []authoring.Kind
+	uses     func(authoring.Source) []string // the distinct resources that a source of the kinds uses
 	found    useCounts
 	revision int64 // of the snapshot
 }
 
-// scanProducts counts the products that use resources.
-func (s *Service) scanProducts(ctx context.Context, scan *productScan) error {
+// productsAndNodes are the kinds of what shows files and has attributes.
+func productsAndNodes() []authoring.Kind {
+	nodes := catalog.NodeKind
+	nodes.Export = catalog.ExportNodesWithoutProducts
+	return []authoring.Kind{catalog.ProductKind, nodes}
+}
+
+// scan counts the resources that use others.
+func (s *Service) scan(ctx context.Context, scan *usageScan) error {
 	return s.db.Snapshot(ctx, func(in db.Session) error { return scan.all(ctx, in) })
 }
 
-func (p *productScan) all(ctx context.Context, in db.Session) (err error) {
-	p.revision, _, err = db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'revision'`)
-	if err != nil {
-		return err
+func (u *usageScan) all(ctx context.Context, in db.Session) (err error) {
+	u.found = useCounts{}
+	u.revision, _, err = db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'revision'`)
+	for _, kind := range u.kinds {
+		if err == nil {
+			err = u.read(ctx, in, kind, nil)
+		}
 	}
-	return p.read(ctx, in, nil)
+	return err
 }
 
-// read counts those of some products; nil for all.
-func (p *productScan) read(ctx context.Context, in db.Session, only []string) error {
-	p.found = useCounts{}
-	return eachStored(ctx, in, catalog.ProductKind, only, func(d check.Line, _ []byte) {
-		for _, id := range p.uses(d.Source.(*catalog.ProductSource)) {
-			if p.wanted[id] {
-				p.found.add(id, "product", d.Source.Key())
+// read counts those of some resources of a kind; nil for all.
+func (u *usageScan) read(ctx context.Context, in db.Session, kind authoring.Kind, only []string) error {
+	return eachStored(ctx, in, kind, only, func(d check.Line, _ []byte) {
+		for _, id := range u.uses(d.Source) {
+			if u.wanted[id] {
+				u.found.add(id, kind.Name, d.Source.Key())
 			}
 		}
 	})
 }
 
-// warn is the check of resources that products may name although they do not exist.
-func (p *productScan) warn(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
-	return nil, p.found.at(positions, "is still used by %s"), nil
+// warn is the check of resources that others may name although they do not exist.
+func (u *usageScan) warn(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	return nil, u.found.at(positions, "is still used by %s"), nil
 }
 
-// refuse is the check of resources that must exist. If none was in use, it reads the products that were written since.
-func (p *productScan) refuse(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
-	if len(p.found) == 0 {
-		written, complete, err := authoring.ChangedSince(ctx, in, p.revision)
+// refuse is the check of resources that must exist. If none was in use, it reads those that were written since.
+func (u *usageScan) refuse(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	if len(u.found) == 0 {
+		written, complete, err := authoring.ChangedSince(ctx, in, u.revision)
 		if err != nil {
 			return nil, nil, err
 		}
-		only := written["product"]
-		if !complete {
-			only = nil
-		}
-		if !complete || len(only) > 0 {
-			if err := p.read(ctx, in, only); err != nil {
-				return nil, nil, err
+		for _, kind := range u.kinds {
+			only := written[kind.Name]
+			if !complete {
+				only = nil
+			}
+			if !complete || len(only) > 0 {
+				if err := u.read(ctx, in, kind, only); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
 	}
-	return p.found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, nil
+	return u.found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, nil
 }
 
 // productUse is a query of the resources of a kind that refer to the products of $in: product and resource.

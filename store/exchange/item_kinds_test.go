@@ -67,6 +67,7 @@ func TestUpsertNodes(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"hierarchy","id":"other","attributes":{"name":"O"}}`, product("mug", ``, ``),
+			`{"type":"attribute","id":"width","attributes":{"label":"Width","attribute_type":"number"}}`,
 			`{"type":"node","id":"n","attributes":{"name":"N","curated_products":["mug"],"created_at":"2024-05-01T00:00:00Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`))
 		runItemSteps(t, s, []itemStep{
 			{"new ones, one below the other", upsert(nil, &item{ID: new("below"), HierarchyID: new("h"), ParentID: new("top"), Name: new("Below")}, &item{ID: new("top"), HierarchyID: new("h"), Name: new("Top")}), "below created\ntop created"},
@@ -87,6 +88,11 @@ func TestUpsertNodes(t *testing.T) {
 			{"no position", upsert(store.Nulls{"items.0.position"}, &item{ID: new("n")}), `n updated position:0->`},
 			{"a main image of no file", upsert(nil, &item{ID: new("n"), MainImageID: new("none")}), `n updated main_image_id:->"none"` + "\n" + `items.0.main_image_id refers to a file that is neither in the items nor in the store: "none".`},
 			{"no main image", upsert(store.Nulls{"items.0.main_image_id"}, &item{ID: new("n")}), `n updated main_image_id:"none"->`},
+			{"an attribute", upsert(nil, &item{ID: new("n"), Attributes: []*exchange.AttributeValueInput{{Key: "width", Value: json.RawMessage(`4.5`)}}}), `n updated attributes:->{"width":4.5}`},
+			{"an undeclared attribute", upsert(nil, &item{ID: new("n"), Attributes: []*exchange.AttributeValueInput{{Key: "watt", Value: json.RawMessage(`5`)}}}), `items.0.attributes.0.key is not declared: "watt"`},
+			{"a wrong value", upsert(nil, &item{ID: new("n"), Attributes: []*exchange.AttributeValueInput{{Key: "width", Value: json.RawMessage(`"wide"`)}}}), "items.0.attributes.0.value must be a number"},
+			{"an attribute twice", upsert(nil, &item{ID: new("n"), Attributes: []*exchange.AttributeValueInput{{Key: "width"}, {Key: "width"}}}), "items.0.attributes.1 repeats"},
+			{"no attribute", upsert(store.Nulls{"items.0.attributes.0.value"}, &item{ID: new("n"), Attributes: []*exchange.AttributeValueInput{{Key: "width"}}}), `n updated attributes:{"width":4.5}->`},
 			{"moved", upsert(nil, &item{ID: new("n"), ParentID: new("below")}), `n updated parent_id:->"below"`},
 			{"below itself", upsert(nil, &item{ID: new("top"), ParentID: new("n")}), "items.0.parent_id must not be the node itself or one of its descendants"},
 			{"in another hierarchy than its parent", upsert(nil, &item{ID: new("n"), HierarchyID: new("other")}), `items.0.parent_id must be a node of the same hierarchy, "other"; "below" is in "h"`},
@@ -456,7 +462,7 @@ func TestUpsertAndDeleteModifiers(t *testing.T) {
 	})
 }
 
-// An attribute of which a product has a value stays, also if the product gets it while products are read.
+// An attribute of which a product or node has a value stays, also if that gets it while products and nodes are read.
 func TestDeleteAttributes(t *testing.T) {
 	t.Parallel()
 	remove := func(keys ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
@@ -473,14 +479,25 @@ func TestDeleteAttributes(t *testing.T) {
 			{"one with values", remove("size", "brand"), `ids.1 cannot be deleted: it is used by the product "cup" and 1 more; change or delete that first`},
 			{"one without", remove("size"), "size deleted"},
 		})
-		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``)))
+		node := func(values string) string {
+			return `{"type":"node","id":"n","attributes":{"name":"N","custom_attributes":{` + values + `}},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`
+		}
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("cup", ``, ``), `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, node(`"brand":"LG"`)))
+		runItemSteps(t, s, []itemStep{{"one with a value of a node", remove("brand"), `ids.0 cannot be deleted: it is used by the node "n"; change or delete that first`}})
+		storetest.Import(t, s, node(``)+"\n")
 		runItemSteps(t, s, []itemStep{{"its values are gone", remove("brand"), "brand deleted"}})
 		for i := range 20 {
 			key := fmt.Sprint("key", i)
 			storetest.Import(t, s, `{"type":"attribute","id":"`+key+`","attributes":{"label":"Key","attribute_type":"text"}}`)
 			used := make(chan error)
 			go func() {
-				_, err := s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"), Attributes: []*exchange.ProductAttributeInput{{Key: key, Value: json.RawMessage(`"A"`)}}}}, nil, false)
+				values := []*exchange.AttributeValueInput{{Key: key, Value: json.RawMessage(`"A"`)}}
+				var err error
+				if i%2 == 0 {
+					_, err = s.Exchange.UpsertProducts(t.Context(), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"), Attributes: values}}, nil, false)
+				} else {
+					_, err = s.Exchange.UpsertNodes(t.Context(), storetest.Actor, []*exchange.CatalogNodeItemInput{{ID: new("n"), Attributes: values}}, nil, false)
+				}
 				used <- err
 			}()
 			_, err := remove(key)(s, false)

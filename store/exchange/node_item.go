@@ -26,6 +26,7 @@ type CatalogNodeItemInput struct {
 	MainImageID  *string                      `json:"mainImageId,omitempty"`
 	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
 	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
+	Attributes   []*AttributeValueInput       `json:"attributes,omitzero"`
 	CreatedAt    *time.Time                   `json:"createdAt,omitempty"`
 }
 
@@ -34,6 +35,7 @@ type CatalogNodeItemInput struct {
 func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*CatalogNodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	var inherited map[string]string
+	translated := nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations })
 	kind := catalog.NodeKind
 	kind.Write, kind.Export = kind.Author, catalog.ExportNodesWithoutProducts
 	return s.writeItems(ctx, actor, itemSet{
@@ -50,7 +52,16 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*C
 			items[i].patch(p, inherited[id])
 			return p
 		},
-		path: nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations }),
+		path: func(places []int, member []string) []string {
+			if len(member) < 2 || member[1] != "custom_attributes" {
+				return translated(places, member)
+			}
+			var values []*AttributeValueInput
+			if len(places) > 0 {
+				values = items[places[0]].Attributes
+			}
+			return inItem(places, attributePath(member[2:], values))
+		},
 		accept: func(d *check.Line) { // of curated products that are not attached, which are not in the line
 			d.Warnings = slices.DeleteFunc(d.Warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
 		},
@@ -128,6 +139,7 @@ func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	putLink(p, "main_image_id", "relationships.main_image", "file", item.MainImageID)
 	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
+	p.attributes(item.Attributes)
 }
 
 // nodePaths returns the function itemSet.path of nodes or hierarchies, whose items have these translations.

@@ -35,17 +35,11 @@ type ProductItemInput struct {
 	Related             []*RelatedProductsInput      `json:"related,omitzero"`
 	Seo                 *catalog.SEOChange           `json:"seo,omitempty"`
 	Translations        []*catalog.TranslationChange `json:"translations,omitzero"`
-	Attributes          []*ProductAttributeInput     `json:"attributes,omitzero"`
+	Attributes          []*AttributeValueInput       `json:"attributes,omitzero"`
 	CustomInputs        json.RawMessage              `json:"customInputs,omitempty"`
 	Extensions          json.RawMessage              `json:"extensions,omitempty"`
 	ShopperAttributes   json.RawMessage              `json:"shopperAttributes,omitempty"`
 	CreatedAt           *time.Time                   `json:"createdAt,omitempty"`
-}
-
-// ProductAttributeInput is a product's value of a declared attribute; nil keeps it, unless it is among the nulls.
-type ProductAttributeInput struct {
-	Key   string          `json:"key"`
-	Value json.RawMessage `json:"value,omitempty"`
 }
 
 // ProductVariationInput is a property in which the children of a product differ.
@@ -162,7 +156,7 @@ func (item *ProductItemInput) patch(p *itemPatch) {
 	putObject(p, "shopper_attributes", "attributes.shopper_attributes", item.ShopperAttributes)
 	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
-	item.patchAttributes(p)
+	p.attributes(item.Attributes)
 	item.patchParts(p)
 }
 
@@ -172,21 +166,6 @@ func putObject(p *itemPatch, member, path string, value json.RawMessage) {
 		put(p, member, path, &value)
 	} else {
 		put[any](p, member, path, nil)
-	}
-}
-
-// patchAttributes adds values of attributes; those that the item does not name stay.
-func (item *ProductItemInput) patchAttributes(p *itemPatch) {
-	if item.Attributes == nil && p.null("attributes") {
-		p.Set(nil, "attributes", "custom_attributes")
-	}
-	once(p, "attributes", item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
-	for i, attribute := range item.Attributes {
-		if len(attribute.Value) > 0 {
-			p.Set(attribute.Value, "attributes", "custom_attributes", attribute.Key)
-		} else if p.null("attributes." + strconv.Itoa(i) + ".value") {
-			p.Set(nil, "attributes", "custom_attributes", attribute.Key)
-		}
 	}
 }
 
@@ -308,7 +287,7 @@ func (item *ProductItemInput) path(member []string) []string {
 	case "locales":
 		return translationPath(rest, item.Translations)
 	case "custom_attributes":
-		return elementPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key }, "value")
+		return attributePath(rest, item.Attributes)
 	case "related":
 		path := elementPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind }, "kind")
 		if len(path) == 3 && path[2] != "kind" {

@@ -62,19 +62,20 @@ func deletionSchema() *JSONSchema {
 // relations are the members whose rules depend on other members. A schema cannot
 // state such rules, so they become descriptions.
 var relations = map[string]string{
-	"product-price.attributes.currencies":   "Required without sales.",
-	"product.attributes.updated_at":         "The default is created_at.",
-	"product.attributes.components.*.max":   "Must be at least min.",
-	"stock.total":                           "Must be available plus allocated.",
-	"promotion_code.uses":                   "Remaining uses, at most max_uses. The default is max_uses.",
-	"promotion_code.used":                   "Must be 0 with max_uses or uses.",
-	"code_usage.units_asked":                "Must be at least units. The default is units.",
-	"synonym.attributes.term":               "Required if kind is one_way, else absent.",
-	"synonym.attributes.terms":              "2 to 20 terms, or 1 to 20 if kind is one_way.",
-	"redirect.attributes.to":                "Required without relationships.target, else absent.",
-	"redirect.relationships.target":         "Required without attributes.to, else absent.",
-	"hierarchy.attributes.curated_products": "Must be empty. Curated products belong to nodes.",
-	"hierarchy.attributes.position":         "Must be absent. Positions belong to nodes.",
+	"product-price.attributes.currencies":    "Required without sales.",
+	"product.attributes.updated_at":          "The default is created_at.",
+	"product.attributes.components.*.max":    "Must be at least min.",
+	"stock.total":                            "Must be available plus allocated.",
+	"promotion_code.uses":                    "Remaining uses, at most max_uses. The default is max_uses.",
+	"promotion_code.used":                    "Must be 0 with max_uses or uses.",
+	"code_usage.units_asked":                 "Must be at least units. The default is units.",
+	"synonym.attributes.term":                "Required if kind is one_way, else absent.",
+	"synonym.attributes.terms":               "2 to 20 terms, or 1 to 20 if kind is one_way.",
+	"redirect.attributes.to":                 "Required without relationships.target, else absent.",
+	"redirect.relationships.target":          "Required without attributes.to, else absent.",
+	"hierarchy.attributes.curated_products":  "Must be empty. Curated products belong to nodes.",
+	"hierarchy.attributes.custom_attributes": "Must be empty. Attributes belong to nodes.",
+	"hierarchy.attributes.position":          "Must be absent. Positions belong to nodes.",
 }
 
 // kindSchema is the schema of a resource type.

@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -20,22 +19,11 @@ type builtAttributes struct {
 
 // attributesOf reads a product's values. It leaves out those that have no declaration or do not fit it.
 func (p *publicationPlan) attributesOf(source *catalog.ProductSource) (b builtAttributes) {
-	values := source.Attributes.CustomAttributes
-	kept := map[string]json.RawMessage{}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		declared := p.attributes.Get(key)
-		if declared == nil {
-			continue
-		}
-		value, ok := declared.Value(values[key])
-		if !ok {
-			continue
-		}
-		kept[key] = values[key]
+	b.stored = p.declaredValues(source.OwnAttributes(), func(declared *catalog.AttributeSource, value catalog.AttributeValue) {
 		is := declared.Attributes
 		for _, text := range value.Texts {
 			if is.Filterable {
-				b.filterable = append(b.filterable, segment.NamedValue(key, text))
+				b.filterable = append(b.filterable, segment.NamedValue(declared.ID, text))
 			}
 			if is.Searchable {
 				b.searchable += "\n" + text
@@ -45,13 +33,29 @@ func (p *publicationPlan) attributesOf(source *catalog.ProductSource) (b builtAt
 			if b.orders == nil {
 				b.orders = map[store.SortBy]int64{}
 			}
-			b.orders[segment.SortOfAttribute(key)] = value.Order
+			b.orders[segment.SortOfAttribute(declared.ID)] = value.Order
+		}
+	})
+	return b
+}
+
+// declaredValues calls each with the values that have a declaration and fit it, by key, and returns them as JSON; nil for none.
+func (p *publicationPlan) declaredValues(values catalog.CustomAttributes, each func(*catalog.AttributeSource, catalog.AttributeValue)) []byte {
+	kept := catalog.CustomAttributes{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		declared := p.attributes.Get(key)
+		if declared == nil {
+			continue
+		}
+		if value, ok := declared.Value(values[key]); ok {
+			kept[key] = values[key]
+			each(declared, value)
 		}
 	}
-	if len(kept) > 0 {
-		b.stored = store.Encode(kept)
+	if len(kept) == 0 {
+		return nil
 	}
-	return b
+	return store.Encode(kept)
 }
 
 // optionsOf returns the options that a product is found by: its own as a child, and those of its live

@@ -106,3 +106,44 @@ func TestMainImagesOfNodes(t *testing.T) {
 		}
 	})
 }
+
+// TestAttributesOfNodes: a release shows the attributes of its nodes that are declared, in the order of declaration and in the
+// shopper's language.
+func TestAttributesOfNodes(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		for name, options := range map[string][]func(*shop.Config){"deltas": nil, "complete releases": {storetest.WithoutDeltas}} {
+			t.Run(name, func(t *testing.T) {
+				s := backend.Open(t, options...)
+				node := func(values string) string {
+					return `{"type":"node","id":"n","attributes":{"name":"N","locales":{"fr":{"name":"N"}},"custom_attributes":{` + values + `}},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`
+				}
+				storetest.Import(t, s, storetest.JoinLines(`{"type":"attribute","id":"width","attributes":{"label":"Width","attribute_type":"number","unit":"cm"}}`,
+					`{"type":"attribute","id":"season","attributes":{"label":"Season","labels":{"fr":"Saison"},"attribute_type":"list"}}`,
+					`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, node(`"season":["spring","fall"],"width":4.50`), `{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"]}}`))
+				requireAttributes := func(want ...string) {
+					t.Helper()
+					v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages("fr")})
+					n, err := v.Node(t.Context(), "n")
+					require.NoError(t, err)
+					lists, err := v.NodeAttributes(t.Context(), []*segment.CatalogNode{n}, nil)
+					require.NoError(t, err)
+					shown := []string{}
+					for _, a := range lists[0] {
+						shown = append(shown, a.Label+"="+a.Value())
+					}
+					require.Equal(t, want, shown)
+				}
+				storetest.Publish(t, s, "main")
+				requireAttributes("Width=4.5", "Saison=spring, fall")
+				storetest.Import(t, s, node(`"season":["fall"]`)+"\n")
+				requireAttributes("Width=4.5", "Saison=spring, fall")
+				storetest.Publish(t, s, "main")
+				requireAttributes("Saison=fall")
+				storetest.Import(t, s, `{"type":"attribute","id":"season","attributes":{"label":"Season","labels":{"fr":"Époque"},"attribute_type":"list"}}`+"\n")
+				storetest.Publish(t, s, "main")
+				requireAttributes("Époque=fall")
+			})
+		}
+	})
+}

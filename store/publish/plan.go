@@ -262,6 +262,7 @@ func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*s
 		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Slug: source.Attributes.Slug,
 			NodeText: source.Attributes.Text(), Texts: source.Attributes.Texts(),
 			HierarchyID: id, CreatedAt: store.FromMicros(created), UpdatedAt: store.FromMicros(updated), Position: source.Attributes.Position, MainImageID: source.Relationships.MainImage.ID(), Curated: source.Attributes.CuratedProducts}
+		node.Attributes = string(p.declaredValues(source.OwnAttributes(), func(*catalog.AttributeSource, catalog.AttributeValue) {}))
 		if node.Kind == segment.KindNode {
 			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}

@@ -292,7 +292,7 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 			texts = string(store.Encode(n.Texts))
 		}
 		if err := w.put(ctx, "release_node", []any{w.release.ID, place, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.CreatedAt), store.Micros(n.UpdatedAt), published[n.ID],
-			n.SEO.Title, n.SEO.Description, texts, n.Position, n.MainImageID}); err != nil {
+			n.SEO.Title, n.SEO.Description, texts, n.Position, n.MainImageID, n.Attributes}); err != nil {
 			return err
 		}
 	}

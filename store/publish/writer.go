@@ -63,7 +63,7 @@ var columns = map[string][]string{
 	"release_place": {"release_id", "product_id", "ordinal"},
 	"release_sale":  {"release_id", "currency", "ordinal", "pricebook_id", "sales"},
 	"release_node": {"release_id", "ordinal", "id", "kind", "name", "slug",
-		"description", "hierarchy_id", "parent_id", "created_at", "updated_at", "published_at", "seo_title", "seo_description", "texts", "position", "main_image_id"},
+		"description", "hierarchy_id", "parent_id", "created_at", "updated_at", "published_at", "seo_title", "seo_description", "texts", "position", "main_image_id", "attributes"},
 	"release_file":   {"release_id", "file_id", "body"},
 	"release_list":   {"release_id", "list", "total", "curated", "parts", "since"},
 	"release_chunk":  {"release_id", "list", "sort", "chunk", "body"},

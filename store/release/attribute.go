@@ -20,8 +20,8 @@ type AttributeDefinition struct {
 	Filterable, Searchable, Sortable bool
 }
 
-// ProductAttribute is a product's value of an attribute.
-type ProductAttribute struct {
+// AttributeValue is a value of an attribute, of a product or node.
+type AttributeValue struct {
 	Key, Label string
 	Type       catalog.AttributeType
 	Values     []string // as filters write them; several only for a list
@@ -29,7 +29,7 @@ type ProductAttribute struct {
 }
 
 // Value returns the value as text, those of a list separated by commas.
-func (a *ProductAttribute) Value() string { return strings.Join(a.Values, ", ") }
+func (a *AttributeValue) Value() string { return strings.Join(a.Values, ", ") }
 
 // AttributeDefinitions returns the attributes that the merchant declared, in the order in which they were
 // first imported.
@@ -74,19 +74,29 @@ func unitOf(a *catalog.AttributeSource) *string {
 }
 
 // AttributesOf returns the attributes of products, in the order of AttributeDefinitions; nil keys are all.
-func (v *View) AttributesOf(ctx context.Context, products []*Product, keys []string) ([][]*ProductAttribute, error) {
+func (v *View) AttributesOf(ctx context.Context, products []*Product, keys []string) ([][]*AttributeValue, error) {
+	return attributesOf(ctx, v, products, func(p *Product) string { return p.attributes }, keys)
+}
+
+// NodeAttributes is AttributesOf for nodes.
+func (v *View) NodeAttributes(ctx context.Context, nodes []*segment.CatalogNode, keys []string) ([][]*AttributeValue, error) {
+	return attributesOf(ctx, v, nodes, func(n *segment.CatalogNode) string { return n.Attributes }, keys)
+}
+
+func attributesOf[T any](ctx context.Context, v *View, owners []T, stored func(T) string, keys []string) ([][]*AttributeValue, error) {
 	declared, err := v.Attributes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lists := make([][]*ProductAttribute, len(products))
-	for i, p := range products {
-		if lists[i] = []*ProductAttribute{}; p.attributes == "" {
+	lists := make([][]*AttributeValue, len(owners))
+	for i, owner := range owners {
+		body := stored(owner)
+		if lists[i] = []*AttributeValue{}; body == "" {
 			continue
 		}
 		var values map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(p.attributes), &values); err != nil {
-			return nil, fmt.Errorf("attributes of the product %s: %w", p.id, err)
+		if err := json.Unmarshal([]byte(body), &values); err != nil {
+			return nil, fmt.Errorf("attributes of a release: %w", err)
 		}
 		for _, a := range declared {
 			raw, has := values[a.ID]
@@ -94,7 +104,7 @@ func (v *View) AttributesOf(ctx context.Context, products []*Product, keys []str
 				continue
 			}
 			if value, ok := a.Value(raw); ok {
-				lists[i] = append(lists[i], &ProductAttribute{a.ID, v.attributeLabel(a), a.Attributes.AttributeType, value.Texts, unitOf(a)})
+				lists[i] = append(lists[i], &AttributeValue{a.ID, v.attributeLabel(a), a.Attributes.AttributeType, value.Texts, unitOf(a)})
 			}
 		}
 	}

@@ -11,8 +11,7 @@ import (
 	"portico/store/release/price"
 )
 
-// The typed members of a product. A text that is not set is empty; times are
-// UTC.
+// The typed members of a product; times are UTC.
 
 // Modifiers returns the price modifiers of a child that exist, in the order in
 // which they change its price, as the shopper of a view reads them.
@@ -38,10 +37,6 @@ func (p *storedProduct) Name() string                  { return p.read().Attribu
 func (p *storedProduct) Description() string           { return p.read().Attributes.Description }
 func (p *storedProduct) SKU() string                   { return p.read().Attributes.SKU }
 func (p *storedProduct) Slug() string                  { return p.read().Attributes.Slug }
-func (p *storedProduct) CommodityType() string         { return p.read().Attributes.CommodityType }
-func (p *storedProduct) UPCEAN() string                { return p.read().Attributes.UPCEAN }
-func (p *storedProduct) ManufacturerPartNum() string   { return p.read().Attributes.ManufacturerPartNum }
-func (p *storedProduct) ExternalRef() string           { return p.read().Attributes.ExternalRef }
 func (p *storedProduct) Tags() []string                { return p.read().Attributes.Tags }
 func (p *storedProduct) PriceModifiers() []string      { return p.read().Attributes.PriceModifiers }
 func (p *storedProduct) BaseProduct() bool             { return p.read().Attributes.BaseProduct }
@@ -53,6 +48,17 @@ func (p *storedProduct) Extensions() json.RawMessage   { return p.read().Attribu
 
 func (p *storedProduct) ShopperAttributes() json.RawMessage {
 	return p.read().Attributes.ShopperAttributes
+}
+
+// SlugText and the following are texts that a product may lack; nil for none. Slug and Description are empty then.
+func (p *storedProduct) SlugText() *string        { return textOrNil(&p.read().Attributes.Slug) }
+func (p *storedProduct) DescriptionText() *string { return textOrNil(&p.read().Attributes.Description) }
+func (p *storedProduct) CommodityType() *string   { return textOrNil(&p.read().Attributes.CommodityType) }
+func (p *storedProduct) UPCEAN() *string          { return textOrNil(&p.read().Attributes.UPCEAN) }
+func (p *storedProduct) ExternalRef() *string     { return textOrNil(&p.read().Attributes.ExternalRef) }
+
+func (p *storedProduct) ManufacturerPartNum() *string {
+	return textOrNil(&p.read().Attributes.ManufacturerPartNum)
 }
 
 func (p *storedProduct) ProductTypes() []string { return p.read().Meta.ProductTypes }
@@ -130,6 +136,14 @@ func (p *storedProduct) VariantOptions() []VariantOptions {
 		}
 	}
 	return list
+}
+
+// textOrNil returns nil for an empty text. It copies nothing.
+func textOrNil(text *string) *string {
+	if *text == "" {
+		return nil
+	}
+	return text
 }
 
 // nilIfEmpty returns a text, or nil for an empty one.

@@ -16,7 +16,7 @@ import (
 type ProductTranslation struct {
 	Language    string
 	Name        string
-	Description string
+	Description *string // nil for none
 }
 
 // translations are the texts of one product.
@@ -25,7 +25,10 @@ type translations []*ProductTranslation
 func (t translations) Size() int {
 	n := 24
 	for _, texts := range t {
-		n += 72 + len(texts.Language) + len(texts.Name) + len(texts.Description)
+		n += 88 + len(texts.Language) + len(texts.Name)
+		if texts.Description != nil {
+			n += len(*texts.Description)
+		}
 	}
 	return n
 }
@@ -83,7 +86,7 @@ func textsOf(d segment.Translation) (*ProductTranslation, error) {
 	s := catalog.DocumentScanner{Input: attributes}
 	s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
-	texts := &ProductTranslation{d.Language, strings.Clone(s.Member(`{"name":`)), strings.Clone(s.Member(`,"description":`))}
+	texts := &ProductTranslation{d.Language, strings.Clone(s.Member(`{"name":`)), nilIfEmpty(strings.Clone(s.Member(`,"description":`)))}
 	if !s.Failed {
 		return texts, nil
 	}
@@ -91,5 +94,5 @@ func textsOf(d segment.Translation) (*ProductTranslation, error) {
 		Attributes struct{ Name, Description string } `json:"attributes"`
 	}
 	err := json.Unmarshal([]byte(attributes+"}}"), &read)
-	return &ProductTranslation{d.Language, read.Attributes.Name, read.Attributes.Description}, err
+	return &ProductTranslation{d.Language, read.Attributes.Name, nilIfEmpty(read.Attributes.Description)}, err
 }

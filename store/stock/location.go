@@ -10,7 +10,7 @@ type StockLocation struct {
 	ID          string
 	Name        string
 	Description string
-	ExternalRef string   // always empty
+	ExternalRef *string  // always nil
 	Address     []string // always empty
 }
 

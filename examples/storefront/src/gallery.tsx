@@ -15,7 +15,7 @@ type GalleryData = FragmentOf<typeof GalleryOf>
 
 const picturesOf = (of: GalleryData) => {
   const { mainImage, files } = readFragment(GalleryOf, of)
-  return [...(mainImage ? [mainImage] : []), ...files.map(({ file }) => file).filter(({ mimeType }) => mimeType.startsWith('image/'))]
+  return [...(mainImage ? [mainImage] : []), ...files.map(({ file }) => file).filter(({ mimeType }) => mimeType?.startsWith('image/'))]
 }
 
 /** Gallery shows the pictures of products, each once: first those of the chosen variant, then those of its parent. */
@@ -39,7 +39,7 @@ export function Gallery({ of, name }: { of: readonly GalleryData[]; name: string
 /** Downloads links the documents of a product. */
 export function Downloads({ of }: { of: GalleryData }) {
   const texts = useTexts()
-  const files = readFragment(GalleryOf, of).files.filter(({ file }) => !file.mimeType.startsWith('image/'))
+  const files = readFragment(GalleryOf, of).files.filter(({ file }) => !file.mimeType?.startsWith('image/'))
   return files.length ? <section aria-labelledby="downloads">
     <h2 id="downloads">{texts.downloads}</h2>
     <ul>{files.map(({ file: { id, fileName, href } }) => <li key={id}><a href={href}>{fileName}</a></li>)}</ul>

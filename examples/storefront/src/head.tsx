@@ -5,7 +5,7 @@ import { exists } from './picture'
 import { digitsOf } from './price_range'
 
 /** Head is the title, description and canonical link of a page. Pages without a path are not to be indexed. */
-export function Head({ title, description, path }: { title: string; description?: string; path?: string }) {
+export function Head({ title, description, path }: { title: string; description?: string | null; path?: string }) {
   return <>
     <title>{title}</title>
     {description && <meta name="description" content={description} />}
@@ -36,7 +36,7 @@ export function ProductHead({ of, path }: { of: FragmentOf<typeof OfferOf>; path
   const major = ({ amount, currency }: { amount: string; currency: string }) => (Number(amount) / 10 ** digitsOf(currency)).toFixed(digitsOf(currency))
   const product = {
     '@context': 'https://schema.org', '@type': 'Product',
-    name, sku, description: seo.description, url: config.site + path, image: mainImage && exists(mainImage.href) ? mainImage.href : undefined,
+    name, sku, description: seo.description ?? undefined, url: config.site + path, image: mainImage && exists(mainImage.href) ? mainImage.href : undefined,
     offers: min && max && {
       ...min.amount === max.amount ? { '@type': 'Offer', price: major(min) } : { '@type': 'AggregateOffer', lowPrice: major(min), highPrice: major(max) },
       priceCurrency: min.currency,

@@ -1,7 +1,7 @@
 // Variants such as sizes and colours. The chosen options are in the URL, by their own ids.
 import { useSearchParams } from 'react-router'
 
-interface Variation { uuid: string; name: string; options: readonly { uuid: string; name: string; description: string }[] }
+interface Variation { uuid: string; name: string; options: readonly { uuid: string; name: string; description: string | null }[] }
 interface Child { childVariations: readonly { option: { uuid: string } | null }[] }
 
 /** useVariant returns the chosen options, and the child that has all of them. */

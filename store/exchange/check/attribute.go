@@ -11,14 +11,14 @@ import (
 	"portico/store/db"
 )
 
-// attributeChecker checks the attributes of products against their declarations, which may be in the
-// file, before or after the products, or in the store. A declaration in the file wins.
+// attributeChecker checks the attributes of products and nodes against their declarations, which may be in the
+// file, before or after them, or in the store. A declaration in the file wins.
 type attributeChecker struct {
 	declared map[string]Line                              // in the file, by key
 	used     map[catalog.AttributeUse][]attributePosition // up to the number listed
 }
 
-// attributePosition is a product's value in the file.
+// attributePosition is a value in the file.
 type attributePosition struct {
 	line int
 	kind string
@@ -34,11 +34,11 @@ func (c *attributeChecker) Add(d Line) {
 		if len(d.Errors) == 0 {
 			c.declared[source.ID] = d
 		}
-	case *catalog.ProductSource:
-		if len(d.Errors) > 0 || len(source.Attributes.CustomAttributes) == 0 {
+	case catalog.Attributed:
+		if len(d.Errors) > 0 {
 			return
 		}
-		for _, use := range source.AttributeUses() {
+		for _, use := range source.OwnAttributes().Uses() {
 			if len(c.used[use]) < MaxImportErrors {
 				c.used[use] = append(c.used[use], attributePosition{d.Number, d.Kind})
 			}
@@ -74,7 +74,7 @@ func (c *attributeChecker) Wrong(ctx context.Context, in db.Session) (list []Imp
 			declared[was.ID] = was
 		} else if now.Attributes.AttributeType != was.Attributes.AttributeType {
 			list = append(list, ImportError{Line: c.declared[was.ID].Number, Type: "attribute", Err: store.Invalidf([]string{"attributes", "attribute_type"},
-				"must stay %s, because products may have such values; declare another attribute", was.Attributes.AttributeType)})
+				"must stay %s, because products and nodes may have such values; declare another attribute", was.Attributes.AttributeType)})
 		}
 	}
 	for use, positions := range c.used {

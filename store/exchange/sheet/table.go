@@ -89,6 +89,7 @@ var tables = []table{
 		at("seo.title", "attributes.seo.title", textCell), at("seo.description", "attributes.seo.description", textCell),
 		at("name:*", "attributes.locales.*.name", textCell), at("description:*", "attributes.locales.*.description", textCell),
 		at("seo.title:*", "attributes.locales.*.seo.title", textCell), at("seo.description:*", "attributes.locales.*.seo.description", textCell),
+		at("attribute:*", "attributes.custom_attributes.*", valueCell),
 	}},
 	{"file", []string{"file_name"}, []column{
 		top("id", textCell), top("file_name", textCell), at("href", "link.href", textCell), top("mime_type", textCell), top("public", booleanCell),

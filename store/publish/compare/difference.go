@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"portico/store"
@@ -168,6 +169,7 @@ type shownNode struct {
 	Curated     []string        `json:"curated_products"`
 	Position    *int            `json:"position,omitempty"`
 	MainImageID string          `json:"main_image_id,omitempty"`
+	Custom      json.RawMessage `json:"custom_attributes,omitempty"`
 
 	Translations map[string]catalog.NodeText `json:"translations,omitempty"`
 }
@@ -187,7 +189,7 @@ func (c *Comparison) describedNodes(ctx context.Context) ([]resourceChange[descr
 				kind = ResourceHierarchy
 			}
 			found[n.ID] = described{kind, n.Name, string(store.Encode(shownNode{n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, slices.Concat([]string{}, n.Ancestors),
-				n.HasChildren(), n.SEO, store.FormatTime(n.CreatedAt), store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Position, n.MainImageID, n.Texts}))}
+				n.HasChildren(), n.SEO, store.FormatTime(n.CreatedAt), store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Position, n.MainImageID, json.RawMessage(n.Attributes), n.Texts}))}
 		}
 		return found, err
 	}, sameBody)

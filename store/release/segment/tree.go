@@ -40,6 +40,7 @@ type CatalogNode struct {
 	PublishedAt time.Time // of this version of the node, in this catalog
 	Position    *int      // among nodes; nil comes last
 	MainImageID string    // a file, which the release may not have; empty for none
+	Attributes  string    // values of its own attributes by key, as JSON; empty for none
 	Language    string    // of NodeText: the release's base language, unless Localized chose another
 
 	Texts    map[string]catalog.NodeText `json:"-"` // in other languages
@@ -64,7 +65,7 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
 	return n.ID == other.ID && n.Kind == other.Kind && n.NodeText == other.NodeText && maps.Equal(n.Texts, other.Texts) && n.Slug == other.Slug &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
-		ComparePosition(n, other) == 0 && n.MainImageID == other.MainImageID && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
+		ComparePosition(n, other) == 0 && n.MainImageID == other.MainImageID && n.Attributes == other.Attributes && n.CreatedAt.Equal(other.CreatedAt) && n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
 
 // ComparePosition compares nodes by position; those without one come last. Place decides next.
@@ -86,9 +87,10 @@ type Tree struct {
 
 	bySlug map[string][]*CatalogNode // last updated first, then by id
 	images map[string]bool           // ids of the main images
+	custom int                       // bytes of the attributes
 }
 
-func (t *Tree) Size() int { return 450*len(t.Nodes) + 64*len(t.images) }
+func (t *Tree) Size() int { return 450*len(t.Nodes) + 64*len(t.images) + t.custom }
 
 // NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
 // with all below them.
@@ -104,6 +106,7 @@ func NewTree(nodes []*CatalogNode) *Tree {
 			continue
 		}
 		node.Ancestors, node.Place = ancestors, len(t.Nodes)
+		t.custom += len(node.Attributes)
 		t.Nodes = append(t.Nodes, node)
 	}
 	t.Listed = t.Nodes
@@ -204,7 +207,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Language: r.Release.Locale}
 		var created, updated, published int64
 		var texts string
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts, &n.Position, &n.MainImageID)
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts, &n.Position, &n.MainImageID, &n.Attributes)
 		if err == nil && texts != "" {
 			err = json.Unmarshal([]byte(texts), &n.Texts)
 		}
@@ -214,7 +217,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts, position, main_image_id
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, created_at, updated_at, published_at, seo_title, seo_description, texts, position, main_image_id, attributes
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, holder)
 	if err != nil {
 		return nil, err

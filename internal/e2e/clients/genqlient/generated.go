@@ -549,7 +549,7 @@ var AllPromotionType = []PromotionType{
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopBundleQueryProduct struct {
 	ShopCard `json:"-"`
 	// Parts of a bundle, by sort order, then key. Empty for other products.
@@ -585,7 +585,7 @@ func (v *ShopBundleQueryProduct) GetUuid() string { return v.ShopCard.Uuid }
 func (v *ShopBundleQueryProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopBundleQueryProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopBundleQueryProduct) GetSlug() *string { return v.ShopCard.Slug }
 
 // GetName returns ShopBundleQueryProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopBundleQueryProduct) GetName() string { return v.ShopCard.Name }
@@ -648,7 +648,7 @@ type __premarshalShopBundleQueryProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -753,7 +753,7 @@ func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChos
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopBundleQueryProductComponentProductsProduct struct {
 	ShopCard `json:"-"`
 }
@@ -768,7 +768,7 @@ func (v *ShopBundleQueryProductComponentProductsProduct) GetUuid() string { retu
 func (v *ShopBundleQueryProductComponentProductsProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopBundleQueryProductComponentProductsProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductComponentProductsProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopBundleQueryProductComponentProductsProduct) GetSlug() *string { return v.ShopCard.Slug }
 
 // GetName returns ShopBundleQueryProductComponentProductsProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopBundleQueryProductComponentProductsProduct) GetName() string { return v.ShopCard.Name }
@@ -833,7 +833,7 @@ type __premarshalShopBundleQueryProductComponentProductsProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -949,7 +949,7 @@ func (v *ShopBundleQueryResponse) GetProduct() *ShopBundleQueryProduct { return 
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopCard struct {
 	// Global id.
 	Id string `json:"id"`
@@ -957,8 +957,8 @@ type ShopCard struct {
 	Uuid string `json:"uuid"`
 	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
-	// URL slug: `road-550-w-yellow-38`.
-	Slug string `json:"slug"`
+	// URL slug: `road-550-w-yellow-38`. Null if not set.
+	Slug *string `json:"slug"`
 	// Display name, in `language`.
 	Name string `json:"name"`
 	// Tags set by the merchant: `sale`.
@@ -986,7 +986,7 @@ func (v *ShopCard) GetUuid() string { return v.Uuid }
 func (v *ShopCard) GetSku() string { return v.Sku }
 
 // GetSlug returns ShopCard.Slug, and is useful for accessing the field via an interface.
-func (v *ShopCard) GetSlug() string { return v.Slug }
+func (v *ShopCard) GetSlug() *string { return v.Slug }
 
 // GetName returns ShopCard.Name, and is useful for accessing the field via an interface.
 func (v *ShopCard) GetName() string { return v.Name }
@@ -1279,8 +1279,8 @@ type ShopCartQueryNodesCatalogNode struct {
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug: `road-bikes`. Null if not set.
+	Slug *string `json:"slug"`
 }
 
 // GetTypename returns ShopCartQueryNodesCatalogNode.Typename, and is useful for accessing the field via an interface.
@@ -1293,7 +1293,7 @@ func (v *ShopCartQueryNodesCatalogNode) GetId() string { return v.Id }
 func (v *ShopCartQueryNodesCatalogNode) GetName() string { return v.Name }
 
 // GetSlug returns ShopCartQueryNodesCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesCatalogNode) GetSlug() string { return v.Slug }
+func (v *ShopCartQueryNodesCatalogNode) GetSlug() *string { return v.Slug }
 
 // ShopCartQueryNodesCatalogRelease includes the requested fields of the GraphQL type CatalogRelease.
 // The GraphQL type's documentation follows.
@@ -1739,7 +1739,7 @@ func (v *ShopCartQueryNodesPricebook) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopCartQueryNodesProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1760,7 +1760,7 @@ func (v *ShopCartQueryNodesProduct) GetUuid() string { return v.ShopCard.Uuid }
 func (v *ShopCartQueryNodesProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopCartQueryNodesProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopCartQueryNodesProduct) GetSlug() *string { return v.ShopCard.Slug }
 
 // GetName returns ShopCartQueryNodesProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesProduct) GetName() string { return v.ShopCard.Name }
@@ -1821,7 +1821,7 @@ type __premarshalShopCartQueryNodesProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -2166,8 +2166,8 @@ type ShopCategoryQueryCatalogNode struct {
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// Display text. Empty if not set.
-	Description string `json:"description"`
+	// Display text. Null if not set.
+	Description *string `json:"description"`
 	// The path to this node's parent, from the hierarchy down.
 	Breadcrumbs []ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb `json:"breadcrumbs"`
 	// The nodes directly below it.
@@ -2183,7 +2183,7 @@ func (v *ShopCategoryQueryCatalogNode) GetId() string { return v.Id }
 func (v *ShopCategoryQueryCatalogNode) GetName() string { return v.Name }
 
 // GetDescription returns ShopCategoryQueryCatalogNode.Description, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNode) GetDescription() string { return v.Description }
+func (v *ShopCategoryQueryCatalogNode) GetDescription() *string { return v.Description }
 
 // GetBreadcrumbs returns ShopCategoryQueryCatalogNode.Breadcrumbs, and is useful for accessing the field via an interface.
 func (v *ShopCategoryQueryCatalogNode) GetBreadcrumbs() []ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb {
@@ -2209,8 +2209,8 @@ type ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb struct {
 	Uuid string `json:"uuid"`
 	// Display name.
 	Name string `json:"name"`
-	// URL slug. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug. Null if not set.
+	Slug *string `json:"slug"`
 }
 
 // GetUuid returns ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb.Uuid, and is useful for accessing the field via an interface.
@@ -2220,7 +2220,7 @@ func (v *ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb) GetUuid() string { r
 func (v *ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb) GetName() string { return v.Name }
 
 // GetSlug returns ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb.Slug, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb) GetSlug() string { return v.Slug }
+func (v *ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb) GetSlug() *string { return v.Slug }
 
 // ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnection includes the requested fields of the GraphQL type CatalogNodeConnection.
 // The GraphQL type's documentation follows.
@@ -2245,8 +2245,8 @@ type ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode s
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug: `road-bikes`. Null if not set.
+	Slug *string `json:"slug"`
 }
 
 // GetId returns ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode.Id, and is useful for accessing the field via an interface.
@@ -2260,7 +2260,7 @@ func (v *ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNo
 }
 
 // GetSlug returns ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode) GetSlug() string {
+func (v *ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode) GetSlug() *string {
 	return v.Slug
 }
 
@@ -2331,7 +2331,7 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdge) 
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct struct {
 	ShopCard `json:"-"`
 }
@@ -2352,7 +2352,7 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNo
 }
 
 // GetSlug returns ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct) GetSlug() string {
+func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct) GetSlug() *string {
 	return v.ShopCard.Slug
 }
 
@@ -2423,7 +2423,7 @@ type __premarshalShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProdu
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -2613,7 +2613,7 @@ func (v *ShopCategoryQueryResponse) GetCatalogNode() *ShopCategoryQueryCatalogNo
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopChildQueryProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -2640,7 +2640,7 @@ func (v *ShopChildQueryProduct) GetChildren() []ShopChildQueryProductChildrenPro
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopChildQueryProductChildrenProduct struct {
 	ShopCard `json:"-"`
 	// The parent of this child. Null for other products.
@@ -2662,7 +2662,7 @@ func (v *ShopChildQueryProductChildrenProduct) GetUuid() string { return v.ShopC
 func (v *ShopChildQueryProductChildrenProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopChildQueryProductChildrenProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopChildQueryProductChildrenProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopChildQueryProductChildrenProduct) GetSlug() *string { return v.ShopCard.Slug }
 
 // GetName returns ShopChildQueryProductChildrenProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopChildQueryProductChildrenProduct) GetName() string { return v.ShopCard.Name }
@@ -2725,7 +2725,7 @@ type __premarshalShopChildQueryProductChildrenProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -2772,7 +2772,7 @@ func (v *ShopChildQueryProductChildrenProduct) __premarshalJSON() (*__premarshal
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopChildQueryProductChildrenProductParentProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -2943,7 +2943,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetFormatt
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopChoiceQueryProductConfiguredConfiguredProductProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -3181,8 +3181,8 @@ type ShopFilesQueryFilesFileConnectionNodesFile struct {
 	Id string `json:"id"`
 	// File name: `racer02_black_large.gif`.
 	FileName string `json:"fileName"`
-	// Media type: `image/gif`. Empty if unknown.
-	MimeType string `json:"mimeType"`
+	// Media type: `image/gif`. Null if unknown.
+	MimeType *string `json:"mimeType"`
 	// Width in pixels. Null if it is not an image.
 	Width *int `json:"width"`
 	// Height in pixels. Null if it is not an image.
@@ -3198,7 +3198,7 @@ func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetId() string { return v.I
 func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetFileName() string { return v.FileName }
 
 // GetMimeType returns ShopFilesQueryFilesFileConnectionNodesFile.MimeType, and is useful for accessing the field via an interface.
-func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetMimeType() string { return v.MimeType }
+func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetMimeType() *string { return v.MimeType }
 
 // GetWidth returns ShopFilesQueryFilesFileConnectionNodesFile.Width, and is useful for accessing the field via an interface.
 func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetWidth() *int { return v.Width }
@@ -3228,8 +3228,8 @@ type ShopHomeQueryBakeryCatalogNode struct {
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug: `road-bikes`. Null if not set.
+	Slug *string `json:"slug"`
 	// The live products that the merchant put first, in order.
 	CuratedProducts []ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct `json:"curatedProducts"`
 }
@@ -3241,7 +3241,7 @@ func (v *ShopHomeQueryBakeryCatalogNode) GetId() string { return v.Id }
 func (v *ShopHomeQueryBakeryCatalogNode) GetName() string { return v.Name }
 
 // GetSlug returns ShopHomeQueryBakeryCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryBakeryCatalogNode) GetSlug() string { return v.Slug }
+func (v *ShopHomeQueryBakeryCatalogNode) GetSlug() *string { return v.Slug }
 
 // GetCuratedProducts returns ShopHomeQueryBakeryCatalogNode.CuratedProducts, and is useful for accessing the field via an interface.
 func (v *ShopHomeQueryBakeryCatalogNode) GetCuratedProducts() []ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct {
@@ -3252,7 +3252,7 @@ func (v *ShopHomeQueryBakeryCatalogNode) GetCuratedProducts() []ShopHomeQueryBak
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct struct {
 	ShopCard `json:"-"`
 }
@@ -3269,7 +3269,7 @@ func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetUuid() string 
 func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetSlug() string {
+func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) GetSlug() *string {
 	return v.ShopCard.Slug
 }
 
@@ -3340,7 +3340,7 @@ type __premarshalShopHomeQueryBakeryCatalogNodeCuratedProductsProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -3391,8 +3391,8 @@ type ShopHomeQueryDrinksCatalogNode struct {
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug: `road-bikes`. Null if not set.
+	Slug *string `json:"slug"`
 	// The live products that the merchant put first, in order.
 	CuratedProducts []ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct `json:"curatedProducts"`
 }
@@ -3404,7 +3404,7 @@ func (v *ShopHomeQueryDrinksCatalogNode) GetId() string { return v.Id }
 func (v *ShopHomeQueryDrinksCatalogNode) GetName() string { return v.Name }
 
 // GetSlug returns ShopHomeQueryDrinksCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryDrinksCatalogNode) GetSlug() string { return v.Slug }
+func (v *ShopHomeQueryDrinksCatalogNode) GetSlug() *string { return v.Slug }
 
 // GetCuratedProducts returns ShopHomeQueryDrinksCatalogNode.CuratedProducts, and is useful for accessing the field via an interface.
 func (v *ShopHomeQueryDrinksCatalogNode) GetCuratedProducts() []ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct {
@@ -3415,7 +3415,7 @@ func (v *ShopHomeQueryDrinksCatalogNode) GetCuratedProducts() []ShopHomeQueryDri
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct struct {
 	ShopCard `json:"-"`
 }
@@ -3432,7 +3432,7 @@ func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetUuid() string 
 func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetSlug() string {
+func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) GetSlug() *string {
 	return v.ShopCard.Slug
 }
 
@@ -3503,7 +3503,7 @@ type __premarshalShopHomeQueryDrinksCatalogNodeCuratedProductsProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -3568,7 +3568,7 @@ func (v *ShopHomeQueryProductsProductConnection) GetNodes() []ShopHomeQueryProdu
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopHomeQueryProductsProductConnectionNodesProduct struct {
 	ShopCard `json:"-"`
 }
@@ -3583,7 +3583,9 @@ func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetUuid() string { 
 func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopHomeQueryProductsProductConnectionNodesProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetSlug() *string {
+	return v.ShopCard.Slug
+}
 
 // GetName returns ShopHomeQueryProductsProductConnectionNodesProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopHomeQueryProductsProductConnectionNodesProduct) GetName() string { return v.ShopCard.Name }
@@ -3650,7 +3652,7 @@ type __premarshalShopHomeQueryProductsProductConnectionNodesProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -3771,8 +3773,8 @@ type ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy 
 	Id string `json:"id"`
 	// Display name: `Adventure Works Cycles`.
 	Name string `json:"name"`
-	// URL slug. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug. Null if not set.
+	Slug *string `json:"slug"`
 	// The nodes directly below it.
 	Children ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnection `json:"children"`
 }
@@ -3788,7 +3790,7 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierar
 }
 
 // GetSlug returns ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy.Slug, and is useful for accessing the field via an interface.
-func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy) GetSlug() string {
+func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy) GetSlug() *string {
 	return v.Slug
 }
 
@@ -3829,8 +3831,8 @@ type ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyC
 	Uuid string `json:"uuid"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug: `road-bikes`. Null if not set.
+	Slug *string `json:"slug"`
 	// Whether there are nodes below it.
 	HasChildren bool `json:"hasChildren"`
 }
@@ -3851,7 +3853,7 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierar
 }
 
 // GetSlug returns ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnectionNodesCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnectionNodesCatalogNode) GetSlug() string {
+func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnectionNodesCatalogNode) GetSlug() *string {
 	return v.Slug
 }
 
@@ -3934,7 +3936,7 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnection) GetNodes() []ShopPag
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -3984,7 +3986,7 @@ func (v *ShopPricesQueryProductsProductConnection) GetNodes() []ShopPricesQueryP
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopPricesQueryProductsProductConnectionNodesProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -4123,11 +4125,11 @@ func (v *ShopPricesQueryResponse) GetProducts() *ShopPricesQueryProductsProductC
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopProductQueryProduct struct {
 	ShopCard `json:"-"`
-	// Display text, in `language`.
-	Description string `json:"description"`
+	// Display text, in `language`. Null if not set.
+	Description *string `json:"description"`
 	// Language of `name` and `description`, BCP 47: `fr`.
 	Language string `json:"language"`
 	// Product types set by the merchant: `standard`.
@@ -4152,7 +4154,7 @@ type ShopProductQueryProduct struct {
 }
 
 // GetDescription returns ShopProductQueryProduct.Description, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProduct) GetDescription() string { return v.Description }
+func (v *ShopProductQueryProduct) GetDescription() *string { return v.Description }
 
 // GetLanguage returns ShopProductQueryProduct.Language, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProduct) GetLanguage() string { return v.Language }
@@ -4204,7 +4206,7 @@ func (v *ShopProductQueryProduct) GetUuid() string { return v.ShopCard.Uuid }
 func (v *ShopProductQueryProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopProductQueryProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopProductQueryProduct) GetSlug() *string { return v.ShopCard.Slug }
 
 // GetName returns ShopProductQueryProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProduct) GetName() string { return v.ShopCard.Name }
@@ -4255,7 +4257,7 @@ func (v *ShopProductQueryProduct) UnmarshalJSON(b []byte) error {
 }
 
 type __premarshalShopProductQueryProduct struct {
-	Description string `json:"description"`
+	Description *string `json:"description"`
 
 	Language string `json:"language"`
 
@@ -4283,7 +4285,7 @@ type __premarshalShopProductQueryProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -4366,8 +4368,8 @@ type ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb struct
 	Uuid string `json:"uuid"`
 	// Display name.
 	Name string `json:"name"`
-	// URL slug. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug. Null if not set.
+	Slug *string `json:"slug"`
 }
 
 // GetUuid returns ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb.Uuid, and is useful for accessing the field via an interface.
@@ -4381,7 +4383,7 @@ func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb) G
 }
 
 // GetSlug returns ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb.Slug, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb) GetSlug() string {
+func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb) GetSlug() *string {
 	return v.Slug
 }
 
@@ -4413,8 +4415,8 @@ type ShopProductQueryProductCatalogNodesCatalogNode struct {
 	Id string `json:"id"`
 	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// URL slug: `road-bikes`. Empty if not set.
-	Slug string `json:"slug"`
+	// URL slug: `road-bikes`. Null if not set.
+	Slug *string `json:"slug"`
 }
 
 // GetId returns ShopProductQueryProductCatalogNodesCatalogNode.Id, and is useful for accessing the field via an interface.
@@ -4424,13 +4426,13 @@ func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetId() string { return
 func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetName() string { return v.Name }
 
 // GetSlug returns ShopProductQueryProductCatalogNodesCatalogNode.Slug, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetSlug() string { return v.Slug }
+func (v *ShopProductQueryProductCatalogNodesCatalogNode) GetSlug() *string { return v.Slug }
 
 // ShopProductQueryProductChildrenProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopProductQueryProductChildrenProduct struct {
 	ShopCard `json:"-"`
 	// The parent of this child. Null for other products.
@@ -4459,7 +4461,7 @@ func (v *ShopProductQueryProductChildrenProduct) GetUuid() string { return v.Sho
 func (v *ShopProductQueryProductChildrenProduct) GetSku() string { return v.ShopCard.Sku }
 
 // GetSlug returns ShopProductQueryProductChildrenProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductChildrenProduct) GetSlug() string { return v.ShopCard.Slug }
+func (v *ShopProductQueryProductChildrenProduct) GetSlug() *string { return v.ShopCard.Slug }
 
 // GetName returns ShopProductQueryProductChildrenProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductChildrenProduct) GetName() string { return v.ShopCard.Name }
@@ -4524,7 +4526,7 @@ type __premarshalShopProductQueryProductChildrenProduct struct {
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -4621,7 +4623,7 @@ func (v *ShopProductQueryProductChildrenProductChildVariationsVariationOption) G
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopProductQueryProductChildrenProductParentProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -4663,8 +4665,8 @@ type ShopProductQueryProductFilesProductFileFile struct {
 	Id string `json:"id"`
 	// File name: `racer02_black_large.gif`.
 	FileName string `json:"fileName"`
-	// Media type: `image/gif`. Empty if unknown.
-	MimeType string `json:"mimeType"`
+	// Media type: `image/gif`. Null if unknown.
+	MimeType *string `json:"mimeType"`
 	// Download URL.
 	Href string `json:"href"`
 }
@@ -4676,7 +4678,7 @@ func (v *ShopProductQueryProductFilesProductFileFile) GetId() string { return v.
 func (v *ShopProductQueryProductFilesProductFileFile) GetFileName() string { return v.FileName }
 
 // GetMimeType returns ShopProductQueryProductFilesProductFileFile.MimeType, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProductFilesProductFileFile) GetMimeType() string { return v.MimeType }
+func (v *ShopProductQueryProductFilesProductFileFile) GetMimeType() *string { return v.MimeType }
 
 // GetHref returns ShopProductQueryProductFilesProductFileFile.Href, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProductFilesProductFileFile) GetHref() string { return v.Href }
@@ -5392,7 +5394,7 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdge) GetNode() Sho
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct struct {
 	ShopCard `json:"-"`
 }
@@ -5413,7 +5415,7 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) Ge
 }
 
 // GetSlug returns ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) GetSlug() string {
+func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) GetSlug() *string {
 	return v.ShopCard.Slug
 }
 
@@ -5484,7 +5486,7 @@ type __premarshalShopSearchQueryProductsProductConnectionEdgesProductEdgeNodePro
 
 	Sku string `json:"sku"`
 
-	Slug string `json:"slug"`
+	Slug *string `json:"slug"`
 
 	Name string `json:"name"`
 
@@ -5754,7 +5756,7 @@ func (v *ShopStockQueryStock) GetProduct() *ShopStockQueryStockProduct { return 
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopStockQueryStockProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -5879,7 +5881,7 @@ func (v *ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStock) GetProduct
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStockProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -5944,14 +5946,14 @@ func (v *ShopSuggestQueryProductsProductConnection) GetNodes() []ShopSuggestQuer
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopSuggestQueryProductsProductConnectionNodesProduct struct {
 	// Global id.
 	Id string `json:"id"`
 	// Display name, in `language`.
 	Name string `json:"name"`
-	// URL slug: `road-550-w-yellow-38`.
-	Slug string `json:"slug"`
+	// URL slug: `road-550-w-yellow-38`. Null if not set.
+	Slug *string `json:"slug"`
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
 	// price modifiers. Null if no price book has a price in this currency.
 	Price *ShopSuggestQueryProductsProductConnectionNodesProductPrice `json:"price"`
@@ -5964,7 +5966,7 @@ func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetId() string {
 func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetName() string { return v.Name }
 
 // GetSlug returns ShopSuggestQueryProductsProductConnectionNodesProduct.Slug, and is useful for accessing the field via an interface.
-func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetSlug() string { return v.Slug }
+func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetSlug() *string { return v.Slug }
 
 // GetPrice returns ShopSuggestQueryProductsProductConnectionNodesProduct.Price, and is useful for accessing the field via an interface.
 func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetPrice() *ShopSuggestQueryProductsProductConnectionNodesProductPrice {
@@ -6613,7 +6615,7 @@ func (v *ShopThingQueryNodePricebook) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopThingQueryNodeProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6647,7 +6649,7 @@ func (v *ShopThingQueryNodeProduct) GetParent() *ShopThingQueryNodeProductParent
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopThingQueryNodeProductParentProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -6723,7 +6725,7 @@ func (v *ShopThingQueryNodeStock) GetProduct() *ShopThingQueryNodeStockProduct {
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopThingQueryNodeStockProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -6834,7 +6836,7 @@ func (v *ShopThingQueryResponse) __premarshalJSON() (*__premarshalShopThingQuery
 // The GraphQL type's documentation follows.
 //
 // A product that is for sale. A parent product has variants: each is a child product with its own SKU,
-// stock and price. Text fields are empty strings if not set.
+// stock and price.
 type ShopTranslationsQueryProduct struct {
 	// Global id.
 	Id string `json:"id"`
@@ -6871,8 +6873,8 @@ type ShopTranslationsQueryProductTranslationsProductTranslation struct {
 	Language string `json:"language"`
 	// Display name. The base text if it is not translated.
 	Name string `json:"name"`
-	// Display text. The base text if it is not translated.
-	Description string `json:"description"`
+	// Display text. The base text if it is not translated, and null if that is not set either.
+	Description *string `json:"description"`
 }
 
 // GetLanguage returns ShopTranslationsQueryProductTranslationsProductTranslation.Language, and is useful for accessing the field via an interface.
@@ -6884,7 +6886,7 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetLanguage
 func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetName() string { return v.Name }
 
 // GetDescription returns ShopTranslationsQueryProductTranslationsProductTranslation.Description, and is useful for accessing the field via an interface.
-func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescription() string {
+func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescription() *string {
 	return v.Description
 }
 

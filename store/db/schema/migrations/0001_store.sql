@@ -252,6 +252,7 @@ CREATE TABLE release_sale (
 
 -- published_at is when this version of the node was first published in its catalog, in microseconds; 0 is with its
 -- release. texts are those in other languages, JSON by language; empty for none. position is NULL for none, main_image_id is empty.
+-- attributes are values of attributes of one's own, JSON by key; empty for none.
 CREATE TABLE release_node (
     release_id      BIGINT NOT NULL,
     ordinal         BIGINT NOT NULL,
@@ -267,6 +268,7 @@ CREATE TABLE release_node (
     texts           TEXT NOT NULL DEFAULT '',
     position        BIGINT,
     main_image_id   TEXT COLLATE "C" NOT NULL DEFAULT '',
+    attributes      TEXT NOT NULL DEFAULT '',
     created_at      BIGINT NOT NULL,
     updated_at      BIGINT NOT NULL,
     published_at    BIGINT NOT NULL DEFAULT 0,
