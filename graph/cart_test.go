@@ -20,7 +20,7 @@ import (
 const preview = `query($lines: [CartLineInput!]!, $codes: [String!]) { cartPreview(lines: $lines, codes: $codes) {
 	lines { quantity product { sku } unitPrice { amount } price { amount } total { amount } problem { reason message } }
 	subtotal { amount } discounts { promotion { name } code applications amount { amount } lines { index amount { amount } } } total { formatted }
-	includesTax codesRefused { code reasons { reason } } codesUnused nextPromotion { promotion { name minCartValue { amount } } missing { amount } } } }`
+	includesTax codesRefused { code reasons { reason argument } } codesUnused nextPromotion { promotion { name minCartValue { amount } } missing { amount } } } }`
 
 // cartPromotion is a line of an import.
 func cartPromotion(id, kind, schema, members string) string {
@@ -83,10 +83,11 @@ func TestCartPreview(t *testing.T) {
 				`{"lines":[` + fmt.Sprintf(anvil, "259700") + `],"subtotal":{"amount":"299700"},"discounts":[
 				{"promotion":{"name":"c-code"},"code":"TEN","applications":1,"amount":{"amount":"20000"},"lines":[{"index":0,"amount":{"amount":"20000"}}]},
 				{"promotion":{"name":"d-items"},"code":"TWICE","applications":2,"amount":{"amount":"20000"},"lines":[{"index":0,"amount":{"amount":"20000"}}]}],
-				"total":{"formatted":"$2,597.00"},"includesTax":false,"codesRefused":[{"code":"nope","reasons":[{"reason":"UNKNOWN"}]}],"codesUnused":["OUTLET"],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
+				"total":{"formatted":"$2,597.00"},"includesTax":false,"codesRefused":[{"code":"nope","reasons":[{"reason":"UNKNOWN","argument":"CODE"}]},
+				{"code":"OUTLET","reasons":[{"reason":"OTHER_CATALOG","argument":"CODE"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
 			{"another user's code", nil, with(anvils, "MINE"),
 				`{"lines":[` + fmt.Sprintf(anvil, "299700") + `],"subtotal":{"amount":"299700"},"discounts":[],
-				"total":{"formatted":"$2,997.00"},"includesTax":false,"codesRefused":[{"code":"MINE","reasons":[{"reason":"WRONG_USER"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
+				"total":{"formatted":"$2,997.00"},"includesTax":false,"codesRefused":[{"code":"MINE","reasons":[{"reason":"WRONG_USER","argument":"CODE"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
 			{"one's own code, the best of a promotion", &auth.Principal{ClientID: "tester", Grant: "shopper", Scopes: []string{"catalog:read"}, AccountID: "acme"}, with(anvils, "TWICE", "MINE"),
 				`{"lines":[` + fmt.Sprintf(anvil, "269700") + `],"subtotal":{"amount":"299700"},"discounts":[
 				{"promotion":{"name":"d-items"},"code":"MINE","applications":3,"amount":{"amount":"30000"},"lines":[{"index":0,"amount":{"amount":"30000"}}]}],
@@ -122,7 +123,7 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 		{`code: "TWICE", cartValue: {amount: "999", currency: "USD"}`, `{"valid":true,"unitsApplied":1,"amount":null}`},
 		{`code: "TWICE", lines: [{productId: "anvil", quantity: 3}]`, `{"valid":true,"unitsApplied":2,"amount":{"formatted":"$200.00"}}`},
 		{`code: "TWICE", lines: [{productId: "brush", quantity: 3}]`, `{"valid":false,"unitsApplied":0,"amount":null}`},
-		{`code: "OUTLET", lines: [{productId: "anvil"}]`, `{"valid":true,"unitsApplied":1,"amount":{"formatted":"$0.00"}}`},
+		{`code: "OUTLET", lines: [{productId: "anvil"}]`, `{"valid":false,"unitsApplied":0,"amount":null}`},
 		{`code: "MINE", user: "bob", lines: [{productId: "anvil"}]`, `{"valid":true,"unitsApplied":1,"amount":{"formatted":"$100.00"}}`},
 		{`code: "none", lines: [{productId: "anvil"}]`, `{"valid":false,"unitsApplied":0,"amount":null}`},
 	} {
@@ -135,7 +136,10 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 	for arguments, want := range map[string]string{
 		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "USD"}, units: 0`: `{"argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."},
 			{"argument":"CART_VALUE","message":"cartValue must be at least $20,000.00, got $3.00."}`,
-		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to, because the code counts per item."},
+		`code: "OUTLET", lines: [{productId: "anvil"}]`:            `{"argument":"CODE","message":"code cannot be used in this catalog: its promotion is limited to other catalogs."}`,
+		`code: "MINE", user: "bob", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to."}`,
+		`code: "MINE", lines: [{productId: "anvil"}]`:              `{"argument":"USER","message":"user may not use this code: it is limited to other users."}`,
+		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to."},
 			{"argument":"LINES","message":"lines must cost together at least $20,000.00, got $5.00."}`,
 		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "EUR"}`: `{"argument":"CART_VALUE","message":"cartValue must be in a currency with a minimum cart value, got EUR."}`,
 	} {

@@ -939,7 +939,7 @@ type Query {
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
-  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may be worth nothing: see ` + "`" + `amount` + "`" + `. Needs the scope ` + "`" + `checkout:write` + "`" + `."
+  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may take nothing off, if other promotions take off more: see ` + "`" + `amount` + "`" + `. Needs the scope ` + "`" + `checkout:write` + "`" + `."
   promotionCodeCheck(
     "Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     code: String!
@@ -4021,23 +4021,23 @@ type PromotionCodeCheck {
 type PromotionCodeRefusal {
   "Machine-readable reason."
   reason: PromotionCodeReason!
-  "The argument that it is about. The message names it."
+  "The argument that it is about."
   argument: PromotionCodeArgument!
   "Explanation for people."
   message: String!
 }
 
-"An argument of ` + "`" + `promotionCodeCheck` + "`" + `."
+"An argument of ` + "`" + `promotionCodeCheck` + "`" + ` or ` + "`" + `cartPreview` + "`" + `, or a member of the input of ` + "`" + `promotionCodeRedeem` + "`" + `."
 enum PromotionCodeArgument {
-  "The code."
+  "The code: ` + "`" + `code` + "`" + `, in ` + "`" + `cartPreview` + "`" + ` one of ` + "`" + `codes` + "`" + `, also if it is for other users than the token's."
   CODE
-  "The user."
+  "The user: ` + "`" + `user` + "`" + `."
   USER
-  "The number of items."
+  "The number of items: ` + "`" + `units` + "`" + `."
   UNITS
-  "The cart total, or its currency."
+  "The cart total, or its currency: ` + "`" + `cartValue` + "`" + `."
   CART_VALUE
-  "The lines of the cart: what they cost, their currency or their items. In ` + "`" + `cartPreview` + "`" + ` too."
+  "The lines of the cart, what they cost, their currency or their items: ` + "`" + `lines` + "`" + `."
   LINES
 }
 
@@ -4055,7 +4055,9 @@ enum PromotionCodeReason {
   USED_UP
   "It is for other users."
   WRONG_USER
-  "It counts per item, and the cart has no item that it applies to."
+  "Its promotion is for other catalogs than that of ` + "`" + `lines` + "`" + `."
+  OTHER_CATALOG
+  "` + "`" + `lines` + "`" + ` have no item that it applies to. Without ` + "`" + `lines` + "`" + `: it counts per item, and ` + "`" + `units` + "`" + ` is 0."
   NO_UNITS
   "It counts per item, which is not possible for an automatic promotion."
   PER_ITEM_AUTOMATIC
@@ -4092,8 +4094,7 @@ type CartPreview {
   "The codes that cannot be used for this cart, with every reason."
   codesRefused: [CartCodeRefusal!]!
   """
-  Valid codes that take nothing off this cart: it has no item for them, they are for another catalog,
-  or other promotions take off more.
+  Valid codes that take nothing off this cart: it has too few items for them, or other promotions take off more.
   """
   codesUnused: [String!]!
   "The automatic promotion with the lowest minimum cart value above the subtotal. Null if there is none."
@@ -4290,7 +4291,9 @@ type PromotionCodeRedeemPayload {
   usage: PromotionCodeUsage
   "Units that the code applies to: 1 for a PER_CART code."
   unitsApplied: Int!
-  "Every reason why it cannot be redeemed, or what to correct. Empty on success."
+  "Every reason why the code cannot be redeemed, each also in ` + "`" + `userErrors` + "`" + `. Empty on success, and if other members of the input are invalid."
+  reasons: [PromotionCodeRefusal!]!
+  "What to correct: the ` + "`" + `reasons` + "`" + `, or invalid members of the input. Empty on success."
   userErrors: [UserError!]!
 }
 
@@ -8611,6 +8614,8 @@ func (ec *executionContext) childFields_PromotionCodeRedeemPayload(ctx context.C
 		return ec.fieldContext_PromotionCodeRedeemPayload_usage(ctx, field)
 	case "unitsApplied":
 		return ec.fieldContext_PromotionCodeRedeemPayload_unitsApplied(ctx, field)
+	case "reasons":
+		return ec.fieldContext_PromotionCodeRedeemPayload_reasons(ctx, field)
 	case "userErrors":
 		return ec.fieldContext_PromotionCodeRedeemPayload_userErrors(ctx, field)
 	}
@@ -32729,6 +32734,38 @@ func (ec *executionContext) _PromotionCodeRedeemPayload_unitsApplied(ctx context
 }
 func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_unitsApplied(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCodeRedeemPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeRedeemPayload_reasons(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRedeemPayload_reasons(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reasons, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_reasons(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeRedeemPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeRefusal(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionCodeRedeemPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
@@ -59703,6 +59740,11 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "reasons":
+			out.Values[i] = ec._PromotionCodeRedeemPayload_reasons(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "userErrors":
 			out.Values[i] = ec._PromotionCodeRedeemPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -68169,22 +68211,24 @@ var (
 		"DISABLED":             code.CodeDisabled,
 		"USED_UP":              code.CodeUsedUp,
 		"WRONG_USER":           code.CodeWrongUser,
+		"OTHER_CATALOG":        code.CodeOtherCatalog,
 		"NO_UNITS":             code.CodeNoUnits,
 		"PER_ITEM_AUTOMATIC":   code.CodeNotPerItem,
 		"BELOW_MIN_CART_VALUE": code.CodeCartTooLow,
 		"OTHER_CURRENCY":       code.CodeNotCurrency,
 	}
 	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[code.CodeReason]string{
-		code.CodeUnknown:     "UNKNOWN",
-		code.CodeExpired:     "EXPIRED",
-		code.CodeNotStarted:  "NOT_STARTED",
-		code.CodeDisabled:    "DISABLED",
-		code.CodeUsedUp:      "USED_UP",
-		code.CodeWrongUser:   "WRONG_USER",
-		code.CodeNoUnits:     "NO_UNITS",
-		code.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
-		code.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
-		code.CodeNotCurrency: "OTHER_CURRENCY",
+		code.CodeUnknown:      "UNKNOWN",
+		code.CodeExpired:      "EXPIRED",
+		code.CodeNotStarted:   "NOT_STARTED",
+		code.CodeDisabled:     "DISABLED",
+		code.CodeUsedUp:       "USED_UP",
+		code.CodeWrongUser:    "WRONG_USER",
+		code.CodeOtherCatalog: "OTHER_CATALOG",
+		code.CodeNoUnits:      "NO_UNITS",
+		code.CodeNotPerItem:   "PER_ITEM_AUTOMATIC",
+		code.CodeCartTooLow:   "BELOW_MIN_CART_VALUE",
+		code.CodeNotCurrency:  "OTHER_CURRENCY",
 	}
 )
 
@@ -68211,6 +68255,32 @@ func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpr
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []*code.CodeRefusal) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v *code.CodeRefusal) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeRefusal(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeReleaseInput(ctx context.Context, v any) (PromotionCodeReleaseInput, error) {

@@ -394,7 +394,9 @@ type PromotionCodeRedeemPayload struct {
 	Usage *model.PromotionCodeUsage `json:"usage,omitempty"`
 	// Units that the code applies to: 1 for a PER_CART code.
 	UnitsApplied int `json:"unitsApplied"`
-	// Every reason why it cannot be redeemed, or what to correct. Empty on success.
+	// Every reason why the code cannot be redeemed, each also in `userErrors`. Empty on success, and if other members of the input are invalid.
+	Reasons []*code.CodeRefusal `json:"reasons"`
+	// What to correct: the `reasons`, or invalid members of the input. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 

@@ -49,7 +49,7 @@ type LineInput struct {
 type Input struct {
 	Lines []LineInput
 	Codes []string
-	User  string // who would use the codes; empty if unknown
+	User  string // who would use the codes, by the token; empty if unknown
 	Stock bool   // lines that the stock does not allow have a Problem
 }
 
@@ -117,7 +117,7 @@ type Preview struct {
 	Total        *store.Money
 	IncludesTax  *bool // nil if only some lines include tax, or none has a price
 	CodesRefused []RefusedCode
-	CodesUnused  []string       // accepted, but they take nothing off
+	CodesUnused  []string       // accepted, but they take nothing off beside the other promotions
 	Next         *NextPromotion // nil for none
 }
 
@@ -149,12 +149,12 @@ func (s *Service) Preview(ctx context.Context, v *release.View, in Input) (*Prev
 		} else if c != nil {
 			applied[c.ID] = true
 		}
-		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
+		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User, OfToken: true})
 		if err != nil {
 			return nil, err
 		}
 		if check.Valid() {
-			offers = append(offers, p.offer(v, check)...)
+			offers = append(offers, offerOf(check))
 			p.CodesUnused = append(p.CodesUnused, check.Code.Code)
 		} else {
 			p.CodesRefused = append(p.CodesRefused, RefusedCode{text, check.Refusals})
@@ -203,7 +203,7 @@ func (s *Service) CheckCode(ctx context.Context, v *release.View, use redeem.Cod
 		return nil, err
 	}
 	off, applications := int64(0), 0
-	offers = append(offers, p.offer(v, check)...)
+	offers = append(offers, offerOf(check))
 	discounts, err := p.cart.Apply(offers)
 	if err != nil {
 		return nil, err
@@ -335,7 +335,7 @@ func (s *Service) offers(ctx context.Context, v *release.View) (offers []discoun
 
 // check checks a code for the cart.
 func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) (*redeem.CodeCheck, error) {
-	use.OfLines, use.CartValue = true, &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
+	use.CatalogID, use.CartValue = v.Release.CatalogID, &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
 	if found.Promotion != nil {
 		units, err := p.cart.Units(found.Promotion)
 		if err != nil {
@@ -346,16 +346,13 @@ func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.C
 	return found.Check(use, v.Now(), func(a store.CurrencyAmount) *store.Money { return v.Money(a.Minor) }), nil
 }
 
-// offer returns the offer of an accepted code; none if its promotion is not for the view's catalog.
-func (p *pricedCart) offer(v *release.View, check *redeem.CodeCheck) []discount.Offer {
-	if !check.Promotion.InCatalog(v.Release.CatalogID) {
-		return nil
-	}
+// offerOf returns the offer of an accepted code.
+func offerOf(check *redeem.CodeCheck) discount.Offer {
 	o := discount.Offer{Promotion: check.Promotion, Code: check.Code.Code}
 	if check.Code.ConsumeUnit == code.PerItem {
 		o.Limit = check.Code.RemainingUses()
 	}
-	return []discount.Offer{o}
+	return o
 }
 
 // apply sets the discounts and what depends on them.

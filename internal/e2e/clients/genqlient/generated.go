@@ -449,19 +449,19 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldRelevance,
 }
 
-// An argument of `promotionCodeCheck`.
+// An argument of `promotionCodeCheck` or `cartPreview`, or a member of the input of `promotionCodeRedeem`.
 type PromotionCodeArgument string
 
 const (
-	// The code.
+	// The code: `code`, in `cartPreview` one of `codes`, also if it is for other users than the token's.
 	PromotionCodeArgumentCode PromotionCodeArgument = "CODE"
-	// The user.
+	// The user: `user`.
 	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
-	// The number of items.
+	// The number of items: `units`.
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
-	// The cart total, or its currency.
+	// The cart total, or its currency: `cartValue`.
 	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
-	// The lines of the cart: what they cost, their currency or their items. In `cartPreview` too.
+	// The lines of the cart, what they cost, their currency or their items: `lines`.
 	PromotionCodeArgumentLines PromotionCodeArgument = "LINES"
 )
 
@@ -489,7 +489,9 @@ const (
 	PromotionCodeReasonUsedUp PromotionCodeReason = "USED_UP"
 	// It is for other users.
 	PromotionCodeReasonWrongUser PromotionCodeReason = "WRONG_USER"
-	// It counts per item, and the cart has no item that it applies to.
+	// Its promotion is for other catalogs than that of `lines`.
+	PromotionCodeReasonOtherCatalog PromotionCodeReason = "OTHER_CATALOG"
+	// `lines` have no item that it applies to. Without `lines`: it counts per item, and `units` is 0.
 	PromotionCodeReasonNoUnits PromotionCodeReason = "NO_UNITS"
 	// It counts per item, which is not possible for an automatic promotion.
 	PromotionCodeReasonPerItemAutomatic PromotionCodeReason = "PER_ITEM_AUTOMATIC"
@@ -506,6 +508,7 @@ var AllPromotionCodeReason = []PromotionCodeReason{
 	PromotionCodeReasonDisabled,
 	PromotionCodeReasonUsedUp,
 	PromotionCodeReasonWrongUser,
+	PromotionCodeReasonOtherCatalog,
 	PromotionCodeReasonNoUnits,
 	PromotionCodeReasonPerItemAutomatic,
 	PromotionCodeReasonBelowMinCartValue,
@@ -3119,7 +3122,7 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 	// Machine-readable reason.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument that it is about. The message names it.
+	// The argument that it is about.
 	Argument PromotionCodeArgument `json:"argument"`
 	// Explanation for people.
 	Message string `json:"message"`
@@ -3142,7 +3145,7 @@ func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetMessage(
 
 // ShopCodeQueryResponse is returned by ShopCodeQuery on success.
 type ShopCodeQueryResponse struct {
-	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may be worth nothing: see `amount`. Needs the scope `checkout:write`.
+	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may take nothing off, if other promotions take off more: see `amount`. Needs the scope `checkout:write`.
 	PromotionCodeCheck *ShopCodeQueryPromotionCodeCheck `json:"promotionCodeCheck"`
 }
 
