@@ -84,11 +84,11 @@ var detailsOfEachType = []struct{ name, details, schema string }{
 		`{"currencies":[{"currency":"USD","percentage":5}],"percent":12.50}`},
 	{"ITEM_FIXED_DISCOUNT", `{"itemFixedDiscount":{"amounts":[{"amount":"1","currency":"USD"}],"skus":null}}`, `{"currencies":[{"currency":"USD","amount":1}]}`},
 	{"ITEM_PERCENT_DISCOUNT", `{"itemPercentDiscount":{"percent":"5","percentByCurrency":[],"skus":[]}}`, `{"currencies":[],"percent":5,"targets":[]}`},
-	{"X_FOR_Y", `{"xForY":{"x":3,"y":2,"skus":["A","B"]}}`, `{"x":3,"y":2,"targets":["A","B"]}`},
+	{"X_FOR_Y", `{"xForY":{"x":3,"y":2,"skus":["A","B"],"currencies":["USD","EUR"]}}`, `{"currencies":[{"currency":"USD"},{"currency":"EUR"}],"x":3,"y":2,"targets":["A","B"]}`},
 	{"X_FOR_AMOUNT", `{"xForAmount":{"x":3,"amounts":[{"amount":"1","currency":"USD"}],"skus":["A"]}}`, `{"currencies":[{"currency":"USD","amount":1}],"x":3,"targets":["A"]}`},
 	{"BUNDLE_FIXED_DISCOUNT", `{"bundleFixedDiscount":{"amounts":[{"amount":"1","currency":"USD"}],"requirements":[{"skus":["A"],"quantity":2},{"skus":null,"quantity":1}]}}`,
 		`{"currencies":[{"currency":"USD","amount":1}],"requirements":[{"targets":["A"],"quantity":2},{"quantity":1}]}`},
-	{"BUNDLE_GIFT", `{"bundleGift":{"gifts":["G"],"requirements":[{"skus":["A"],"quantity":1}]}}`, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`},
+	{"BUNDLE_GIFT", `{"bundleGift":{"gifts":["G"],"requirements":[{"skus":["A"],"quantity":1}],"currencies":[]}}`, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`},
 }
 
 // readDetails selects all members of details.
@@ -97,10 +97,10 @@ const readDetails = `details { __typename
 	... on PromotionPercentDiscount { percent percentByCurrency { currency percent } }
 	... on PromotionItemFixedDiscount { amounts { amount currency } skus }
 	... on PromotionItemPercentDiscount { percent percentByCurrency { currency percent } skus }
-	... on PromotionXForY { x y skus }
+	... on PromotionXForY { x y skus currencies }
 	... on PromotionXForAmount { x amounts { amount currency } skus }
 	... on PromotionBundleFixedDiscount { amounts { amount currency } requirements { skus quantity } }
-	... on PromotionBundleGift { gifts requirements { skus quantity } } }`
+	... on PromotionBundleGift { gifts requirements { skus quantity } currencies } }`
 
 // asInput returns details that were read as an input has them.
 func asInput(details map[string]any) map[string]any {
@@ -183,7 +183,7 @@ func TestErrorsOfPromotionDetails(t *testing.T) {
 			"no percentage":         {`details: {percentDiscount: {}}`, []string{"UNPROCESSABLE details.percentDiscount.percent"}},
 			"too high":              {`details: {percentDiscount: {percent: "101", percentByCurrency: [{currency: "USD", percent: "0"}]}}`, []string{"UNPROCESSABLE details.percentDiscount.percentByCurrency.0.percent", "UNPROCESSABLE details.percentDiscount.percent"}},
 			"no number":             {`details: {itemPercentDiscount: {percent: "1e1", percentByCurrency: [{currency: "USD", percent: ""}, {currency: "EUR", percent: " 5"}]}}`, []string{"INVALID details.itemPercentDiscount.percent", "INVALID details.itemPercentDiscount.percentByCurrency.0.percent", "INVALID details.itemPercentDiscount.percentByCurrency.1.percent"}},
-			"groups":                {`details: {xForY: {x: 2, y: 2, skus: []}}`, []string{"UNPROCESSABLE details.xForY.skus", "UNPROCESSABLE details.xForY.x"}},
+			"groups":                {`details: {xForY: {x: 2, y: 2, skus: [], currencies: ["USD", "usd", "USD"]}}`, []string{"INVALID details.xForY.currencies.1", "UNPROCESSABLE details.xForY.currencies.2", "UNPROCESSABLE details.xForY.skus", "UNPROCESSABLE details.xForY.x"}},
 			"no group":              {`details: {xForAmount: {x: 0, amounts: [{amount: "1", currency: "USD"}], skus: ["A"]}}`, []string{"UNPROCESSABLE details.xForAmount.x"}},
 			"parts":                 {`details: {bundleFixedDiscount: {amounts: [{amount: "1", currency: "USD"}], requirements: [{skus: [], quantity: 0}]}}`, []string{"UNPROCESSABLE details.bundleFixedDiscount.requirements.0.skus", "UNPROCESSABLE details.bundleFixedDiscount.requirements.0.quantity"}},
 			"too many parts":        {`details: {bundleGift: {gifts: [], requirements: [` + many + `]}}`, []string{"UNPROCESSABLE details.bundleGift.requirements", "UNPROCESSABLE details.bundleGift.gifts"}},
@@ -230,7 +230,7 @@ func TestDetailsOfOtherSchemas(t *testing.T) {
 			{name: "groups of a bundle", query: `mutation { promotionCreate(input: {id: "groups", name: "G", start: "2024-01-01", end: "2030-01-01",
 				restDetails: {promotion_type: "bundle_gift", schema: {gifts: ["ANVIL"], targets: [["ANVIL"]], quantities: [2], percent: 5, conditions: {and: []}}, target_catalogs: ["main"]}}) {
 				promotion { ` + readDetails + ` restDetails targetCatalogUuids } userErrors { message } } }`,
-				data: `{"promotionCreate":{"promotion":{"details":{"__typename":"PromotionBundleGift","gifts":["ANVIL"],"requirements":[{"skus":["ANVIL"],"quantity":2}]},
+				data: `{"promotionCreate":{"promotion":{"details":{"__typename":"PromotionBundleGift","gifts":["ANVIL"],"requirements":[{"skus":["ANVIL"],"quantity":2}],"currencies":[]},
 					"restDetails":{"promotion_type":"bundle_gift","schema":{"conditions":{"and":[]},"gifts":["ANVIL"],"percent":5,"quantities":[2],"targets":[["ANVIL"]],"target_catalogs":["main"]}},"targetCatalogUuids":["main"]},"userErrors":[]}}`},
 			{name: "another type, with the catalogs and conditions of before", query: `mutation { promotionUpdate(input: {id: "groups", details: {percentDiscount: {percent: "5"}}}) {
 				promotion { promotionType ` + readDetails + ` restDetails } userErrors { message } } }`,

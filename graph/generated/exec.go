@@ -3427,6 +3427,8 @@ type PromotionXForY {
   y: Int!
   "SKUs of the items. Null only if an old version of the service wrote none."
   skus: [String!]
+  "Currencies that it is limited to, ISO 4217. Empty means all."
+  currencies: [String!]!
 }
 
 "X items for an amount."
@@ -3453,6 +3455,8 @@ type PromotionBundleGift {
   gifts: [String!]!
   "The parts of the bundle."
   requirements: [PromotionRequirement!]!
+  "Currencies that it is limited to, ISO 4217. Empty means all."
+  currencies: [String!]!
 }
 
 "A percentage in a currency."
@@ -3523,6 +3527,8 @@ input PromotionXForYInput {
   y: Int!
   "SKUs of the items, at least one."
   skus: [String!]!
+  "Currencies that it is limited to, ISO 4217, each once. Empty or null means all."
+  currencies: [String!]
 }
 
 "X items for an amount."
@@ -3549,6 +3555,8 @@ input PromotionBundleGiftInput {
   gifts: [String!]!
   "The parts of the bundle, 1 to 100."
   requirements: [PromotionRequirementInput!]!
+  "Currencies that it is limited to, ISO 4217, each once. Empty or null means all."
+  currencies: [String!]
 }
 
 "A part of a bundle that a promotion wants."
@@ -32066,6 +32074,29 @@ func (ec *executionContext) fieldContext_PromotionBundleGift_requirements(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionBundleGift_currencies(ctx context.Context, field graphql.CollectedField, obj *model.PromotionBundleGift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionBundleGift_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionBundleGift_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionBundleGift", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -35118,6 +35149,29 @@ func (ec *executionContext) _PromotionXForY_skus(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_PromotionXForY_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionXForY_currencies(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForY) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForY_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForY_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -45954,7 +46008,7 @@ func (ec *executionContext) unmarshalInputPromotionBundleGiftInput(ctx context.C
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"gifts", "requirements"}
+	fieldsInOrder := [...]string{"gifts", "requirements", "currencies"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45975,6 +46029,13 @@ func (ec *executionContext) unmarshalInputPromotionBundleGiftInput(ctx context.C
 				return it, err
 			}
 			it.Requirements = data
+		case "currencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currencies = data
 		}
 	}
 	return it, nil
@@ -47268,7 +47329,7 @@ func (ec *executionContext) unmarshalInputPromotionXForYInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"x", "y", "skus"}
+	fieldsInOrder := [...]string{"x", "y", "skus", "currencies"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -47296,6 +47357,13 @@ func (ec *executionContext) unmarshalInputPromotionXForYInput(ctx context.Contex
 				return it, err
 			}
 			it.SKUs = data
+		case "currencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currencies = data
 		}
 	}
 	return it, nil
@@ -59346,6 +59414,11 @@ func (ec *executionContext) _PromotionBundleGift(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "currencies":
+			out.Values[i] = ec._PromotionBundleGift_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -61178,6 +61251,11 @@ func (ec *executionContext) _PromotionXForY(ctx context.Context, sel ast.Selecti
 		case "skus":
 			out.Values[i] = ec._PromotionXForY_skus(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "currencies":
+			out.Values[i] = ec._PromotionXForY_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:

@@ -5241,6 +5241,7 @@ var planPromotionBundleGift = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"gifts":        {Number: 1, NonNull: true},
 		"requirements": {Number: 2, NonNull: true},
+		"currencies":   {Number: 3, NonNull: true},
 	},
 }
 
@@ -5263,6 +5264,8 @@ func (x *planRun) fieldPromotionBundleGift(ctx context.Context, f *plan.Field, o
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
 	case 2: // requirements
 		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	case 3: // currencies
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Currencies)
 	}
 	return x.String("PromotionBundleGift")
 }
@@ -5974,9 +5977,10 @@ var planPromotionXForY = &plan.Object{
 	Name:      "PromotionXForY",
 	Satisfies: []string{"PromotionXForY", "PromotionDetails"},
 	Fields: map[string]*plan.FieldInfo{
-		"x":    {Number: 1, NonNull: true},
-		"y":    {Number: 2, NonNull: true},
-		"skus": {Number: 3},
+		"x":          {Number: 1, NonNull: true},
+		"y":          {Number: 2, NonNull: true},
+		"skus":       {Number: 3},
+		"currencies": {Number: 4, NonNull: true},
 	},
 }
 
@@ -6001,6 +6005,8 @@ func (x *planRun) fieldPromotionXForY(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNInt2int(ctx, f, obj.Y)
 	case 3: // skus
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	case 4: // currencies
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Currencies)
 	}
 	return x.String("PromotionXForY")
 }
