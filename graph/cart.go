@@ -44,8 +44,8 @@ func localLines(lines []*cart.LineInput) []cart.LineInput {
 	local := make([]cart.LineInput, len(lines))
 	for i, line := range lines {
 		local[i] = cart.LineInput{ProductID: store.LocalID(line.ProductID), Quantity: line.Quantity}
-		if line.Configuration != nil {
-			local[i].Configuration = localChoices(line.Configuration)
+		if line.Choices != nil {
+			local[i].Choices = localChoices(line.Choices)
 		}
 	}
 	return local

@@ -69,14 +69,14 @@ func TestCartPreview(t *testing.T) {
 			{"no lines", nil, graphtest.Variables{"lines": []any{}},
 				`{"lines":[],"subtotal":{"amount":"0"},"discounts":[],"total":{"formatted":"$0.00"},"includesTax":null,"codesRefused":[],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 500000) + `}`},
 			{"lines of all kinds", nil, graphtest.Variables{"lines": []any{line("brush", 4), line("UHJvZHVjdDphbnZpbA", 1), line("chalk", 1), line("nothing", 1), line("easel", 1),
-				graphtest.Variables{"productId": "anvil", "configuration": []any{}}, graphtest.Variables{"productId": "kit", "configuration": []any{}}}},
+				graphtest.Variables{"productId": "anvil", "choices": []any{}}, graphtest.Variables{"productId": "kit", "choices": []any{}}}},
 				`{"lines":[{"quantity":4,"product":{"sku":"BRUSH"},"unitPrice":{"amount":"500"},"price":{"amount":"2000"},"total":{"amount":"1500"},"problem":null},
 				{"quantity":1,"product":{"sku":"ANVIL"},"unitPrice":{"amount":"99900"},"price":{"amount":"99900"},"total":{"amount":"99900"},"problem":null},
 				{"quantity":1,"product":{"sku":"CHALK"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"NO_PRICE","message":"The product has no price in USD."}},
 				{"quantity":1,"product":null,"unitPrice":null,"price":null,"total":null,"problem":{"reason":"UNKNOWN_PRODUCT","message":"There is no such product in this catalog."}},
 				{"quantity":1,"product":{"sku":"EASEL"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"VARIANT_REQUIRED","message":"The product is sold as its variants. Put one of them into the cart."}},
-				{"quantity":1,"product":{"sku":"ANVIL"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CONFIGURATION","message":"The product is not a bundle. Leave out its configuration."}},
-				{"quantity":1,"product":{"sku":"KIT"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CONFIGURATION","message":"configuration must name 1 to 2 options of the component \"wood\", got 0."}}],
+				{"quantity":1,"product":{"sku":"ANVIL"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CHOICES","message":"The product is not a bundle. Leave out its choices."}},
+				{"quantity":1,"product":{"sku":"KIT"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CHOICES","message":"choices must name 1 to 2 options of the component \"wood\", got 0."}}],
 				"subtotal":{"amount":"101900"},"discounts":[{"promotion":{"name":"a-brushes"},"code":null,"applications":1,"amount":{"amount":"500"},"lines":[{"index":0,"amount":{"amount":"500"}}]}],
 				"total":{"formatted":"$1,014.00"},"includesTax":null,"codesRefused":[],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 398100) + `}`},
 			{"codes", nil, with(anvils, "TEN", "nope", "TWICE", "OUTLET", "TEN"),
@@ -158,8 +158,8 @@ func cartLimits(t *testing.T, s *graphtest.Service) {
 		{`lines: ` + many(101, `{productId: "anvil"}`), "lines must have at most 100 lines, got 101. Add up the quantities of lines that are alike."},
 		{`lines: [{productId: "anvil", quantity: 0}]`, "lines.0.quantity must be between 1 and 1000000, got 0. Leave out lines without units."},
 		{`lines: [], codes: ["1" "2" "3" "4" "5" "6" "7" "8" "9" "10" "11"]`, "codes must have at most 10 codes, got 11. Leave out those that were refused or unused before."},
-		{`lines: [{productId: "kit", configuration: [{component: "wood", options: ` + many(1001, `{id: "frame", quantity: 1}`) + `}]}]`,
-			"lines must choose at most 1000 options in all configurations, got 1001. Preview the bundles in several carts."},
+		{`lines: [{productId: "kit", choices: [{component: "wood", options: ` + many(1001, `{id: "frame", quantity: 1}`) + `}]}]`,
+			"lines must choose at most 1000 options in all lines, got 1001. Preview the bundles in several carts."},
 	} {
 		a := s.Post(t, `{ cartPreview(`+c.arguments+`) { total { amount } } }`, nil)
 		require.Len(t, a.Errors, 1, c.arguments)

@@ -59,7 +59,7 @@ func TestTypedMembers(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, typedShop())
 		runScenarios(t, s, []scenario{
-			{name: "a choice", query: `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 3}]}]) {
+			{name: "a choice", query: `{ productConfigured(id: "kit", choices: [{component: "wood", options: [{id: "frame", quantity: 3}]}]) {
 				bundleConfiguration { choices { component options { uuid quantity } } } } }`,
 				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
 			{name: "no bundle", query: `{ product(by: {id: "anvil"}) { bundleConfiguration { choices { component } } variantOptions { uuid } } }`,

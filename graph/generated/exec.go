@@ -256,7 +256,7 @@ type PromotionPreviewResolver interface {
 type QueryResolver interface {
 	Product(ctx context.Context, by model.ProductIdentifierInput) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, facets *string, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
-	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
+	ProductConfigured(ctx context.Context, id string, choices []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
@@ -673,7 +673,7 @@ type Query {
   always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
   has no price or if they differ in whether they include tax. Null for an unknown product.
   UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
-  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+  Example: ` + "`" + `productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
   {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
@@ -681,7 +681,7 @@ type Query {
     "Global id or ` + "`" + `uuid` + "`" + `."
     id: ID!
     "The choice for each component. A component that is not listed has nothing chosen."
-    selectedOptions: [BundleChoiceInput!]!
+    choices: [BundleChoiceInput!]!
   ): ConfiguredProduct
 
   """
@@ -2229,7 +2229,7 @@ type ProductComponent {
   options: [ComponentOption!]!
 }
 
-"A product that can be chosen for a component."
+"A product to choose for a component."
 type ComponentOption {
   "The product's own id."
   uuid: ID!
@@ -2239,7 +2239,7 @@ type ComponentOption {
   product: Product
 }
 
-"A choice of options for a bundle."
+"The choices for a bundle, made or by default."
 type BundleConfiguration {
   "The choice for each component, by key. Empty for other products."
   choices: [BundleChoice!]!
@@ -2250,11 +2250,11 @@ type BundleChoice {
   "The component's key: ` + "`" + `drink` + "`" + `."
   component: String!
   "The chosen options, by id."
-  options: [ChosenOption!]!
+  options: [BundleOption!]!
 }
 
-"A chosen option of a bundle."
-type ChosenOption {
+"A chosen option of a bundle, as in ` + "`" + `BundleOptionInput` + "`" + `."
+type BundleOption {
   "The product's own id, as in ` + "`" + `ComponentOption` + "`" + `."
   uuid: ID!
   "Units of it."
@@ -2289,7 +2289,7 @@ input BundleChoiceInput {
   options: [BundleOptionInput!]!
 }
 
-"A chosen option."
+"A chosen option of a bundle."
 input BundleOptionInput {
   "The option's product: global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
@@ -4084,7 +4084,7 @@ input CartLineInput {
   "Units, 1 to 1000000."
   quantity: Int! = 1
   "The choice for each component of a bundle, as in ` + "`" + `productConfigured` + "`" + `. At most 1000 options in all lines."
-  configuration: [BundleChoiceInput!]
+  choices: [BundleChoiceInput!]
 }
 
 "What a cart costs. Amounts are in the shopper's currency."
@@ -4113,7 +4113,7 @@ type CartPreview {
 type CartLine {
   "Global id of the product."
   productId: ID!
-  "The product, without the configuration. Null if the catalog does not have it."
+  "The product, without the choices. Null if the catalog does not have it."
   product: Product
   "Units."
   quantity: Int!
@@ -4139,12 +4139,12 @@ type CartLineProblem {
 enum CartLineProblemReason {
   "The catalog does not have the product."
   UNKNOWN_PRODUCT
-  "The product has no price in the shopper's currency. A bundle may need a configuration."
+  "The product has no price in the shopper's currency. A bundle may need ` + "`" + `choices` + "`" + `."
   NO_PRICE
   "The product is a parent, which is sold as its variants."
   VARIANT_REQUIRED
-  "The product is not a bundle, or its components do not allow the choice."
-  INVALID_CONFIGURATION
+  "The product is not a bundle, or its components do not allow the ` + "`" + `choices` + "`" + `."
+  INVALID_CHOICES
   """
   The product, or a chosen option of the bundle, has no available units. Only tokens with ` + "`" + `inventory:read` + "`" + ` get this reason
   and the next.
@@ -7272,6 +7272,16 @@ func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type BundleConfiguration", field.Name)
 }
 
+func (ec *executionContext) childFields_BundleOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_BundleOption_uuid(ctx, field)
+	case "quantity":
+		return ec.fieldContext_BundleOption_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BundleOption", field.Name)
+}
+
 func (ec *executionContext) childFields_CartCodeRefusal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -7860,16 +7870,6 @@ func (ec *executionContext) childFields_ChangeFeed(ctx context.Context, field gr
 		return ec.fieldContext_ChangeFeed_latestCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeFeed", field.Name)
-}
-
-func (ec *executionContext) childFields_ChosenOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "uuid":
-		return ec.fieldContext_ChosenOption_uuid(ctx, field)
-	case "quantity":
-		return ec.fieldContext_ChosenOption_quantity(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChosenOption", field.Name)
 }
 
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11985,14 +11985,14 @@ func (ec *executionContext) field_Query_productConfigured_args(ctx context.Conte
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "selectedOptions",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "choices",
 		func(ctx context.Context, v any) ([]*release.BundleChoice, error) {
 			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["selectedOptions"] = arg1
+	args["choices"] = arg1
 	return args, nil
 }
 
@@ -18769,7 +18769,7 @@ func (ec *executionContext) _BundleChoice_options(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
-			return ec.marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, selections, v)
+			return ec.marshalNBundleOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18782,7 +18782,7 @@ func (ec *executionContext) fieldContext_BundleChoice_options(_ context.Context,
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChosenOption(ctx, field)
+			return ec.childFields_BundleOption(ctx, field)
 		},
 	}
 	return fc, nil
@@ -18818,6 +18818,52 @@ func (ec *executionContext) fieldContext_BundleConfiguration_choices(_ context.C
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _BundleOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleOption_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleOption", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _BundleOption_quantity(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleOption_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _CartCodeRefusal_code(ctx context.Context, field graphql.CollectedField, obj *cart.RefusedCode) (ret graphql.Marshaler) {
@@ -23677,52 +23723,6 @@ func (ec *executionContext) _ChangeFeed_latestCursor(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ChangeFeed_latestCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ChangeFeed", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ChosenOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChosenOption_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChosenOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _ChosenOption_quantity(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChosenOption_quantity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Quantity, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChosenOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
@@ -35273,7 +35273,7 @@ func (ec *executionContext) _Query_productConfigured(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*release.BundleChoice))
+			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["choices"].([]*release.BundleChoice))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -42630,7 +42630,7 @@ func (ec *executionContext) unmarshalInputCartLineInput(ctx context.Context, obj
 		asMap["quantity"] = 1
 	}
 
-	fieldsInOrder := [...]string{"productId", "quantity", "configuration"}
+	fieldsInOrder := [...]string{"productId", "quantity", "choices"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42651,13 +42651,13 @@ func (ec *executionContext) unmarshalInputCartLineInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Quantity = data
-		case "configuration":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("configuration"))
+		case "choices":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("choices"))
 			data, err := ec.unmarshalOBundleChoiceInput2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Configuration = data
+			it.Choices = data
 		}
 	}
 	return it, nil
@@ -52505,6 +52505,49 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 	return out
 }
 
+var bundleOptionImplementors = []string{"BundleOption"}
+
+func (ec *executionContext) _BundleOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, bundleOptionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BundleOption")
+		case "uuid":
+			out.Values[i] = ec._BundleOption_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._BundleOption_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var cartCodeRefusalImplementors = []string{"CartCodeRefusal"}
 
 func (ec *executionContext) _CartCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *cart.RefusedCode) graphql.Marshaler {
@@ -55282,49 +55325,6 @@ func (ec *executionContext) _ChangeFeed(ctx context.Context, sel ast.SelectionSe
 			}
 		case "latestCursor":
 			out.Values[i] = ec._ChangeFeed_latestCursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var chosenOptionImplementors = []string{"ChosenOption"}
-
-func (ec *executionContext) _ChosenOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chosenOptionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ChosenOption")
-		case "uuid":
-			out.Values[i] = ec._ChosenOption_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "quantity":
-			out.Values[i] = ec._ChosenOption_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -66051,6 +66051,26 @@ func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚋreleas
 	return ec._BundleConfiguration(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
+	return ec._BundleOption(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBundleOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, v any) (release.BundleOption, error) {
 	res, err := ec.unmarshalInputBundleOptionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -66194,20 +66214,20 @@ func (ec *executionContext) marshalNCartLineProblemReason2porticoᚋstoreᚋcart
 
 var (
 	unmarshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[string]cart.ProblemReason{
-		"UNKNOWN_PRODUCT":       cart.UnknownProduct,
-		"NO_PRICE":              cart.NoPrice,
-		"VARIANT_REQUIRED":      cart.VariantRequired,
-		"INVALID_CONFIGURATION": cart.InvalidConfiguration,
-		"OUT_OF_STOCK":          cart.OutOfStock,
-		"INSUFFICIENT_STOCK":    cart.InsufficientStock,
+		"UNKNOWN_PRODUCT":    cart.UnknownProduct,
+		"NO_PRICE":           cart.NoPrice,
+		"VARIANT_REQUIRED":   cart.VariantRequired,
+		"INVALID_CHOICES":    cart.InvalidChoices,
+		"OUT_OF_STOCK":       cart.OutOfStock,
+		"INSUFFICIENT_STOCK": cart.InsufficientStock,
 	}
 	marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[cart.ProblemReason]string{
-		cart.UnknownProduct:       "UNKNOWN_PRODUCT",
-		cart.NoPrice:              "NO_PRICE",
-		cart.VariantRequired:      "VARIANT_REQUIRED",
-		cart.InvalidConfiguration: "INVALID_CONFIGURATION",
-		cart.OutOfStock:           "OUT_OF_STOCK",
-		cart.InsufficientStock:    "INSUFFICIENT_STOCK",
+		cart.UnknownProduct:    "UNKNOWN_PRODUCT",
+		cart.NoPrice:           "NO_PRICE",
+		cart.VariantRequired:   "VARIANT_REQUIRED",
+		cart.InvalidChoices:    "INVALID_CHOICES",
+		cart.OutOfStock:        "OUT_OF_STOCK",
+		cart.InsufficientStock: "INSUFFICIENT_STOCK",
 	}
 )
 
@@ -66830,26 +66850,6 @@ func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋg
 func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
 	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
-	return ec._ChosenOption(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v model.ComponentOption) graphql.Marshaler {

@@ -40,9 +40,9 @@ func NewService(d *db.DB, codes *redeem.Service) *Service {
 
 // LineInput is a line of a cart.
 type LineInput struct {
-	ProductID     string
-	Quantity      int
-	Configuration []release.BundleChoice // of a bundle; nil for none
+	ProductID string
+	Quantity  int
+	Choices   []release.BundleChoice // of a bundle; nil for none
 }
 
 // Input is a cart to price.
@@ -57,12 +57,12 @@ type Input struct {
 type ProblemReason string
 
 const (
-	UnknownProduct       ProblemReason = "unknown_product"
-	NoPrice              ProblemReason = "no_price" // in the shopper's currency
-	VariantRequired      ProblemReason = "variant_required"
-	InvalidConfiguration ProblemReason = "invalid_configuration"
-	OutOfStock           ProblemReason = "out_of_stock"
-	InsufficientStock    ProblemReason = "insufficient_stock"
+	UnknownProduct    ProblemReason = "unknown_product"
+	NoPrice           ProblemReason = "no_price" // in the shopper's currency
+	VariantRequired   ProblemReason = "variant_required"
+	InvalidChoices    ProblemReason = "invalid_choices"
+	OutOfStock        ProblemReason = "out_of_stock"
+	InsufficientStock ProblemReason = "insufficient_stock"
 )
 
 // Problem is why a line has no price.
@@ -74,7 +74,7 @@ type Problem struct {
 // Line is a line of a preview. Its amounts are nil if it has a Problem; it then counts for nothing.
 type Line struct {
 	ProductID string
-	Product   *release.Product // without the configuration; nil if unknown
+	Product   *release.Product // without the choices; nil if unknown
 	Quantity  int
 	UnitPrice *store.Money
 	Price     *store.Money // of all units
@@ -234,12 +234,12 @@ func (in Input) validate() error {
 		if line.Quantity < 1 || line.Quantity > MaxQuantity {
 			errs = append(errs, store.Unprocessablef([]string{"lines", strconv.Itoa(i), "quantity"}, "must be between 1 and %d, got %d. Leave out lines without units.", MaxQuantity, line.Quantity))
 		}
-		for _, choice := range line.Configuration {
+		for _, choice := range line.Choices {
 			options += len(choice.Options)
 		}
 	}
 	if options > maxOptions {
-		errs = append(errs, store.Unprocessablef([]string{"lines"}, "must choose at most %d options in all configurations, got %d. Preview the bundles in several carts.", maxOptions, options))
+		errs = append(errs, store.Unprocessablef([]string{"lines"}, "must choose at most %d options in all lines, got %d. Preview the bundles in several carts.", maxOptions, options))
 	}
 	if len(errs) > 0 {
 		return errs
@@ -260,7 +260,7 @@ func (s *Service) price(ctx context.Context, v *release.View, in Input) (*priced
 	lines := in.Lines
 	configurations := make([]release.Configuration, len(lines))
 	for i, line := range lines {
-		configurations[i] = release.Configuration{ProductID: line.ProductID, Choices: line.Configuration}
+		configurations[i] = release.Configuration{ProductID: line.ProductID, Choices: line.Choices}
 	}
 	products, err := v.ConfiguredProducts(ctx, configurations)
 	if err != nil {
@@ -313,13 +313,13 @@ func problemOf(p release.PricedProduct, currency string) *Problem {
 	case p.Product.BaseProduct():
 		return &Problem{VariantRequired, "The product is sold as its variants. Put one of them into the cart."}
 	case len(p.Product.Components()) == 0 && p.Err != nil:
-		return &Problem{InvalidConfiguration, "The product is not a bundle. Leave out its configuration."}
+		return &Problem{InvalidChoices, "The product is not a bundle. Leave out its choices."}
 	case p.Err != nil:
 		var sentences []string
 		for _, e := range store.AsErrors(p.Err) {
-			sentences = append(sentences, e.Sentence("configuration"))
+			sentences = append(sentences, e.Sentence("choices"))
 		}
-		return &Problem{InvalidConfiguration, strings.Join(sentences, " ")}
+		return &Problem{InvalidChoices, strings.Join(sentences, " ")}
 	}
 	return &Problem{NoPrice, "The product has no price in " + currency + "."}
 }
