@@ -91,7 +91,7 @@ func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*
 // checkCodeInCart checks a code for the lines of a cart.
 func (r *Resolver) checkCodeInCart(ctx context.Context, use redeem.CodeUse, lines []*cart.LineInput) (*redeem.CodeCheck, error) {
 	if use.CartValue != nil {
-		return nil, store.Unprocessablef([]string{"cart_value"}, "must be absent with lines, which have a value. Leave out one of the two.")
+		return nil, store.Invalidf([]string{"cart_value"}, "cannot be combined with lines; use one of them")
 	}
 	v, err := r.catalog(ctx, "Query.promotionCodeCheck(lines:)")
 	if err != nil {

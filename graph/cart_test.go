@@ -147,7 +147,8 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 		require.JSONEq(t, `{"promotionCodeCheck":{"reasons":[`+want+`]}}`, string(a.Data), arguments)
 	}
 	a := s.Post(t, `{ promotionCodeCheck(code: "TEN", lines: [], cartValue: {amount: "999", currency: "USD"}) { valid } }`, nil)
-	require.Equal(t, "cartValue must be absent with lines, which have a value. Leave out one of the two.", a.Errors[0].Message)
+	require.Equal(t, "cartValue cannot be combined with lines; use one of them.", a.Errors[0].Message)
+	require.Equal(t, []store.Code{store.Invalid}, a.Codes())
 	a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ promotionCodeCheck(code: "TEN", lines: []) { valid } }`, nil), graphtest.Client("checkout:write")))
 	require.Equal(t, forbidden, a.Codes())
 }
