@@ -66,6 +66,14 @@ func TestPromotions(t *testing.T) {
 					{"field":["input","details","bundleGift","requirements","1","skus"],"message":"details.bundleGift.requirements.1.skus names SKUs that no product has: NO, A, B, C, D and 1 more; import the products, or correct the SKUs."}],"userErrors":[]},
 				"dry":{"warnings":[{"field":["input","restDetails","schema","targets","1"],"message":"restDetails.schema.targets.1 names SKUs that no product has: anvil; import the products, or correct the SKUs."}],"userErrors":[]},
 				"known":{"warnings":[],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
+		{name: "currencies that ISO 4217 does not have", query: `mutation {
+			groups: promotionCreate(input: {id: "groups", name: "G", start: "2024-01-01", end: "2030-01-01", minCartValue: [{amount: "1", currency: "QQQ"}], details: {xForY: {x: 2, y: 1, skus: ["ANVIL"], currencies: ["USD", "ZZZ"]}}}) { warnings { field message } userErrors { message } }
+			dry: promotionUpdate(input: {id: "groups", dryRun: true, minCartValue: [], maxDiscountValue: [{amount: "1", currency: "QQQ"}], restDetails: {promotion_type: "x_for_amount", schema: {x: 2, targets: ["ANVIL"], currencies: [{currency: "ZZZ", amount: 5}]}}}) { warnings { field } userErrors { message } }
+			off: promotionUpdate(input: {id: "groups", dryRun: true, minCartValue: null, details: {fixedDiscount: {amounts: [{amount: "5", currency: "ZZZ"}]}}}) { warnings { field } userErrors { message } } }`,
+			data: `{"groups":{"warnings":[{"field":["input","minCartValue","0","currency"],"message":"minCartValue.0.currency is not a currency of ISO 4217: \"QQQ\"."},
+					{"field":["input","details","xForY","currencies","1"],"message":"details.xForY.currencies.1 is not a currency of ISO 4217: \"ZZZ\"."}],"userErrors":[]},
+				"dry":{"warnings":[{"field":["input","maxDiscountValue","0","currency"]},{"field":["input","restDetails","schema","currencies","0","currency"]}],"userErrors":[]},
+				"off":{"warnings":[{"field":["input","details","fixedDiscount","amounts","0","currency"]}],"userErrors":[]}}`},
 		{name: "a time of another form", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00+02:00"}, codes: []store.Code{store.Invalid}},
 		{name: "a date, and a time with a zone", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00:00+02:00"},
 			data: `{"promotionUpdate":{"promotion":{"start":"2024-01-02T00:00:00.000Z","end":"2030-01-01T00:00:00.000Z"},"userErrors":[]}}`},

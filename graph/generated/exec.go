@@ -686,7 +686,8 @@ type Query {
 
   """
   What a cart costs: prices of the lines, discounts of active automatic promotions and of codes, and the
-  total, by the rule of docs/promotions.md. It reads only: it redeems no code and reserves no stock. A
+  total. Each unit takes part in at most one promotion of items. Of the promotions of the whole cart, the one that
+  takes off the most applies to what is left. It reads only: it redeems no code and reserves no stock. A
   code for certain users is checked for the token's customer, else its account. Codes count against the
   rate limit of code checks.
   Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte-small", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
@@ -947,7 +948,7 @@ type Query {
     user: String
     "Items in the cart that the promotion applies to, 0 to 1000000. Only PER_ITEM codes count them."
     units: Int! = 1
-    "Cart total. Null skips this check, unless there are ` + "`" + `lines` + "`" + `."
+    "Cart total. Null skips this check, unless there are ` + "`" + `lines` + "`" + `. INVALID together with ` + "`" + `lines` + "`" + `."
     cartValue: MoneyInput
     """
     The cart, at most 100 lines, in place of ` + "`" + `units` + "`" + ` and ` + "`" + `cartValue` + "`" + `: they are counted and priced as in
@@ -3265,7 +3266,7 @@ type Promotion implements Node {
   maxApplicationsPerCart: Int
   "What it gives, as an input of ` + "`" + `promotionCreate` + "`" + ` has it."
   details: PromotionDetails!
-  "` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + ` of REST, as written. Unknown members are kept."
+  "` + "`" + `details` + "`" + ` in the form of the REST API, for clients of both: an object with ` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + `, as written. Unknown members are kept."
   restDetails: JSON!
   "Own ids of the catalogs that it applies to. Null means all."
   targetCatalogUuids: [ID!]
@@ -3341,7 +3342,7 @@ type PromotionPreview {
   maxApplicationsPerCart: Int
   "What it gives, as an input of ` + "`" + `promotionCreate` + "`" + ` has it."
   details: PromotionDetails!
-  "` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + ` of REST, as written. Unknown members are kept."
+  "` + "`" + `details` + "`" + ` in the form of the REST API, for clients of both: an object with ` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + `, as written. Unknown members are kept."
   restDetails: JSON!
   "Own ids of the catalogs that it applies to. Null means all."
   targetCatalogUuids: [ID!]
@@ -3718,8 +3719,8 @@ input PromotionCreateInput {
   "What it gives. Required, unless ` + "`" + `restDetails` + "`" + ` is sent."
   details: PromotionDetailsInput
   """
-  REST's form of ` + "`" + `details` + "`" + `, in place of it: an object with the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + `
-  and ` + "`" + `target_catalogs` + "`" + ` of the body of ` + "`" + `POST /v2/promotions` + "`" + `.
+  What it gives in the form of the REST API, in place of ` + "`" + `details` + "`" + `: an object with the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `,
+  ` + "`" + `currencies` + "`" + ` and ` + "`" + `target_catalogs` + "`" + `.
   """
   restDetails: JSON
   "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Default: all."
@@ -3734,7 +3735,7 @@ input PromotionCreateInput {
 type PromotionCreatePayload {
   "The new promotion. Null if there are errors."
   promotion: Promotion
-  "Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none."
+  "Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3767,8 +3768,8 @@ input PromotionUpdateInput {
   "What it gives, which replaces all that it gave. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Required."
   details: PromotionDetailsInput
   """
-  REST's form of ` + "`" + `details` + "`" + `, in place of it: an object with those of the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + `
-  and ` + "`" + `target_catalogs` + "`" + ` of the body of ` + "`" + `PUT /v2/promotions/:id` + "`" + ` that change. Required.
+  What it gives in the form of the REST API, in place of ` + "`" + `details` + "`" + `: an object with those of the members ` + "`" + `promotion_type` + "`" + `,
+  ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + ` and ` + "`" + `target_catalogs` + "`" + ` that change. Required.
   """
   restDetails: JSON
   "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Null means all. Optional."
@@ -3787,7 +3788,7 @@ type PromotionUpdatePayload {
   preview: PromotionPreview
   "Number of codes that the change deleted, or with ` + "`" + `dryRun` + "`" + ` would delete."
   codesDeleted: Int!
-  "Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none."
+  "Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -6065,7 +6066,7 @@ type CatalogDiffChange {
 
 "A member before and after."
 type CatalogMemberChange {
-  "Path as REST writes it, for example ` + "`" + `attributes.name` + "`" + `, ` + "`" + `prices.USD.price.amount` + "`" + ` or ` + "`" + `translations.fr.attributes.name` + "`" + `."
+  "Path in the stored product, in snake case, for example ` + "`" + `attributes.name` + "`" + `, ` + "`" + `prices.USD.price.amount` + "`" + ` or ` + "`" + `translations.fr.attributes.name` + "`" + `."
   member: String!
   "JSON text, for example ` + "`" + `\"Mug\"` + "`" + `, cut after 200 characters. Null if absent."
   before: String
@@ -6444,9 +6445,9 @@ type Gateway {
 
 "A payment gateway."
 enum GatewaySlug {
-  "Card payments, with the merchant's credentials. ` + "`" + `card_processor` + "`" + ` in REST."
+  "Card payments, with the merchant's credentials."
   CARD_PROCESSOR
-  "Any other payment. Takes no credentials. ` + "`" + `manual` + "`" + ` in REST."
+  "Any other payment. Takes no credentials."
   MANUAL
 }
 
@@ -6467,7 +6468,7 @@ input GatewayUpdateInput {
   merchantId: String
   "Username at the gateway, 1 to 1024 bytes. Required."
   username: String
-  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. REST's mask ` + "`" + `********` + "`" + ` keeps the current one. Required."
+  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Required."
   password: Secret
   "Idempotency key."
   idempotencyKey: String

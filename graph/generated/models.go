@@ -491,7 +491,7 @@ type PromotionCodesGeneratePayload struct {
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
 	Promotion *model.Promotion `json:"promotion,omitempty"`
-	// Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none.
+	// Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
@@ -528,7 +528,7 @@ type PromotionUpdatePayload struct {
 	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
-	// Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none.
+	// Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`

@@ -178,3 +178,22 @@ func meaning(p *rule.Promotion) (list []any) {
 	}
 	return list
 }
+
+func promotionCurrencies(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		change := storetest.TenPercentOff(storetest.Noon)
+		change.Type, change.Schema = new(rule.XForAmount), json.RawMessage(`{"x":2,"targets":["A"],"currencies":[{"currency":"USD","amount":5},{"currency":"ZZZ","amount":5}]}`)
+		change.MinCartValue = givenAmounts(store.CurrencyAmount{Currency: "QQQ", Minor: 5}, store.CurrencyAmount{Currency: "JPY", Minor: 5})
+		change.MaxDiscountValue = givenAmounts(store.CurrencyAmount{Currency: "QQQ", Minor: 5})
+		p, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
+		require.NoError(t, err, "a shop may have one, such as of points")
+		var paths []string
+		for _, warning := range p.CurrencyWarnings() {
+			paths = append(paths, strings.Join(warning.Path, "."))
+		}
+		require.Equal(t, []string{"min_cart_value.0.currency", "max_discount_value.0.currency", "schema.currencies.1.currency"}, paths)
+		update, err := d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MinCartValue: givenAmounts(), MaxDiscountValue: givenAmounts(), Currencies: json.RawMessage(`[{"currency":"USD","amount":5}]`)}, false)
+		require.NoError(t, err)
+		require.Empty(t, update.Promotion.CurrencyWarnings())
+	}
+}

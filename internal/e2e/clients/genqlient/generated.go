@@ -4851,7 +4851,7 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
 	End time.Time `json:"end"`
 	// Minimum cart total, by currency. A cart in another currency does not qualify. Empty if there is no minimum.
 	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney `json:"minCartValue"`
-	// `promotion_type` and `schema` of REST, as written. Unknown members are kept.
+	// `details` in the form of the REST API, for clients of both: an object with `promotion_type` and `schema`, as written. Unknown members are kept.
 	RestDetails json.RawMessage `json:"restDetails"`
 	// What it gives, as an input of `promotionCreate` has it.
 	Details ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails `json:"-"`
