@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"portico/store"
-	"portico/store/authoring"
 )
 
 // AmountInput is an amount of an input: minor units as a number, as in REST, or as digits, as in
@@ -61,24 +60,6 @@ func CheckAmounts(member string, amounts []AmountInput) (errs store.Errors) {
 		}
 	}
 	return errs
-}
-
-// CurrencyWarnings returns a warning for each currency of the promotion that ISO 4217 does not have, by its path in a source.
-func (p *Promotion) CurrencyWarnings() store.Errors {
-	f := &authoring.Validator{}
-	check := func(member string, i int, currency string) {
-		f.Currency(member+"."+strconv.Itoa(i)+".currency", currency)
-	}
-	for i, a := range p.MinCartValue {
-		check("min_cart_value", i, a.Currency)
-	}
-	for i, a := range p.MaxDiscountValue {
-		check("max_discount_value", i, a.Currency)
-	}
-	for i, c := range p.Currencies {
-		check("schema.currencies", i, c.Currency)
-	}
-	return f.Warnings
 }
 
 // amountSource is an amount of a source.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // Terms are the members of a schema that say which items a promotion needs and takes something off.
@@ -104,4 +105,22 @@ func (p *Promotion) SKULists() []SKUList {
 		lists = append(lists, SKUList{path, r.Targets})
 	}
 	return slices.DeleteFunc(lists, func(l SKUList) bool { return len(l.SKUs) == 0 })
+}
+
+// CurrencyWarnings returns a warning for each currency of the promotion that ISO 4217 does not have, by its path in a source.
+func (p *Promotion) CurrencyWarnings() store.Errors {
+	f := &authoring.Validator{}
+	check := func(member string, i int, currency string) {
+		f.Currency(member+"."+strconv.Itoa(i)+".currency", currency)
+	}
+	for i, a := range p.MinCartValue {
+		check("min_cart_value", i, a.Currency)
+	}
+	for i, a := range p.MaxDiscountValue {
+		check("max_discount_value", i, a.Currency)
+	}
+	for i, c := range p.Currencies {
+		check("schema.currencies", i, c.Currency)
+	}
+	return f.Warnings
 }
