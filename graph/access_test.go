@@ -54,7 +54,7 @@ func rootFields() map[string]string {
 		"Mutation.promotionCodesCreate": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { codes { id } userErrors { message } } }`,
 		"Mutation.promotionCodesDelete": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{code: "GONE"}]}) { userErrors { message } } promotionCodesDelete(input: {promotionId: "ten-off", codes: ["GONE"]}) { deleted userErrors { message } } }`,
 
-		"Query.productConfigured": `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 1}]}]) { product { uuid } } }`,
+		"Query.productConfigured": `{ productConfigured(id: "kit", choices: [{component: "wood", options: [{id: "frame", quantity: 1}]}]) { product { uuid } } }`,
 		"Query.cartPreview":       `{ cartPreview(lines: [{productId: "anvil", quantity: 2}], codes: ["HI"]) { total { amount } } }`,
 		"Query.stockLocations":    `{ stockLocations { uuid } }`,
 

@@ -103,7 +103,7 @@ func TestStockOfCarts(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+stools+strings.ReplaceAll(baskets, "\n ", " "))
 		choose := func(options ...string) string {
-			return `configuration: [{component: "tea", options: [{id: "` + strings.Join(options, `, quantity: 1}, {id: "`) + `, quantity: 1}]}]`
+			return `choices: [{component: "tea", options: [{id: "` + strings.Join(options, `, quantity: 1}, {id: "`) + `, quantity: 1}]}]`
 		}
 		for _, c := range []struct{ lines, want string }{
 			{`{productId: "green", quantity: 5}`, `null`},
@@ -115,7 +115,7 @@ func TestStockOfCarts(t *testing.T) {
 			{`{productId: "basket", quantity: 3}`, `INSUFFICIENT_STOCK The product has 2 units left for this line, which needs 3. Lower the quantity.`},
 			{`{productId: "basket", quantity: 1, ` + choose(`green"`) + `}, {productId: "green", quantity: 5}`, `null, INSUFFICIENT_STOCK The product has 4 units left for this line, which needs 5. Lower the quantity.`},
 			{`{productId: "basket", quantity: 2, ` + choose(`green"`, `black"`) + `}, {productId: "green", quantity: 5}`, `INSUFFICIENT_STOCK The option "black" of the component "tea" has 1 units left for this line, which needs 2. Lower the quantity., null`},
-			{`{productId: "basket", quantity: 3, configuration: [{component: "tea", options: [{id: "green", quantity: 2}]}]}`, `INSUFFICIENT_STOCK The option "green" of the component "tea" has 5 units left for this line, which needs 6. Lower the quantity.`},
+			{`{productId: "basket", quantity: 3, choices: [{component: "tea", options: [{id: "green", quantity: 2}]}]}`, `INSUFFICIENT_STOCK The option "green" of the component "tea" has 5 units left for this line, which needs 6. Lower the quantity.`},
 			{`{productId: "chalk"}`, `NO_PRICE The product has no price in USD.`},
 			{`{productId: "easel"}`, `VARIANT_REQUIRED The product is sold as its variants. Put one of them into the cart.`},
 		} {

@@ -8,16 +8,16 @@ import (
 	"portico/store/release"
 )
 
-func (r queryResolver) ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error) {
+func (r queryResolver) ProductConfigured(ctx context.Context, id string, choices []*release.BundleChoice) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.productConfigured")
 	if err != nil {
 		return nil, err
 	}
-	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(valuesOf(selectedOptions)))
+	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(valuesOf(choices)))
 	return orNull(singleRow[model.Product](product, err))
 }
 
-// Product returns the bundle without the selected options.
+// Product returns the bundle without the choices.
 func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*model.Product, error) {
 	products, err := r.ProductsByID(ctx, []string{obj.ID()}, nil)
 	return products[obj.ID()], err

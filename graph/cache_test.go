@@ -164,7 +164,7 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return "[" + quoted(products...) + "," + quoted(products...) + "]"
 	case "Query.productConfigured.id":
 		return `"kit"`
-	case "Query.productConfigured.selectedOptions":
+	case "Query.productConfigured.choices":
 		return fmt.Sprintf(`[{component: "wood", options: [{id: "frame", quantity: %d}]}]`, 1+a.IntN(3))
 	case "Query.cartPreview.lines":
 		return fmt.Sprintf(`[{productId: %s, quantity: %d}, {productId: "kit"}]`, quoted(products...), 1+a.IntN(3))

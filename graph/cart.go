@@ -44,8 +44,8 @@ func localLines(lines []*cart.LineInput) []cart.LineInput {
 	local := make([]cart.LineInput, len(lines))
 	for i, line := range lines {
 		local[i] = cart.LineInput{ProductID: store.LocalID(line.ProductID), Quantity: line.Quantity}
-		if line.Configuration != nil {
-			local[i].Configuration = localChoices(line.Configuration)
+		if line.Choices != nil {
+			local[i].Choices = localChoices(line.Choices)
 		}
 	}
 	return local
@@ -91,7 +91,7 @@ func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*
 // checkCodeInCart checks a code for the lines of a cart.
 func (r *Resolver) checkCodeInCart(ctx context.Context, use redeem.CodeUse, lines []*cart.LineInput) (*redeem.CodeCheck, error) {
 	if use.CartValue != nil {
-		return nil, store.Unprocessablef([]string{"cart_value"}, "must be absent with lines, which have a value. Leave out one of the two.")
+		return nil, store.Invalidf([]string{"cart_value"}, "cannot be combined with lines; use one of them")
 	}
 	v, err := r.catalog(ctx, "Query.promotionCodeCheck(lines:)")
 	if err != nil {

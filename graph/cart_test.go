@@ -20,7 +20,7 @@ import (
 const preview = `query($lines: [CartLineInput!]!, $codes: [String!]) { cartPreview(lines: $lines, codes: $codes) {
 	lines { quantity product { sku } unitPrice { amount } price { amount } total { amount } problem { reason message } }
 	subtotal { amount } discounts { promotion { name } code applications amount { amount } lines { index amount { amount } } } total { formatted }
-	includesTax codesRefused { code reasons { reason } } codesUnused nextPromotion { promotion { name minCartValue { amount } } missing { amount } } } }`
+	includesTax codesRefused { code reasons { reason argument } } codesUnused nextPromotion { promotion { name minCartValue { amount } } missing { amount } } } }`
 
 // cartPromotion is a line of an import.
 func cartPromotion(id, kind, schema, members string) string {
@@ -69,24 +69,25 @@ func TestCartPreview(t *testing.T) {
 			{"no lines", nil, graphtest.Variables{"lines": []any{}},
 				`{"lines":[],"subtotal":{"amount":"0"},"discounts":[],"total":{"formatted":"$0.00"},"includesTax":null,"codesRefused":[],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 500000) + `}`},
 			{"lines of all kinds", nil, graphtest.Variables{"lines": []any{line("brush", 4), line("UHJvZHVjdDphbnZpbA", 1), line("chalk", 1), line("nothing", 1), line("easel", 1),
-				graphtest.Variables{"productId": "anvil", "configuration": []any{}}, graphtest.Variables{"productId": "kit", "configuration": []any{}}}},
+				graphtest.Variables{"productId": "anvil", "choices": []any{}}, graphtest.Variables{"productId": "kit", "choices": []any{}}}},
 				`{"lines":[{"quantity":4,"product":{"sku":"BRUSH"},"unitPrice":{"amount":"500"},"price":{"amount":"2000"},"total":{"amount":"1500"},"problem":null},
 				{"quantity":1,"product":{"sku":"ANVIL"},"unitPrice":{"amount":"99900"},"price":{"amount":"99900"},"total":{"amount":"99900"},"problem":null},
 				{"quantity":1,"product":{"sku":"CHALK"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"NO_PRICE","message":"The product has no price in USD."}},
 				{"quantity":1,"product":null,"unitPrice":null,"price":null,"total":null,"problem":{"reason":"UNKNOWN_PRODUCT","message":"There is no such product in this catalog."}},
 				{"quantity":1,"product":{"sku":"EASEL"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"VARIANT_REQUIRED","message":"The product is sold as its variants. Put one of them into the cart."}},
-				{"quantity":1,"product":{"sku":"ANVIL"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CONFIGURATION","message":"The product is not a bundle. Leave out its configuration."}},
-				{"quantity":1,"product":{"sku":"KIT"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CONFIGURATION","message":"configuration must name 1 to 2 options of the component \"wood\", got 0."}}],
+				{"quantity":1,"product":{"sku":"ANVIL"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CHOICES","message":"The product is not a bundle. Leave out its choices."}},
+				{"quantity":1,"product":{"sku":"KIT"},"unitPrice":null,"price":null,"total":null,"problem":{"reason":"INVALID_CHOICES","message":"choices must name 1 to 2 options of the component \"wood\", got 0."}}],
 				"subtotal":{"amount":"101900"},"discounts":[{"promotion":{"name":"a-brushes"},"code":null,"applications":1,"amount":{"amount":"500"},"lines":[{"index":0,"amount":{"amount":"500"}}]}],
 				"total":{"formatted":"$1,014.00"},"includesTax":null,"codesRefused":[],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 398100) + `}`},
 			{"codes", nil, with(anvils, "TEN", "nope", "TWICE", "OUTLET", "TEN"),
 				`{"lines":[` + fmt.Sprintf(anvil, "259700") + `],"subtotal":{"amount":"299700"},"discounts":[
 				{"promotion":{"name":"c-code"},"code":"TEN","applications":1,"amount":{"amount":"20000"},"lines":[{"index":0,"amount":{"amount":"20000"}}]},
 				{"promotion":{"name":"d-items"},"code":"TWICE","applications":2,"amount":{"amount":"20000"},"lines":[{"index":0,"amount":{"amount":"20000"}}]}],
-				"total":{"formatted":"$2,597.00"},"includesTax":false,"codesRefused":[{"code":"nope","reasons":[{"reason":"UNKNOWN"}]}],"codesUnused":["OUTLET"],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
+				"total":{"formatted":"$2,597.00"},"includesTax":false,"codesRefused":[{"code":"nope","reasons":[{"reason":"UNKNOWN","argument":"CODE"}]},
+				{"code":"OUTLET","reasons":[{"reason":"OTHER_CATALOG","argument":"CODE"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
 			{"another user's code", nil, with(anvils, "MINE"),
 				`{"lines":[` + fmt.Sprintf(anvil, "299700") + `],"subtotal":{"amount":"299700"},"discounts":[],
-				"total":{"formatted":"$2,997.00"},"includesTax":false,"codesRefused":[{"code":"MINE","reasons":[{"reason":"WRONG_USER"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
+				"total":{"formatted":"$2,997.00"},"includesTax":false,"codesRefused":[{"code":"MINE","reasons":[{"reason":"WRONG_USER","argument":"CODE"}]}],"codesUnused":[],"nextPromotion":` + fmt.Sprintf(next, 200300) + `}`},
 			{"one's own code, the best of a promotion", &auth.Principal{ClientID: "tester", Grant: "shopper", Scopes: []string{"catalog:read"}, AccountID: "acme"}, with(anvils, "TWICE", "MINE"),
 				`{"lines":[` + fmt.Sprintf(anvil, "269700") + `],"subtotal":{"amount":"299700"},"discounts":[
 				{"promotion":{"name":"d-items"},"code":"MINE","applications":3,"amount":{"amount":"30000"},"lines":[{"index":0,"amount":{"amount":"30000"}}]}],
@@ -122,7 +123,7 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 		{`code: "TWICE", cartValue: {amount: "999", currency: "USD"}`, `{"valid":true,"unitsApplied":1,"amount":null}`},
 		{`code: "TWICE", lines: [{productId: "anvil", quantity: 3}]`, `{"valid":true,"unitsApplied":2,"amount":{"formatted":"$200.00"}}`},
 		{`code: "TWICE", lines: [{productId: "brush", quantity: 3}]`, `{"valid":false,"unitsApplied":0,"amount":null}`},
-		{`code: "OUTLET", lines: [{productId: "anvil"}]`, `{"valid":true,"unitsApplied":1,"amount":{"formatted":"$0.00"}}`},
+		{`code: "OUTLET", lines: [{productId: "anvil"}]`, `{"valid":false,"unitsApplied":0,"amount":null}`},
 		{`code: "MINE", user: "bob", lines: [{productId: "anvil"}]`, `{"valid":true,"unitsApplied":1,"amount":{"formatted":"$100.00"}}`},
 		{`code: "none", lines: [{productId: "anvil"}]`, `{"valid":false,"unitsApplied":0,"amount":null}`},
 	} {
@@ -135,7 +136,10 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 	for arguments, want := range map[string]string{
 		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "USD"}, units: 0`: `{"argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."},
 			{"argument":"CART_VALUE","message":"cartValue must be at least $20,000.00, got $3.00."}`,
-		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to, because the code counts per item."},
+		`code: "OUTLET", lines: [{productId: "anvil"}]`:            `{"argument":"CODE","message":"code cannot be used in this catalog: its promotion is limited to other catalogs."}`,
+		`code: "MINE", user: "bob", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to."}`,
+		`code: "MINE", lines: [{productId: "anvil"}]`:              `{"argument":"USER","message":"user may not use this code: it is limited to other users."}`,
+		`code: "ITEMS-RICH", lines: [{productId: "brush"}]`: `{"argument":"LINES","message":"lines must have an item that the promotion applies to."},
 			{"argument":"LINES","message":"lines must cost together at least $20,000.00, got $5.00."}`,
 		`code: "ITEMS-RICH", cartValue: {amount: "300", currency: "EUR"}`: `{"argument":"CART_VALUE","message":"cartValue must be in a currency with a minimum cart value, got EUR."}`,
 	} {
@@ -143,7 +147,8 @@ func codeCheckAmounts(t *testing.T, s *graphtest.Service) {
 		require.JSONEq(t, `{"promotionCodeCheck":{"reasons":[`+want+`]}}`, string(a.Data), arguments)
 	}
 	a := s.Post(t, `{ promotionCodeCheck(code: "TEN", lines: [], cartValue: {amount: "999", currency: "USD"}) { valid } }`, nil)
-	require.Equal(t, "cartValue must be absent with lines, which have a value. Leave out one of the two.", a.Errors[0].Message)
+	require.Equal(t, "cartValue cannot be combined with lines; use one of them.", a.Errors[0].Message)
+	require.Equal(t, []store.Code{store.Invalid}, a.Codes())
 	a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ promotionCodeCheck(code: "TEN", lines: []) { valid } }`, nil), graphtest.Client("checkout:write")))
 	require.Equal(t, forbidden, a.Codes())
 }
@@ -154,8 +159,8 @@ func cartLimits(t *testing.T, s *graphtest.Service) {
 		{`lines: ` + many(101, `{productId: "anvil"}`), "lines must have at most 100 lines, got 101. Add up the quantities of lines that are alike."},
 		{`lines: [{productId: "anvil", quantity: 0}]`, "lines.0.quantity must be between 1 and 1000000, got 0. Leave out lines without units."},
 		{`lines: [], codes: ["1" "2" "3" "4" "5" "6" "7" "8" "9" "10" "11"]`, "codes must have at most 10 codes, got 11. Leave out those that were refused or unused before."},
-		{`lines: [{productId: "kit", configuration: [{component: "wood", options: ` + many(1001, `{id: "frame", quantity: 1}`) + `}]}]`,
-			"lines must choose at most 1000 options in all configurations, got 1001. Preview the bundles in several carts."},
+		{`lines: [{productId: "kit", choices: [{component: "wood", options: ` + many(1001, `{id: "frame", quantity: 1}`) + `}]}]`,
+			"lines must choose at most 1000 options in all lines, got 1001. Preview the bundles in several carts."},
 	} {
 		a := s.Post(t, `{ cartPreview(`+c.arguments+`) { total { amount } } }`, nil)
 		require.Len(t, a.Errors, 1, c.arguments)

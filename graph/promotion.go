@@ -138,8 +138,8 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	return &generated.PromotionCreatePayload{Promotion: promotionRow(created), Warnings: warnings, UserErrors: userErrs}, err
 }
 
-// promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, by its path in
-// the input. The promotion may be nil.
+// promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, and for each
+// currency that ISO 4217 does not have, by its path in the input. The promotion may be nil.
 func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
 	warnings := []*model.Warning{}
 	if p == nil {
@@ -150,17 +150,25 @@ func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inD
 			warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: store.UnknownReferencef(path, format, store.ListSome(unknown))}})
 		}
 	}
+	ofSchema := func(path []string) []string {
+		if inDetails {
+			return rule.DetailsPath(p.Type, path[1:])
+		}
+		return path
+	}
+	for _, warning := range p.CurrencyWarnings() {
+		if warning.Path[0] == "schema" {
+			warning.Path = ofSchema(warning.Path)
+		}
+		warnings = append(warnings, &model.Warning{UserError: model.UserError{Error: warning}})
+	}
 	lists := p.SKULists()
 	skus, err := r.store.Catalogs.KnownSKUs(ctx, store.Unique(slices.Concat(keysOf(lists, func(l rule.SKUList) []string { return l.SKUs })...)))
 	if err != nil {
 		return nil, err
 	}
 	for _, list := range lists {
-		path := list.Path
-		if inDetails {
-			path = rule.DetailsPath(p.Type, path[1:])
-		}
-		warn(path, "names SKUs that no product has: %s; import the products, or correct the SKUs", list.SKUs, func(sku string) bool { return skus[sku] })
+		warn(ofSchema(list.Path), "names SKUs that no product has: %s; import the products, or correct the SKUs", list.SKUs, func(sku string) bool { return skus[sku] })
 	}
 	catalogs, err := r.store.Catalogs.ByID(ctx, p.TargetCatalogs)
 	if err != nil {

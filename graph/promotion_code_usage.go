@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -72,8 +73,13 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 	}
 	usage, err := r.store.Redemptions.Redeem(ctx, auth.PrincipalFrom(ctx).Actor(),
 		redeem.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
+	var refusals code.Refusals
+	errors.As(err, &refusals)
 	userErrs, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: userErrs}
+	for i := range refusals {
+		payload.Reasons = append(payload.Reasons, &refusals[i])
+	}
 	if usage != nil {
 		payload.Usage, payload.UnitsApplied = model.NewBatch[model.PromotionCodeUsage]([]*redeem.CodeUsage{usage})[0], usage.Units
 	}

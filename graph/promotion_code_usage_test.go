@@ -15,7 +15,7 @@ func TestCheckoutRedeemsAndReleasesACode(t *testing.T) {
 	t.Parallel()
 	const (
 		check   = `query($code: String!, $user: String, $units: Int! = 1, $cartValue: MoneyInput) { promotionCodeCheck(code: $code, user: $user, units: $units, cartValue: $cartValue) { valid reasons { reason argument message } unitsApplied remainingUses promotionId } }`
-		redeem  = `mutation($input: PromotionCodeRedeemInput!) { promotionCodeRedeem(input: $input) { unitsApplied usage { code user reference unitsAsked unitsApplied actor releasedAt promotionId } userErrors { field code message } } }`
+		redeem  = `mutation($input: PromotionCodeRedeemInput!) { promotionCodeRedeem(input: $input) { unitsApplied reasons { reason argument message } usage { code user reference unitsAsked unitsApplied actor releasedAt promotionId } userErrors { field code message } } }`
 		release = `mutation($reference: String!) { promotionCodeRelease(input: {reference: $reference}) { usages { code unitsApplied releasedAt } userErrors { field code message } } }`
 	)
 	spring := `"` + store.GlobalID(store.TypePromotion, "spring") + `"`
@@ -38,12 +38,16 @@ func TestCheckoutRedeemsAndReleasesACode(t *testing.T) {
 			{"unknown", check, graphtest.Variables{"code": "NONE"},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is unknown: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
 			{"redeemed", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
-				`{"promotionCodeRedeem":{"unitsApplied":3,"usage":{"code":"ITEMS","user":"u1","reference":"o-1","unitsAsked":3,"unitsApplied":3,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
+				`{"promotionCodeRedeem":{"unitsApplied":3,"reasons":[],"usage":{"code":"ITEMS","user":"u1","reference":"o-1","unitsAsked":3,"unitsApplied":3,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
 			{"as much as is left", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-2"}},
-				`{"promotionCodeRedeem":{"unitsApplied":2,"usage":{"code":"ITEMS","user":"u1","reference":"o-2","unitsAsked":3,"unitsApplied":2,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
+				`{"promotionCodeRedeem":{"unitsApplied":2,"reasons":[],"usage":{"code":"ITEMS","user":"u1","reference":"o-2","unitsAsked":3,"unitsApplied":2,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
 			{"refused, with all reasons", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u2", "units": 3, "reference": "o-3"}},
-				`{"promotionCodeRedeem":{"unitsApplied":0,"usage":null,"userErrors":[{"field":["input","code"],"code":"UNPROCESSABLE","message":"code is used up: its limit is 5 uses."},` +
+				`{"promotionCodeRedeem":{"unitsApplied":0,"reasons":[{"reason":"USED_UP","argument":"CODE","message":"code is used up: its limit is 5 uses."},` +
+					`{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code: it is limited to other users."}],"usage":null,"userErrors":[{"field":["input","code"],"code":"UNPROCESSABLE","message":"code is used up: its limit is 5 uses."},` +
 					`{"field":["input","user"],"code":"UNPROCESSABLE","message":"user may not use this code: it is limited to other users."}]}}`},
+			{"another member", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 4, "reference": "o-1"}},
+				`{"promotionCodeRedeem":{"unitsApplied":0,"reasons":[],"usage":null,"userErrors":[{"field":["input","reference"],"code":"CONFLICT",` +
+					`"message":"reference has already redeemed this code for 3 units, got 4. Use another reference, or release this one."}]}}`},
 			{"released", release, graphtest.Variables{"reference": "o-1"},
 				`{"promotionCodeRelease":{"usages":[{"code":"ITEMS","unitsApplied":3,"releasedAt":"2024-05-30T12:00:00.000Z"}],"userErrors":[]}}`},
 			{"unknown to release", release, graphtest.Variables{"reference": "o-9"},

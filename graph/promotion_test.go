@@ -51,6 +51,14 @@ func TestPromotions(t *testing.T) {
 					{"field":["input","details","bundleGift","requirements","1","skus"],"message":"details.bundleGift.requirements.1.skus names SKUs that no product has: NO, A, B, C, D and 1 more; import the products, or correct the SKUs."}],"userErrors":[]},
 				"dry":{"warnings":[{"field":["input","restDetails","schema","targets","1"],"message":"restDetails.schema.targets.1 names SKUs that no product has: anvil; import the products, or correct the SKUs."}],"userErrors":[]},
 				"known":{"warnings":[],"userErrors":[]},"refused":{"warnings":[],"userErrors":[{"code":"UNPROCESSABLE"}]}}`},
+		{name: "currencies that ISO 4217 does not have", query: `mutation {
+			groups: promotionCreate(input: {id: "groups", name: "G", start: "2024-01-01", end: "2030-01-01", minCartValue: [{amount: "1", currency: "QQQ"}], details: {xForY: {x: 2, y: 1, skus: ["ANVIL"], currencies: ["USD", "ZZZ"]}}}) { warnings { field message } userErrors { message } }
+			dry: promotionUpdate(input: {id: "groups", dryRun: true, minCartValue: [], maxDiscountValue: [{amount: "1", currency: "QQQ"}], restDetails: {promotion_type: "x_for_amount", schema: {x: 2, targets: ["ANVIL"], currencies: [{currency: "ZZZ", amount: 5}]}}}) { warnings { field } userErrors { message } }
+			off: promotionUpdate(input: {id: "groups", dryRun: true, minCartValue: null, details: {fixedDiscount: {amounts: [{amount: "5", currency: "ZZZ"}]}}}) { warnings { field } userErrors { message } } }`,
+			data: `{"groups":{"warnings":[{"field":["input","minCartValue","0","currency"],"message":"minCartValue.0.currency is not a currency of ISO 4217: \"QQQ\"."},
+					{"field":["input","details","xForY","currencies","1"],"message":"details.xForY.currencies.1 is not a currency of ISO 4217: \"ZZZ\"."}],"userErrors":[]},
+				"dry":{"warnings":[{"field":["input","maxDiscountValue","0","currency"]},{"field":["input","restDetails","schema","currencies","0","currency"]}],"userErrors":[]},
+				"off":{"warnings":[{"field":["input","details","fixedDiscount","amounts","0","currency"]}],"userErrors":[]}}`},
 		{name: "a time of another form", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00+02:00"}, codes: []store.Code{store.Invalid}},
 		{name: "a date, and a time with a zone", query: `mutation($at: DateTime!) { promotionUpdate(input: {id: "ten-off", start: "2024-01-02", end: $at}) { promotion { start end } userErrors { message } } }`, variables: graphtest.Variables{"at": "2030-01-01T02:00:00+02:00"},
 			data: `{"promotionUpdate":{"promotion":{"start":"2024-01-02T00:00:00.000Z","end":"2030-01-01T00:00:00.000Z"},"userErrors":[]}}`},
@@ -67,11 +75,11 @@ var detailsOfEachType = []struct{ name, details, schema string }{
 		`{"currencies":[{"currency":"USD","percentage":5}],"percent":12.50}`},
 	{"ITEM_FIXED_DISCOUNT", `{"itemFixedDiscount":{"amounts":[{"amount":"1","currency":"USD"}],"skus":null}}`, `{"currencies":[{"currency":"USD","amount":1}]}`},
 	{"ITEM_PERCENT_DISCOUNT", `{"itemPercentDiscount":{"percent":"5","percentByCurrency":[],"skus":[]}}`, `{"currencies":[],"percent":5,"targets":[]}`},
-	{"X_FOR_Y", `{"xForY":{"x":3,"y":2,"skus":["A","B"]}}`, `{"x":3,"y":2,"targets":["A","B"]}`},
+	{"X_FOR_Y", `{"xForY":{"x":3,"y":2,"skus":["A","B"],"currencies":["USD","EUR"]}}`, `{"currencies":[{"currency":"USD"},{"currency":"EUR"}],"x":3,"y":2,"targets":["A","B"]}`},
 	{"X_FOR_AMOUNT", `{"xForAmount":{"x":3,"amounts":[{"amount":"1","currency":"USD"}],"skus":["A"]}}`, `{"currencies":[{"currency":"USD","amount":1}],"x":3,"targets":["A"]}`},
 	{"BUNDLE_FIXED_DISCOUNT", `{"bundleFixedDiscount":{"amounts":[{"amount":"1","currency":"USD"}],"requirements":[{"skus":["A"],"quantity":2},{"skus":null,"quantity":1}]}}`,
 		`{"currencies":[{"currency":"USD","amount":1}],"requirements":[{"targets":["A"],"quantity":2},{"quantity":1}]}`},
-	{"BUNDLE_GIFT", `{"bundleGift":{"gifts":["G"],"requirements":[{"skus":["A"],"quantity":1}]}}`, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`},
+	{"BUNDLE_GIFT", `{"bundleGift":{"gifts":["G"],"requirements":[{"skus":["A"],"quantity":1}],"currencies":[]}}`, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`},
 }
 
 // readDetails selects all members of details.
@@ -80,10 +88,10 @@ const readDetails = `details { __typename
 	... on PromotionPercentDiscount { percent percentByCurrency { currency percent } }
 	... on PromotionItemFixedDiscount { amounts { amount currency } skus }
 	... on PromotionItemPercentDiscount { percent percentByCurrency { currency percent } skus }
-	... on PromotionXForY { x y skus }
+	... on PromotionXForY { x y skus currencies }
 	... on PromotionXForAmount { x amounts { amount currency } skus }
 	... on PromotionBundleFixedDiscount { amounts { amount currency } requirements { skus quantity } }
-	... on PromotionBundleGift { gifts requirements { skus quantity } } }`
+	... on PromotionBundleGift { gifts requirements { skus quantity } currencies } }`
 
 // asInput returns details that were read as an input has them.
 func asInput(details map[string]any) map[string]any {
@@ -166,7 +174,7 @@ func TestErrorsOfPromotionDetails(t *testing.T) {
 			"no percentage":         {`details: {percentDiscount: {}}`, []string{"UNPROCESSABLE details.percentDiscount.percent"}},
 			"too high":              {`details: {percentDiscount: {percent: "101", percentByCurrency: [{currency: "USD", percent: "0"}]}}`, []string{"UNPROCESSABLE details.percentDiscount.percentByCurrency.0.percent", "UNPROCESSABLE details.percentDiscount.percent"}},
 			"no number":             {`details: {itemPercentDiscount: {percent: "1e1", percentByCurrency: [{currency: "USD", percent: ""}, {currency: "EUR", percent: " 5"}]}}`, []string{"INVALID details.itemPercentDiscount.percent", "INVALID details.itemPercentDiscount.percentByCurrency.0.percent", "INVALID details.itemPercentDiscount.percentByCurrency.1.percent"}},
-			"groups":                {`details: {xForY: {x: 2, y: 2, skus: []}}`, []string{"UNPROCESSABLE details.xForY.skus", "UNPROCESSABLE details.xForY.x"}},
+			"groups":                {`details: {xForY: {x: 2, y: 2, skus: [], currencies: ["USD", "usd", "USD"]}}`, []string{"INVALID details.xForY.currencies.1", "UNPROCESSABLE details.xForY.currencies.2", "UNPROCESSABLE details.xForY.skus", "UNPROCESSABLE details.xForY.x"}},
 			"no group":              {`details: {xForAmount: {x: 0, amounts: [{amount: "1", currency: "USD"}], skus: ["A"]}}`, []string{"UNPROCESSABLE details.xForAmount.x"}},
 			"parts":                 {`details: {bundleFixedDiscount: {amounts: [{amount: "1", currency: "USD"}], requirements: [{skus: [], quantity: 0}]}}`, []string{"UNPROCESSABLE details.bundleFixedDiscount.requirements.0.skus", "UNPROCESSABLE details.bundleFixedDiscount.requirements.0.quantity"}},
 			"too many parts":        {`details: {bundleGift: {gifts: [], requirements: [` + many + `]}}`, []string{"UNPROCESSABLE details.bundleGift.requirements", "UNPROCESSABLE details.bundleGift.gifts"}},
@@ -213,7 +221,7 @@ func TestDetailsOfOtherSchemas(t *testing.T) {
 			{name: "groups of a bundle", query: `mutation { promotionCreate(input: {id: "groups", name: "G", start: "2024-01-01", end: "2030-01-01",
 				restDetails: {promotion_type: "bundle_gift", schema: {gifts: ["ANVIL"], targets: [["ANVIL"]], quantities: [2], percent: 5, conditions: {and: []}}, target_catalogs: ["main"]}}) {
 				promotion { ` + readDetails + ` restDetails targetCatalogUuids } userErrors { message } } }`,
-				data: `{"promotionCreate":{"promotion":{"details":{"__typename":"PromotionBundleGift","gifts":["ANVIL"],"requirements":[{"skus":["ANVIL"],"quantity":2}]},
+				data: `{"promotionCreate":{"promotion":{"details":{"__typename":"PromotionBundleGift","gifts":["ANVIL"],"requirements":[{"skus":["ANVIL"],"quantity":2}],"currencies":[]},
 					"restDetails":{"promotion_type":"bundle_gift","schema":{"conditions":{"and":[]},"gifts":["ANVIL"],"percent":5,"quantities":[2],"targets":[["ANVIL"]],"target_catalogs":["main"]}},"targetCatalogUuids":["main"]},"userErrors":[]}}`},
 			{name: "another type, with the catalogs and conditions of before", query: `mutation { promotionUpdate(input: {id: "groups", details: {percentDiscount: {percent: "5"}}}) {
 				promotion { promotionType ` + readDetails + ` restDetails } userErrors { message } } }`,

@@ -16,14 +16,14 @@ func TestStorefrontQueries(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, []scenario{
-			{name: "a configured bundle", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
+			{name: "a configured bundle", query: `{ productConfigured(id: ` + global("Product", "kit") + `, choices: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
 				bundleConfiguration { choices { component options { uuid quantity } } } price { money { amount } } product { uuid components { key } componentProducts { uuid } } } }`,
 				data: `{"productConfigured":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]},"price":null,"product":{"uuid":"kit","components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}]}}}`},
-			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", selectedOptions: []) { pricebookUuid } }`, data: `{"productConfigured":null}`},
-			{name: "no bundle", query: `{ productConfigured(id: "anvil", selectedOptions: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
+			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", choices: []) { pricebookUuid } }`, data: `{"productConfigured":null}`},
+			{name: "no bundle", query: `{ productConfigured(id: "anvil", choices: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
 				codes: []store.Code{store.Unprocessable}, argument: "id", holds: []string{"no components"}},
-			{name: "too little of a bundle", query: `{ productConfigured(id: "kit", selectedOptions: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
-				codes: []store.Code{store.Unprocessable}, argument: "selectedOptions", holds: []string{`1 to 2 options of the component \"wood\"`}},
+			{name: "too little of a bundle", query: `{ productConfigured(id: "kit", choices: []) { pricebookUuid } }`, data: `{"productConfigured":null}`,
+				codes: []store.Code{store.Unprocessable}, argument: "choices", holds: []string{`1 to 2 options of the component \"wood\"`}},
 			{name: "files by id, each once, in order", query: `{ files(filter: {ids: ["photo-2", "nobody", "photo-1", ` + global("File", "photo-1") + `]}) { totalCount nodes { uuid } } }`,
 				data: `{"files":{"totalCount":2,"nodes":[{"uuid":"photo-1"},{"uuid":"photo-2"}]}}`},
 			{name: "a file", query: `{ file(id: ` + global("File", "photo-1") + `) { uuid } none: file(id: "nobody") { uuid } }`, data: `{"file":{"uuid":"photo-1"},"none":null}`},

@@ -47,7 +47,7 @@ func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"selected_options"}, Detail: "is required: quantities by component and option id"}
 	}
 	choices := b.choices()
-	addGraphQLHint(w, r, "id", r.PathValue("id"), "selectedOptions", choices, "components", p.includeComponents())
+	addGraphQLHint(w, r, "id", r.PathValue("id"), "choices", choices, "components", p.includeComponents())
 	product, err := a.resolver.Query().ProductConfigured(r.Context(), r.PathValue("id"), choices)
 	if err == nil && product == nil {
 		err = productNotFound(r)

@@ -53,11 +53,11 @@ func drawConfigured(d *dice) *parityCase {
 		choices = append(choices, map[string]any{"component": component, "options": options})
 	}
 	include := l.includes(bad)
-	l.variables["id"], l.variables["selectedOptions"] = id, choices
+	l.variables["id"], l.variables["choices"] = id, choices
 	q.target = l.address("/catalog/products/" + url.PathEscape(id) + "/configure")
 	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // cannot fail
 	q.body, q.variables = string(text), l.variables
-	q.document = "query($id: ID!, $selectedOptions: [BundleChoiceInput!]!) { productConfigured(id: $id, selectedOptions: $selectedOptions) { ...configured product { " + productMembers(include) + " } } }"
+	q.document = "query($id: ID!, $choices: [BundleChoiceInput!]!) { productConfigured(id: $id, choices: $choices) { ...configured product { " + productMembers(include) + " } } }"
 	if q.client == asAdmin && d.chance(5) {
 		q.body, q.raw = pick(d, "", "{", `{"data":{"selected_options":[]}}`, `{"data":{"selected_options":{"wood":{"frame":"two"}}}}`), "{"
 	}

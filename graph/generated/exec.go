@@ -257,7 +257,7 @@ type PromotionPreviewResolver interface {
 type QueryResolver interface {
 	Product(ctx context.Context, by model.ProductIdentifierInput) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, facets *string, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
-	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
+	ProductConfigured(ctx context.Context, id string, choices []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
@@ -673,7 +673,7 @@ type Query {
   always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
   has no price or if they differ in whether they include tax. Null for an unknown product.
   UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
-  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+  Example: ` + "`" + `productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
   {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
   """
@@ -681,12 +681,13 @@ type Query {
     "Global id or ` + "`" + `uuid` + "`" + `."
     id: ID!
     "The choice for each component. A component that is not listed has nothing chosen."
-    selectedOptions: [BundleChoiceInput!]!
+    choices: [BundleChoiceInput!]!
   ): ConfiguredProduct
 
   """
   What a cart costs: prices of the lines, discounts of active automatic promotions and of codes, and the
-  total, by the rule of docs/promotions.md. It reads only: it redeems no code and reserves no stock. A
+  total. Each unit takes part in at most one promotion of items. Of the promotions of the whole cart, the one that
+  takes off the most applies to what is left. It reads only: it redeems no code and reserves no stock. A
   code for certain users is checked for the token's customer, else its account. Codes count against the
   rate limit of code checks.
   Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte-small", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
@@ -939,7 +940,7 @@ type Query {
   """
   promotionCode("Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set." code: String!): PromotionCode
 
-  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may be worth nothing: see ` + "`" + `amount` + "`" + `. Needs the scope ` + "`" + `checkout:write` + "`" + `."
+  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may take nothing off, if other promotions take off more: see ` + "`" + `amount` + "`" + `. Needs the scope ` + "`" + `checkout:write` + "`" + `."
   promotionCodeCheck(
     "Exact code. Case-sensitive unless ` + "`" + `codesIgnoreCase` + "`" + ` is set."
     code: String!
@@ -947,7 +948,7 @@ type Query {
     user: String
     "Items in the cart that the promotion applies to, 0 to 1000000. Only PER_ITEM codes count them."
     units: Int! = 1
-    "Cart total. Null skips this check, unless there are ` + "`" + `lines` + "`" + `."
+    "Cart total. Null skips this check, unless there are ` + "`" + `lines` + "`" + `. INVALID together with ` + "`" + `lines` + "`" + `."
     cartValue: MoneyInput
     """
     The cart, at most 100 lines, in place of ` + "`" + `units` + "`" + ` and ` + "`" + `cartValue` + "`" + `: they are counted and priced as in
@@ -2259,7 +2260,7 @@ type ProductComponent {
   options: [ComponentOption!]!
 }
 
-"A product that can be chosen for a component."
+"A product to choose for a component."
 type ComponentOption {
   "The product's own id."
   uuid: ID!
@@ -2269,7 +2270,7 @@ type ComponentOption {
   product: Product
 }
 
-"A choice of options for a bundle."
+"The choices for a bundle, made or by default."
 type BundleConfiguration {
   "The choice for each component, by key. Empty for other products."
   choices: [BundleChoice!]!
@@ -2280,11 +2281,11 @@ type BundleChoice {
   "The component's key: ` + "`" + `drink` + "`" + `."
   component: String!
   "The chosen options, by id."
-  options: [ChosenOption!]!
+  options: [BundleOption!]!
 }
 
-"A chosen option of a bundle."
-type ChosenOption {
+"A chosen option of a bundle, as in ` + "`" + `BundleOptionInput` + "`" + `."
+type BundleOption {
   "The product's own id, as in ` + "`" + `ComponentOption` + "`" + `."
   uuid: ID!
   "Units of it."
@@ -2319,7 +2320,7 @@ input BundleChoiceInput {
   options: [BundleOptionInput!]!
 }
 
-"A chosen option."
+"A chosen option of a bundle."
 input BundleOptionInput {
   "The option's product: global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
@@ -3291,7 +3292,7 @@ type Promotion implements Node {
   maxApplicationsPerCart: Int
   "What it gives, as an input of ` + "`" + `promotionCreate` + "`" + ` has it."
   details: PromotionDetails!
-  "` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + ` of REST, as written. Unknown members are kept."
+  "` + "`" + `details` + "`" + ` in the form of the REST API, for clients of both: an object with ` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + `, as written. Unknown members are kept."
   restDetails: JSON!
   "Own ids of the catalogs that it applies to. Null means all."
   targetCatalogUuids: [ID!]
@@ -3367,7 +3368,7 @@ type PromotionPreview {
   maxApplicationsPerCart: Int
   "What it gives, as an input of ` + "`" + `promotionCreate` + "`" + ` has it."
   details: PromotionDetails!
-  "` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + ` of REST, as written. Unknown members are kept."
+  "` + "`" + `details` + "`" + ` in the form of the REST API, for clients of both: an object with ` + "`" + `promotion_type` + "`" + ` and ` + "`" + `schema` + "`" + `, as written. Unknown members are kept."
   restDetails: JSON!
   "Own ids of the catalogs that it applies to. Null means all."
   targetCatalogUuids: [ID!]
@@ -3453,6 +3454,8 @@ type PromotionXForY {
   y: Int!
   "SKUs of the items. Null only if an old version of the service wrote none."
   skus: [String!]
+  "Currencies that it is limited to, ISO 4217. Empty means all."
+  currencies: [String!]!
 }
 
 "X items for an amount."
@@ -3479,6 +3482,8 @@ type PromotionBundleGift {
   gifts: [String!]!
   "The parts of the bundle."
   requirements: [PromotionRequirement!]!
+  "Currencies that it is limited to, ISO 4217. Empty means all."
+  currencies: [String!]!
 }
 
 "A percentage in a currency."
@@ -3549,6 +3554,8 @@ input PromotionXForYInput {
   y: Int!
   "SKUs of the items, at least one."
   skus: [String!]!
+  "Currencies that it is limited to, ISO 4217, each once. Empty or null means all."
+  currencies: [String!]
 }
 
 "X items for an amount."
@@ -3575,6 +3582,8 @@ input PromotionBundleGiftInput {
   gifts: [String!]!
   "The parts of the bundle, 1 to 100."
   requirements: [PromotionRequirementInput!]!
+  "Currencies that it is limited to, ISO 4217, each once. Empty or null means all."
+  currencies: [String!]
 }
 
 "A part of a bundle that a promotion wants."
@@ -3736,8 +3745,8 @@ input PromotionCreateInput {
   "What it gives. Required, unless ` + "`" + `restDetails` + "`" + ` is sent."
   details: PromotionDetailsInput
   """
-  REST's form of ` + "`" + `details` + "`" + `, in place of it: an object with the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + `
-  and ` + "`" + `target_catalogs` + "`" + ` of the body of ` + "`" + `POST /v2/promotions` + "`" + `.
+  What it gives in the form of the REST API, in place of ` + "`" + `details` + "`" + `: an object with the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `,
+  ` + "`" + `currencies` + "`" + ` and ` + "`" + `target_catalogs` + "`" + `.
   """
   restDetails: JSON
   "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Default: all."
@@ -3752,7 +3761,7 @@ input PromotionCreateInput {
 type PromotionCreatePayload {
   "The new promotion. Null if there are errors."
   promotion: Promotion
-  "Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none."
+  "Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3785,8 +3794,8 @@ input PromotionUpdateInput {
   "What it gives, which replaces all that it gave. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Required."
   details: PromotionDetailsInput
   """
-  REST's form of ` + "`" + `details` + "`" + `, in place of it: an object with those of the members ` + "`" + `promotion_type` + "`" + `, ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + `
-  and ` + "`" + `target_catalogs` + "`" + ` of the body of ` + "`" + `PUT /v2/promotions/:id` + "`" + ` that change. Required.
+  What it gives in the form of the REST API, in place of ` + "`" + `details` + "`" + `: an object with those of the members ` + "`" + `promotion_type` + "`" + `,
+  ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + ` and ` + "`" + `target_catalogs` + "`" + ` that change. Required.
   """
   restDetails: JSON
   "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Null means all. Optional."
@@ -3805,7 +3814,7 @@ type PromotionUpdatePayload {
   preview: PromotionPreview
   "Number of codes that the change deleted, or with ` + "`" + `dryRun` + "`" + ` would delete."
   codesDeleted: Int!
-  "Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none."
+  "Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -4047,23 +4056,23 @@ type PromotionCodeCheck {
 type PromotionCodeRefusal {
   "Machine-readable reason."
   reason: PromotionCodeReason!
-  "The argument that it is about. The message names it."
+  "The argument that it is about."
   argument: PromotionCodeArgument!
   "Explanation for people."
   message: String!
 }
 
-"An argument of ` + "`" + `promotionCodeCheck` + "`" + `."
+"An argument of ` + "`" + `promotionCodeCheck` + "`" + ` or ` + "`" + `cartPreview` + "`" + `, or a member of the input of ` + "`" + `promotionCodeRedeem` + "`" + `."
 enum PromotionCodeArgument {
-  "The code."
+  "The code: ` + "`" + `code` + "`" + `, in ` + "`" + `cartPreview` + "`" + ` one of ` + "`" + `codes` + "`" + `, also if it is for other users than the token's."
   CODE
-  "The user."
+  "The user: ` + "`" + `user` + "`" + `."
   USER
-  "The number of items."
+  "The number of items: ` + "`" + `units` + "`" + `."
   UNITS
-  "The cart total, or its currency."
+  "The cart total, or its currency: ` + "`" + `cartValue` + "`" + `."
   CART_VALUE
-  "The lines of the cart: what they cost, their currency or their items. In ` + "`" + `cartPreview` + "`" + ` too."
+  "The lines of the cart, what they cost, their currency or their items: ` + "`" + `lines` + "`" + `."
   LINES
 }
 
@@ -4081,7 +4090,9 @@ enum PromotionCodeReason {
   USED_UP
   "It is for other users."
   WRONG_USER
-  "It counts per item, and the cart has no item that it applies to."
+  "Its promotion is for other catalogs than that of ` + "`" + `lines` + "`" + `."
+  OTHER_CATALOG
+  "` + "`" + `lines` + "`" + ` have no item that it applies to. Without ` + "`" + `lines` + "`" + `: it counts per item, and ` + "`" + `units` + "`" + ` is 0."
   NO_UNITS
   "It counts per item, which is not possible for an automatic promotion."
   PER_ITEM_AUTOMATIC
@@ -4100,7 +4111,7 @@ input CartLineInput {
   "Units, 1 to 1000000."
   quantity: Int! = 1
   "The choice for each component of a bundle, as in ` + "`" + `productConfigured` + "`" + `. At most 1000 options in all lines."
-  configuration: [BundleChoiceInput!]
+  choices: [BundleChoiceInput!]
 }
 
 "What a cart costs. Amounts are in the shopper's currency."
@@ -4118,8 +4129,7 @@ type CartPreview {
   "The codes that cannot be used for this cart, with every reason."
   codesRefused: [CartCodeRefusal!]!
   """
-  Valid codes that take nothing off this cart: it has no item for them, they are for another catalog,
-  or other promotions take off more.
+  Valid codes that take nothing off this cart: it has too few items for them, or other promotions take off more.
   """
   codesUnused: [String!]!
   "The automatic promotion with the lowest minimum cart value above the subtotal. Null if there is none."
@@ -4130,7 +4140,7 @@ type CartPreview {
 type CartLine {
   "Global id of the product."
   productId: ID!
-  "The product, without the configuration. Null if the catalog does not have it."
+  "The product, without the choices. Null if the catalog does not have it."
   product: Product
   "Units."
   quantity: Int!
@@ -4156,12 +4166,12 @@ type CartLineProblem {
 enum CartLineProblemReason {
   "The catalog does not have the product."
   UNKNOWN_PRODUCT
-  "The product has no price in the shopper's currency. A bundle may need a configuration."
+  "The product has no price in the shopper's currency. A bundle may need ` + "`" + `choices` + "`" + `."
   NO_PRICE
   "The product is a parent, which is sold as its variants."
   VARIANT_REQUIRED
-  "The product is not a bundle, or its components do not allow the choice."
-  INVALID_CONFIGURATION
+  "The product is not a bundle, or its components do not allow the ` + "`" + `choices` + "`" + `."
+  INVALID_CHOICES
   """
   The product, or a chosen option of the bundle, has no available units. Only tokens with ` + "`" + `inventory:read` + "`" + ` get this reason
   and the next.
@@ -4316,7 +4326,9 @@ type PromotionCodeRedeemPayload {
   usage: PromotionCodeUsage
   "Units that the code applies to: 1 for a PER_CART code."
   unitsApplied: Int!
-  "Every reason why it cannot be redeemed, or what to correct. Empty on success."
+  "Every reason why the code cannot be redeemed, each also in ` + "`" + `userErrors` + "`" + `. Empty on success, and if other members of the input are invalid."
+  reasons: [PromotionCodeRefusal!]!
+  "What to correct: the ` + "`" + `reasons` + "`" + `, or invalid members of the input. Empty on success."
   userErrors: [UserError!]!
 }
 
@@ -6383,9 +6395,9 @@ type Gateway {
 
 "A payment gateway."
 enum GatewaySlug {
-  "Card payments, with the merchant's credentials. ` + "`" + `card_processor` + "`" + ` in REST."
+  "Card payments, with the merchant's credentials."
   CARD_PROCESSOR
-  "Any other payment. Takes no credentials. ` + "`" + `manual` + "`" + ` in REST."
+  "Any other payment. Takes no credentials."
   MANUAL
 }
 
@@ -6406,7 +6418,7 @@ input GatewayUpdateInput {
   merchantId: String
   "Username at the gateway, 1 to 1024 bytes. Required."
   username: String
-  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. REST's mask ` + "`" + `********` + "`" + ` keeps the current one. Required."
+  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Required."
   password: Secret
   "Idempotency key."
   idempotencyKey: String
@@ -7205,6 +7217,16 @@ func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type BundleConfiguration", field.Name)
 }
 
+func (ec *executionContext) childFields_BundleOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_BundleOption_uuid(ctx, field)
+	case "quantity":
+		return ec.fieldContext_BundleOption_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BundleOption", field.Name)
+}
+
 func (ec *executionContext) childFields_CartCodeRefusal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -7753,16 +7775,6 @@ func (ec *executionContext) childFields_ChangeFeed(ctx context.Context, field gr
 		return ec.fieldContext_ChangeFeed_latestCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeFeed", field.Name)
-}
-
-func (ec *executionContext) childFields_ChosenOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "uuid":
-		return ec.fieldContext_ChosenOption_uuid(ctx, field)
-	case "quantity":
-		return ec.fieldContext_ChosenOption_quantity(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ChosenOption", field.Name)
 }
 
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8507,6 +8519,8 @@ func (ec *executionContext) childFields_PromotionCodeRedeemPayload(ctx context.C
 		return ec.fieldContext_PromotionCodeRedeemPayload_usage(ctx, field)
 	case "unitsApplied":
 		return ec.fieldContext_PromotionCodeRedeemPayload_unitsApplied(ctx, field)
+	case "reasons":
+		return ec.fieldContext_PromotionCodeRedeemPayload_reasons(ctx, field)
 	case "userErrors":
 		return ec.fieldContext_PromotionCodeRedeemPayload_userErrors(ctx, field)
 	}
@@ -11872,14 +11886,14 @@ func (ec *executionContext) field_Query_productConfigured_args(ctx context.Conte
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "selectedOptions",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "choices",
 		func(ctx context.Context, v any) ([]*release.BundleChoice, error) {
 			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["selectedOptions"] = arg1
+	args["choices"] = arg1
 	return args, nil
 }
 
@@ -18665,7 +18679,7 @@ func (ec *executionContext) _BundleChoice_options(ctx context.Context, field gra
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
-			return ec.marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, selections, v)
+			return ec.marshalNBundleOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18678,7 +18692,7 @@ func (ec *executionContext) fieldContext_BundleChoice_options(_ context.Context,
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ChosenOption(ctx, field)
+			return ec.childFields_BundleOption(ctx, field)
 		},
 	}
 	return fc, nil
@@ -18714,6 +18728,52 @@ func (ec *executionContext) fieldContext_BundleConfiguration_choices(_ context.C
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _BundleOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleOption_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleOption", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _BundleOption_quantity(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleOption_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _CartCodeRefusal_code(ctx context.Context, field graphql.CollectedField, obj *cart.RefusedCode) (ret graphql.Marshaler) {
@@ -23374,52 +23434,6 @@ func (ec *executionContext) _ChangeFeed_latestCursor(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ChangeFeed_latestCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ChangeFeed", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ChosenOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChosenOption_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChosenOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _ChosenOption_quantity(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ChosenOption_quantity(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Quantity, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ChosenOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
@@ -31661,6 +31675,29 @@ func (ec *executionContext) fieldContext_PromotionBundleGift_requirements(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionBundleGift_currencies(ctx context.Context, field graphql.CollectedField, obj *model.PromotionBundleGift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionBundleGift_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionBundleGift_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionBundleGift", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32329,6 +32366,38 @@ func (ec *executionContext) _PromotionCodeRedeemPayload_unitsApplied(ctx context
 }
 func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_unitsApplied(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCodeRedeemPayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeRedeemPayload_reasons(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeRedeemPayload_reasons(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reasons, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_reasons(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeRedeemPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeRefusal(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionCodeRedeemPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeRedeemPayload) (ret graphql.Marshaler) {
@@ -34684,6 +34753,29 @@ func (ec *executionContext) fieldContext_PromotionXForY_skus(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _PromotionXForY_currencies(ctx context.Context, field graphql.CollectedField, obj *model.PromotionXForY) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionXForY_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currencies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionXForY_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionXForY", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Query_product(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34782,7 +34874,7 @@ func (ec *executionContext) _Query_productConfigured(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*release.BundleChoice))
+			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["choices"].([]*release.BundleChoice))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -42128,7 +42220,7 @@ func (ec *executionContext) unmarshalInputCartLineInput(ctx context.Context, obj
 		asMap["quantity"] = 1
 	}
 
-	fieldsInOrder := [...]string{"productId", "quantity", "configuration"}
+	fieldsInOrder := [...]string{"productId", "quantity", "choices"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -42149,13 +42241,13 @@ func (ec *executionContext) unmarshalInputCartLineInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Quantity = data
-		case "configuration":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("configuration"))
+		case "choices":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("choices"))
 			data, err := ec.unmarshalOBundleChoiceInput2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Configuration = data
+			it.Choices = data
 		}
 	}
 	return it, nil
@@ -45334,7 +45426,7 @@ func (ec *executionContext) unmarshalInputPromotionBundleGiftInput(ctx context.C
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"gifts", "requirements"}
+	fieldsInOrder := [...]string{"gifts", "requirements", "currencies"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -45355,6 +45447,13 @@ func (ec *executionContext) unmarshalInputPromotionBundleGiftInput(ctx context.C
 				return it, err
 			}
 			it.Requirements = data
+		case "currencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currencies = data
 		}
 	}
 	return it, nil
@@ -46648,7 +46747,7 @@ func (ec *executionContext) unmarshalInputPromotionXForYInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"x", "y", "skus"}
+	fieldsInOrder := [...]string{"x", "y", "skus", "currencies"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46676,6 +46775,13 @@ func (ec *executionContext) unmarshalInputPromotionXForYInput(ctx context.Contex
 				return it, err
 			}
 			it.SKUs = data
+		case "currencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currencies = data
 		}
 	}
 	return it, nil
@@ -51835,6 +51941,49 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 	return out
 }
 
+var bundleOptionImplementors = []string{"BundleOption"}
+
+func (ec *executionContext) _BundleOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, bundleOptionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BundleOption")
+		case "uuid":
+			out.Values[i] = ec._BundleOption_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._BundleOption_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var cartCodeRefusalImplementors = []string{"CartCodeRefusal"}
 
 func (ec *executionContext) _CartCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *cart.RefusedCode) graphql.Marshaler {
@@ -54473,49 +54622,6 @@ func (ec *executionContext) _ChangeFeed(ctx context.Context, sel ast.SelectionSe
 			}
 		case "latestCursor":
 			out.Values[i] = ec._ChangeFeed_latestCursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var chosenOptionImplementors = []string{"ChosenOption"}
-
-func (ec *executionContext) _ChosenOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, chosenOptionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ChosenOption")
-		case "uuid":
-			out.Values[i] = ec._ChosenOption_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "quantity":
-			out.Values[i] = ec._ChosenOption_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58585,6 +58691,11 @@ func (ec *executionContext) _PromotionBundleGift(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "currencies":
+			out.Values[i] = ec._PromotionBundleGift_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -58976,6 +59087,11 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 			}
 		case "unitsApplied":
 			out.Values[i] = ec._PromotionCodeRedeemPayload_unitsApplied(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reasons":
+			out.Values[i] = ec._PromotionCodeRedeemPayload_reasons(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -60412,6 +60528,11 @@ func (ec *executionContext) _PromotionXForY(ctx context.Context, sel ast.Selecti
 		case "skus":
 			out.Values[i] = ec._PromotionXForY_skus(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "currencies":
+			out.Values[i] = ec._PromotionXForY_currencies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -65143,6 +65264,26 @@ func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚋreleas
 	return ec._BundleConfiguration(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
+	return ec._BundleOption(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBundleOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, v any) (release.BundleOption, error) {
 	res, err := ec.unmarshalInputBundleOptionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -65286,20 +65427,20 @@ func (ec *executionContext) marshalNCartLineProblemReason2porticoᚋstoreᚋcart
 
 var (
 	unmarshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[string]cart.ProblemReason{
-		"UNKNOWN_PRODUCT":       cart.UnknownProduct,
-		"NO_PRICE":              cart.NoPrice,
-		"VARIANT_REQUIRED":      cart.VariantRequired,
-		"INVALID_CONFIGURATION": cart.InvalidConfiguration,
-		"OUT_OF_STOCK":          cart.OutOfStock,
-		"INSUFFICIENT_STOCK":    cart.InsufficientStock,
+		"UNKNOWN_PRODUCT":    cart.UnknownProduct,
+		"NO_PRICE":           cart.NoPrice,
+		"VARIANT_REQUIRED":   cart.VariantRequired,
+		"INVALID_CHOICES":    cart.InvalidChoices,
+		"OUT_OF_STOCK":       cart.OutOfStock,
+		"INSUFFICIENT_STOCK": cart.InsufficientStock,
 	}
 	marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[cart.ProblemReason]string{
-		cart.UnknownProduct:       "UNKNOWN_PRODUCT",
-		cart.NoPrice:              "NO_PRICE",
-		cart.VariantRequired:      "VARIANT_REQUIRED",
-		cart.InvalidConfiguration: "INVALID_CONFIGURATION",
-		cart.OutOfStock:           "OUT_OF_STOCK",
-		cart.InsufficientStock:    "INSUFFICIENT_STOCK",
+		cart.UnknownProduct:    "UNKNOWN_PRODUCT",
+		cart.NoPrice:           "NO_PRICE",
+		cart.VariantRequired:   "VARIANT_REQUIRED",
+		cart.InvalidChoices:    "INVALID_CHOICES",
+		cart.OutOfStock:        "OUT_OF_STOCK",
+		cart.InsufficientStock: "INSUFFICIENT_STOCK",
 	}
 )
 
@@ -65883,26 +66024,6 @@ func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋg
 func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
 	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
-	return ec._ChosenOption(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v model.ComponentOption) graphql.Marshaler {
@@ -67337,22 +67458,24 @@ var (
 		"DISABLED":             code.CodeDisabled,
 		"USED_UP":              code.CodeUsedUp,
 		"WRONG_USER":           code.CodeWrongUser,
+		"OTHER_CATALOG":        code.CodeOtherCatalog,
 		"NO_UNITS":             code.CodeNoUnits,
 		"PER_ITEM_AUTOMATIC":   code.CodeNotPerItem,
 		"BELOW_MIN_CART_VALUE": code.CodeCartTooLow,
 		"OTHER_CURRENCY":       code.CodeNotCurrency,
 	}
 	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[code.CodeReason]string{
-		code.CodeUnknown:     "UNKNOWN",
-		code.CodeExpired:     "EXPIRED",
-		code.CodeNotStarted:  "NOT_STARTED",
-		code.CodeDisabled:    "DISABLED",
-		code.CodeUsedUp:      "USED_UP",
-		code.CodeWrongUser:   "WRONG_USER",
-		code.CodeNoUnits:     "NO_UNITS",
-		code.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
-		code.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
-		code.CodeNotCurrency: "OTHER_CURRENCY",
+		code.CodeUnknown:      "UNKNOWN",
+		code.CodeExpired:      "EXPIRED",
+		code.CodeNotStarted:   "NOT_STARTED",
+		code.CodeDisabled:     "DISABLED",
+		code.CodeUsedUp:       "USED_UP",
+		code.CodeWrongUser:    "WRONG_USER",
+		code.CodeOtherCatalog: "OTHER_CATALOG",
+		code.CodeNoUnits:      "NO_UNITS",
+		code.CodeNotPerItem:   "PER_ITEM_AUTOMATIC",
+		code.CodeCartTooLow:   "BELOW_MIN_CART_VALUE",
+		code.CodeNotCurrency:  "OTHER_CURRENCY",
 	}
 )
 
@@ -67379,6 +67502,32 @@ func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpr
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []*code.CodeRefusal) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v *code.CodeRefusal) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PromotionCodeRefusal(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraphᚋgeneratedᚐPromotionCodeReleaseInput(ctx context.Context, v any) (PromotionCodeReleaseInput, error) {

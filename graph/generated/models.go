@@ -370,7 +370,9 @@ type PromotionCodeRedeemPayload struct {
 	Usage *model.PromotionCodeUsage `json:"usage,omitempty"`
 	// Units that the code applies to: 1 for a PER_CART code.
 	UnitsApplied int `json:"unitsApplied"`
-	// Every reason why it cannot be redeemed, or what to correct. Empty on success.
+	// Every reason why the code cannot be redeemed, each also in `userErrors`. Empty on success, and if other members of the input are invalid.
+	Reasons []*code.CodeRefusal `json:"reasons"`
+	// What to correct: the `reasons`, or invalid members of the input. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
@@ -465,7 +467,7 @@ type PromotionCodesGeneratePayload struct {
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
 	Promotion *model.Promotion `json:"promotion,omitempty"`
-	// Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none.
+	// Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
@@ -502,7 +504,7 @@ type PromotionUpdatePayload struct {
 	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
-	// Likely mistakes: SKUs and catalogs that do not exist. Empty if there are none.
+	// Likely mistakes: SKUs and catalogs that do not exist, and currencies that ISO 4217 does not have. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`

@@ -2062,7 +2062,7 @@ func (x *planRun) fieldBundleChoice(ctx context.Context, f *plan.Field, obj *rel
 	case 1: // component
 		return x.writeNString2string(ctx, f, obj.Component)
 	case 2: // options
-		return x.writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, f, obj.Options)
+		return x.writeNBundleOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, f, obj.Options)
 	}
 	return x.String("BundleChoice")
 }
@@ -2094,6 +2094,38 @@ func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, o
 		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
 	}
 	return x.String("BundleConfiguration")
+}
+
+var planBundleOption = &plan.Object{
+	Name:      "BundleOption",
+	Satisfies: []string{"BundleOption"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":     {Number: 1, NonNull: true},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeBundleOption(ctx context.Context, fields *plan.Fields, obj *release.BundleOption) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldBundleOption(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldBundleOption(ctx context.Context, f *plan.Field, obj *release.BundleOption) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("BundleOption")
 }
 
 var planCartCodeRefusal = &plan.Object{
@@ -3416,38 +3448,6 @@ func (x *planRun) fieldChangeFeed(ctx context.Context, f *plan.Field, obj *model
 		return x.writeNString2string(ctx, f, obj.LatestCursor)
 	}
 	return x.String("ChangeFeed")
-}
-
-var planChosenOption = &plan.Object{
-	Name:      "ChosenOption",
-	Satisfies: []string{"ChosenOption"},
-	Fields: map[string]*plan.FieldInfo{
-		"uuid":     {Number: 1, NonNull: true},
-		"quantity": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeChosenOption(ctx context.Context, fields *plan.Fields, obj *release.BundleOption) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldChosenOption(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldChosenOption(ctx context.Context, f *plan.Field, obj *release.BundleOption) bool {
-	switch f.Number {
-	case 1: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // quantity
-		return x.writeNInt2int(ctx, f, obj.Quantity)
-	}
-	return x.String("ChosenOption")
 }
 
 var planComponentOption = &plan.Object{
@@ -5219,6 +5219,7 @@ var planPromotionBundleGift = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"gifts":        {Number: 1, NonNull: true},
 		"requirements": {Number: 2, NonNull: true},
+		"currencies":   {Number: 3, NonNull: true},
 	},
 }
 
@@ -5241,6 +5242,8 @@ func (x *planRun) fieldPromotionBundleGift(ctx context.Context, f *plan.Field, o
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
 	case 2: // requirements
 		return x.writeNPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	case 3: // currencies
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Currencies)
 	}
 	return x.String("PromotionBundleGift")
 }
@@ -5952,9 +5955,10 @@ var planPromotionXForY = &plan.Object{
 	Name:      "PromotionXForY",
 	Satisfies: []string{"PromotionXForY", "PromotionDetails"},
 	Fields: map[string]*plan.FieldInfo{
-		"x":    {Number: 1, NonNull: true},
-		"y":    {Number: 2, NonNull: true},
-		"skus": {Number: 3},
+		"x":          {Number: 1, NonNull: true},
+		"y":          {Number: 2, NonNull: true},
+		"skus":       {Number: 3},
+		"currencies": {Number: 4, NonNull: true},
 	},
 }
 
@@ -5979,6 +5983,8 @@ func (x *planRun) fieldPromotionXForY(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNInt2int(ctx, f, obj.Y)
 	case 3: // skus
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.SKUs)
+	case 4: // currencies
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Currencies)
 	}
 	return x.String("PromotionXForY")
 }
@@ -6099,7 +6105,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*release.BundleChoice))
+			return x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["choices"].([]*release.BundleChoice))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -8456,6 +8462,23 @@ func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleCo
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
 
+func (x *planRun) writeNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
+	return x.writeBundleOption(ctx, f.Of(planBundleOption), &v)
+}
+
+func (x *planRun) writeNBundleOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, f *plan.Field, v []release.BundleOption) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNBundleOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNCartCodeRefusal2porticoᚋstoreᚋcartᚐRefusedCode(ctx context.Context, f *plan.Field, v cart.RefusedCode) bool {
 	return x.writeCartCodeRefusal(ctx, f.Of(planCartCodeRefusal), &v)
 }
@@ -8795,23 +8818,6 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐSched
 	for i := range v {
 		x.Element(i)
 		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
-	return x.writeChosenOption(ctx, f.Of(planChosenOption), &v)
-}
-
-func (x *planRun) writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, f *plan.Field, v []release.BundleOption) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}

@@ -76,6 +76,8 @@ func ArgumentPath(path []string) []string {
 		spelled[i] = camel(name)
 	}
 	switch {
+	case path[0] == "selected_options": // of a bundle
+		spelled[0] = "choices"
 	case path[0] == "uses": // of codes to generate
 		spelled[0] = codeMembers["uses"]
 	case path[0] == "codes" && len(path) > 2:

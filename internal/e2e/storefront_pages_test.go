@@ -296,7 +296,7 @@ func seeBundle(t *testing.T, f *storefrontTab) {
 		StocksByID        []struct{ Available int } `json:"stocksById"`
 	}
 	f.query(t, &said, `{ stocksById(productIds: ["prod-cappuccino", "prod-croissant", "prod-cinnamon-roll"]) { available }
-		productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+		productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 			{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]) { price { money { formatted } } } }`)
 	least := said.StocksByID[0].Available
 	for _, part := range said.StocksByID {
@@ -338,7 +338,7 @@ func seeCart(t *testing.T, f *storefrontTab) {
 		Brew, Breakfast soldProduct
 	}
 	f.query(t, &said, `{ brew: product(by: {slug: "cold-brew"})`+sold+`breakfast: product(by: {slug: "breakfast"})`+sold+`}`)
-	const breakfast = `configuration: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+	const breakfast = `choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 		{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]`
 	preview := func(codes string) (p struct {
 		CartPreview struct {

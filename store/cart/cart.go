@@ -40,16 +40,16 @@ func NewService(d *db.DB, codes *redeem.Service) *Service {
 
 // LineInput is a line of a cart.
 type LineInput struct {
-	ProductID     string
-	Quantity      int
-	Configuration []release.BundleChoice // of a bundle; nil for none
+	ProductID string
+	Quantity  int
+	Choices   []release.BundleChoice // of a bundle; nil for none
 }
 
 // Input is a cart to price.
 type Input struct {
 	Lines []LineInput
 	Codes []string
-	User  string // who would use the codes; empty if unknown
+	User  string // who would use the codes, by the token; empty if unknown
 	Stock bool   // lines that the stock does not allow have a Problem
 }
 
@@ -57,12 +57,12 @@ type Input struct {
 type ProblemReason string
 
 const (
-	UnknownProduct       ProblemReason = "unknown_product"
-	NoPrice              ProblemReason = "no_price" // in the shopper's currency
-	VariantRequired      ProblemReason = "variant_required"
-	InvalidConfiguration ProblemReason = "invalid_configuration"
-	OutOfStock           ProblemReason = "out_of_stock"
-	InsufficientStock    ProblemReason = "insufficient_stock"
+	UnknownProduct    ProblemReason = "unknown_product"
+	NoPrice           ProblemReason = "no_price" // in the shopper's currency
+	VariantRequired   ProblemReason = "variant_required"
+	InvalidChoices    ProblemReason = "invalid_choices"
+	OutOfStock        ProblemReason = "out_of_stock"
+	InsufficientStock ProblemReason = "insufficient_stock"
 )
 
 // Problem is why a line has no price.
@@ -74,7 +74,7 @@ type Problem struct {
 // Line is a line of a preview. Its amounts are nil if it has a Problem; it then counts for nothing.
 type Line struct {
 	ProductID string
-	Product   *release.Product // without the configuration; nil if unknown
+	Product   *release.Product // without the choices; nil if unknown
 	Quantity  int
 	UnitPrice *store.Money
 	Price     *store.Money // of all units
@@ -117,7 +117,7 @@ type Preview struct {
 	Total        *store.Money
 	IncludesTax  *bool // nil if only some lines include tax, or none has a price
 	CodesRefused []RefusedCode
-	CodesUnused  []string       // accepted, but they take nothing off
+	CodesUnused  []string       // accepted, but they take nothing off beside the other promotions
 	Next         *NextPromotion // nil for none
 }
 
@@ -149,12 +149,12 @@ func (s *Service) Preview(ctx context.Context, v *release.View, in Input) (*Prev
 		} else if c != nil {
 			applied[c.ID] = true
 		}
-		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
+		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User, OfToken: true})
 		if err != nil {
 			return nil, err
 		}
 		if check.Valid() {
-			offers = append(offers, p.offer(v, check)...)
+			offers = append(offers, offerOf(check))
 			p.CodesUnused = append(p.CodesUnused, check.Code.Code)
 		} else {
 			p.CodesRefused = append(p.CodesRefused, RefusedCode{text, check.Refusals})
@@ -203,7 +203,7 @@ func (s *Service) CheckCode(ctx context.Context, v *release.View, use redeem.Cod
 		return nil, err
 	}
 	off, applications := int64(0), 0
-	offers = append(offers, p.offer(v, check)...)
+	offers = append(offers, offerOf(check))
 	discounts, err := p.cart.Apply(offers)
 	if err != nil {
 		return nil, err
@@ -234,12 +234,12 @@ func (in Input) validate() error {
 		if line.Quantity < 1 || line.Quantity > MaxQuantity {
 			errs = append(errs, store.Unprocessablef([]string{"lines", strconv.Itoa(i), "quantity"}, "must be between 1 and %d, got %d. Leave out lines without units.", MaxQuantity, line.Quantity))
 		}
-		for _, choice := range line.Configuration {
+		for _, choice := range line.Choices {
 			options += len(choice.Options)
 		}
 	}
 	if options > maxOptions {
-		errs = append(errs, store.Unprocessablef([]string{"lines"}, "must choose at most %d options in all configurations, got %d. Preview the bundles in several carts.", maxOptions, options))
+		errs = append(errs, store.Unprocessablef([]string{"lines"}, "must choose at most %d options in all lines, got %d. Preview the bundles in several carts.", maxOptions, options))
 	}
 	if len(errs) > 0 {
 		return errs
@@ -260,7 +260,7 @@ func (s *Service) price(ctx context.Context, v *release.View, in Input) (*priced
 	lines := in.Lines
 	configurations := make([]release.Configuration, len(lines))
 	for i, line := range lines {
-		configurations[i] = release.Configuration{ProductID: line.ProductID, Choices: line.Configuration}
+		configurations[i] = release.Configuration{ProductID: line.ProductID, Choices: line.Choices}
 	}
 	products, err := v.ConfiguredProducts(ctx, configurations)
 	if err != nil {
@@ -313,13 +313,13 @@ func problemOf(p release.PricedProduct, currency string) *Problem {
 	case p.Product.BaseProduct():
 		return &Problem{VariantRequired, "The product is sold as its variants. Put one of them into the cart."}
 	case len(p.Product.Components()) == 0 && p.Err != nil:
-		return &Problem{InvalidConfiguration, "The product is not a bundle. Leave out its configuration."}
+		return &Problem{InvalidChoices, "The product is not a bundle. Leave out its choices."}
 	case p.Err != nil:
 		var sentences []string
 		for _, e := range store.AsErrors(p.Err) {
-			sentences = append(sentences, e.Sentence("configuration"))
+			sentences = append(sentences, e.Sentence("choices"))
 		}
-		return &Problem{InvalidConfiguration, strings.Join(sentences, " ")}
+		return &Problem{InvalidChoices, strings.Join(sentences, " ")}
 	}
 	return &Problem{NoPrice, "The product has no price in " + currency + "."}
 }
@@ -335,7 +335,7 @@ func (s *Service) offers(ctx context.Context, v *release.View) (offers []discoun
 
 // check checks a code for the cart.
 func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) (*redeem.CodeCheck, error) {
-	use.OfLines, use.CartValue = true, &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
+	use.CatalogID, use.CartValue = v.Release.CatalogID, &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
 	if found.Promotion != nil {
 		units, err := p.cart.Units(found.Promotion)
 		if err != nil {
@@ -346,16 +346,13 @@ func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.C
 	return found.Check(use, v.Now(), func(a store.CurrencyAmount) *store.Money { return v.Money(a.Minor) }), nil
 }
 
-// offer returns the offer of an accepted code; none if its promotion is not for the view's catalog.
-func (p *pricedCart) offer(v *release.View, check *redeem.CodeCheck) []discount.Offer {
-	if !check.Promotion.InCatalog(v.Release.CatalogID) {
-		return nil
-	}
+// offerOf returns the offer of an accepted code.
+func offerOf(check *redeem.CodeCheck) discount.Offer {
 	o := discount.Offer{Promotion: check.Promotion, Code: check.Code.Code}
 	if check.Code.ConsumeUnit == code.PerItem {
 		o.Limit = check.Code.RemainingUses()
 	}
-	return []discount.Offer{o}
+	return o
 }
 
 // apply sets the discounts and what depends on them.

@@ -44,12 +44,10 @@ func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	public.Amount = money(p.AmountIn(v.Currency))
 	public.MinCartValue = money(rule.AmountIn(p.MinCartValue, v.Currency))
 	public.MaxDiscountValue = money(rule.AmountIn(p.MaxDiscountValue, v.Currency))
+	if percent := p.PercentageIn(v.Currency); percent != nil {
+		public.Percent = new(percent.String())
+	}
 	switch p.Type {
-	case rule.PercentDiscount, rule.ItemPercentDiscount:
-		if percent := p.PercentageIn(v.Currency); percent != nil {
-			text := percent.String()
-			public.Percent = &text
-		}
 	case rule.XForY:
 		public.X, public.Y = &terms.X, &terms.Y
 	case rule.XForAmount:

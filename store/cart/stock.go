@@ -25,11 +25,11 @@ func stockOf(ctx context.Context, v *release.View, lines []LineInput, priced []r
 	for i, line := range lines {
 		switch p := priced[i].Product; {
 		case p == nil || priced[i].Err != nil:
-		case line.Configuration == nil:
+		case line.Choices == nil:
 			whole[p.ID()] = p
 		default:
 			chosen[p.ID()], bundles = p, append(bundles, p)
-			for _, choice := range line.Configuration {
+			for _, choice := range line.Choices {
 				for _, option := range choice.Options {
 					optionIDs = append(optionIDs, option.ID)
 				}
@@ -85,15 +85,15 @@ func (n need) problem() *Problem {
 }
 
 // take takes the units of a line, or returns why the stock does not allow it: lines take units in their order. A bundle without
-// a stock record takes those of its chosen options, and none without a configuration.
+// a stock record takes those of its chosen options, and none without choices.
 func (s *stockLeft) take(line LineInput) *Problem {
 	if s == nil {
 		return nil
 	}
 	needs := []need{{s.units[line.ProductID], line.Quantity, "The product"}}
-	if line.Configuration != nil && s.own[line.ProductID].all == store.NoStockRecord {
+	if line.Choices != nil && s.own[line.ProductID].all == store.NoStockRecord {
 		needs = nil
-		for _, choice := range line.Configuration {
+		for _, choice := range line.Choices {
 			for _, option := range choice.Options {
 				needs = append(needs, need{cmp.Or(s.units[option.ID], &unitsLeft{}), line.Quantity * option.Quantity, fmt.Sprintf("The option %q of the component %q", option.ID, choice.Component)})
 			}

@@ -56,6 +56,7 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			storetest.PromotionLine("soon", `,"start":"2024-06-01"`), storetest.PromotionLine("over", `,"end":"2024-02-01"`),
 			storetest.PromotionLine("percent", `,"promotion_type":"percent_discount","schema":{"percent":10,"currencies":[]}`),
 			storetest.PromotionLine("bare", ``), storetest.CodeLine("bare", "BARE", ``),
+			storetest.PromotionLine("outlet", `,"promotion_type":"percent_discount","schema":{"percent":10,"target_catalogs":["outlet"]}`), storetest.CodeLine("outlet", "OUTLET", ``),
 			storetest.CodeLine("p", "GOOD", ``), storetest.CodeLine("p", "SPENT", `,"max_uses":2,"uses":0`),
 			storetest.CodeLine("p", "MINE", `,"user":["u1","u2"]`), storetest.CodeLine("p", "ONLY", `,"user":"u1"`),
 			storetest.CodeLine("p", "ITEMS", `,"consume_unit":"per_item","max_uses":5,"uses":3`),
@@ -91,6 +92,9 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency}},
 			{"a cart in a currency without a minimum", redeem.CodeUse{Code: "GOOD", Units: 1,
 				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency, code.CodeNotCurrency}},
+			{"a cart of its catalog", redeem.CodeUse{Code: "OUTLET", Units: 1, CatalogID: "outlet"}, 1, nil},
+			{"a cart of another catalog", redeem.CodeUse{Code: "OUTLET", Units: 1, CatalogID: "main"}, 0, []code.CodeReason{code.CodeOtherCatalog}},
+			{"a cart without an item for it", redeem.CodeUse{Code: "GOOD", CatalogID: "main"}, 0, []code.CodeReason{code.CodeNoUnits}},
 			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1,
 				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
@@ -110,7 +114,10 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 				_, err = backend.SQL(t).Exec(`DELETE FROM code_usage`)
 				require.NoError(t, err)
 			} else {
-				require.Len(t, store.AsErrors(err), len(c.reasons), "%s: redeeming returns the same errors", c.name)
+				var refused code.Refusals
+				require.ErrorAs(t, err, &refused, c.name)
+				require.Equal(t, c.reasons, reasons(&redeem.CodeCheck{Refusals: refused}), "%s: redeeming gives the same reasons", c.name)
+				require.Len(t, store.AsErrors(err), len(c.reasons), c.name)
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))

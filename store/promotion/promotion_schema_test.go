@@ -121,3 +121,79 @@ func promotionSchemas(d *storetest.SharedStore) func(*testing.T) {
 		}
 	}
 }
+
+// promotionDetailsAgain tests that details which were read mean the same when they are written again, for schemas with all
+// members that REST can store.
+func promotionDetailsAgain(d *storetest.SharedStore) func(*testing.T) {
+	const (
+		usd   = `{"currency":"USD","amount":5,"percentage":7}`
+		eur   = `{"currency":"EUR","amount":6,"percentage":12.50}`
+		scope = `,"gifts":["G"],"quantities":[2,1],"x":3.0,"y":2,"target_catalogs":["main"],"conditions":[{"and":[{"template":"t","field":"f","type":"integer","value":1}]}]`
+	)
+	values := []string{``, `"currencies":[` + usd + `,` + eur + `],"percent":10,`, `"currencies":[` + eur + `],`, `"currencies":[],"percent":10,`, `"currencies":[{"currency":"USD"}],"percent":10,`}
+	forms := []string{`"targets":["A","B"]` + scope, `"targets":[["A","B"],["C"]]` + scope,
+		`"requirements":[{"targets":["A","B"],"quantity":2},{"targets":"all","quantity":1.0},{"quantity":3}],"targets":"all","gifts":["G"],"x":3,"y":2,"target_catalogs":[],"conditions":[]`}
+	return func(t *testing.T) {
+		for _, kind := range rule.PromotionTypes() {
+			var schemas []string
+			for _, value := range values {
+				for _, form := range forms {
+					schemas = append(schemas, "{"+value+form+"}")
+				}
+			}
+			written := 0
+			for _, schema := range schemas {
+				change := storetest.TenPercentOff(storetest.Noon)
+				change.Type, change.Schema = &kind, json.RawMessage(schema)
+				before, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
+				if err != nil {
+					continue // of another kind
+				}
+				written++
+				details := before.Details()
+				in := &rule.DetailsInput{}
+				*map[rule.PromotionType]**rule.Details{rule.FixedDiscount: &in.FixedDiscount, rule.PercentDiscount: &in.PercentDiscount,
+					rule.ItemFixedDiscount: &in.ItemFixedDiscount, rule.ItemPercentDiscount: &in.ItemPercentDiscount, rule.XForY: &in.XForY, rule.XForAmount: &in.XForAmount,
+					rule.BundleFixedDiscount: &in.BundleFixedDiscount, rule.BundleGift: &in.BundleGift}[kind] = &details
+				update, err := d.Promotions.Update(t.Context(), storetest.Actor, before.ID, promotion.PromotionChange{Details: in}, false)
+				require.NoError(t, err, "%s %s", kind, schema)
+				require.Equal(t, string(details.Schema()), string(new(update.Promotion.Details()).Schema()), "%s %s", kind, schema)
+				require.Equal(t, meaning(before), meaning(update.Promotion), "%s %s", kind, schema)
+			}
+			require.GreaterOrEqual(t, written, 2, kind)
+		}
+	}
+}
+
+// meaning returns what the rule of carts reads of a promotion.
+func meaning(p *rule.Promotion) (list []any) {
+	terms := p.Terms()
+	list = append(list, p.Type, p.InCatalog("main"), p.InCatalog("outlet"), p.Exclusion(), terms.Targets, terms.X, terms.Y, terms.Gifts)
+	for _, r := range terms.Requirements {
+		list = append(list, r.Targets, r.Quantity)
+	}
+	for _, currency := range []string{"USD", "EUR", "CHF"} {
+		minor, ok := p.AmountIn(currency)
+		list = append(list, p.GivesIn(currency), minor, ok, p.PercentageIn(currency))
+	}
+	return list
+}
+
+func promotionCurrencies(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		change := storetest.TenPercentOff(storetest.Noon)
+		change.Type, change.Schema = new(rule.XForAmount), json.RawMessage(`{"x":2,"targets":["A"],"currencies":[{"currency":"USD","amount":5},{"currency":"ZZZ","amount":5}]}`)
+		change.MinCartValue = givenAmounts(store.CurrencyAmount{Currency: "QQQ", Minor: 5}, store.CurrencyAmount{Currency: "JPY", Minor: 5})
+		change.MaxDiscountValue = givenAmounts(store.CurrencyAmount{Currency: "QQQ", Minor: 5})
+		p, err := d.Promotions.Create(t.Context(), storetest.Actor, "", change)
+		require.NoError(t, err, "a shop may have one, such as of points")
+		var paths []string
+		for _, warning := range p.CurrencyWarnings() {
+			paths = append(paths, strings.Join(warning.Path, "."))
+		}
+		require.Equal(t, []string{"min_cart_value.0.currency", "max_discount_value.0.currency", "schema.currencies.1.currency"}, paths)
+		update, err := d.Promotions.Update(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MinCartValue: givenAmounts(), MaxDiscountValue: givenAmounts(), Currencies: json.RawMessage(`[{"currency":"USD","amount":5}]`)}, false)
+		require.NoError(t, err)
+		require.Empty(t, update.Promotion.CurrencyWarnings())
+	}
+}

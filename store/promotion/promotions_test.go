@@ -42,6 +42,8 @@ func TestPromotions(t *testing.T) {
 		d.Run(t, "required members", promotionRequired)
 		d.Run(t, "a schema stored before its rule existed can still be updated", promotionOldSchema)
 		d.Run(t, "all forms of a schema survive export and import", promotionSchemas)
+		d.Run(t, "details that were read can be written again", promotionDetailsAgain)
+		d.Run(t, "currencies that ISO 4217 does not have", promotionCurrencies)
 		d.Run(t, "an error reports all mistakes of a batch of codes", codesInvalid)
 		d.Run(t, "a code's user keeps its JSON form", codeUserForms)
 		d.Run(t, "rows of older versions", codeUserRows)

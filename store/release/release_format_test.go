@@ -23,7 +23,7 @@ import (
 // again.
 const (
 	formatOfSum = 1
-	formatSum   = "208edb23c5b97a33ca92cccee1de0f0d5733a08f3b4e6a003e95e599030a4ed0"
+	formatSum   = "59c022eb24c99ea91ab6c9268b7ab1fb955635c35d9987f5ffe8324fd697c0d4"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -18,7 +18,7 @@ export const BundleOf = graphql(`
 
 const Configured = graphql(`
   query Configured($id: ID!, $choice: [BundleChoiceInput!]!) {
-    productConfigured(id: $id, selectedOptions: $choice) {
+    productConfigured(id: $id, choices: $choice) {
       price { ...PriceText }
       originalPrice { ...PriceText }
     }

@@ -56,7 +56,7 @@ function CartLine({ line, sum, available }: { line: Line; sum: PreviewLine | und
   const texts = useTexts()
   const product = sum?.product
   const name = product?.name ?? texts.unavailable
-  const problem = sum?.problem && { UNKNOWN_PRODUCT: '', NO_PRICE: texts.noPrice, VARIANT_REQUIRED: texts.wrongChoice, INVALID_CONFIGURATION: texts.wrongChoice,
+  const problem = sum?.problem && { UNKNOWN_PRODUCT: '', NO_PRICE: texts.noPrice, VARIANT_REQUIRED: texts.wrongChoice, INVALID_CHOICES: texts.wrongChoice,
     OUT_OF_STOCK: available === 0 ? '' : texts.soldOut, INSUFFICIENT_STOCK: texts.tooFew }[sum.problem.reason]
   return <li>
     <Picture of={product?.mainImage} sizes="6rem" />
@@ -126,7 +126,7 @@ function Full({ lines }: { lines: readonly Line[] }) {
   const codes = useCodes()
   const [{ data, error, fetching, stale }, ask] = useQuery({
     query: Cart,
-    variables: { codes: [...codes], lines: lines.map(({ id, quantity, choice }) => ({ productId: id, quantity, ...(choice && { configuration: choice }) })) },
+    variables: { codes: [...codes], lines: lines.map(({ id, quantity, choice }) => ({ productId: id, quantity, ...(choice && { choices: choice }) })) },
     requestPolicy: 'cache-and-network' // promotions begin and end
   })
   const preview = data?.cartPreview

@@ -11,22 +11,37 @@ import (
 type CodeReason string
 
 const (
-	CodeUnknown     CodeReason = "unknown"
-	CodeExpired     CodeReason = "expired"
-	CodeNotStarted  CodeReason = "not_started"
-	CodeDisabled    CodeReason = "disabled"
-	CodeUsedUp      CodeReason = "used_up"
-	CodeWrongUser   CodeReason = "wrong_user"
-	CodeNoUnits     CodeReason = "no_units"             // a per_item code, without units
-	CodeNotPerItem  CodeReason = "per_item_automatic"   // a per_item code of an automatic promotion
-	CodeCartTooLow  CodeReason = "below_min_cart_value" // the cart total
-	CodeNotCurrency CodeReason = "other_currency"       // the promotion has no value in the currency
+	CodeUnknown      CodeReason = "unknown"
+	CodeExpired      CodeReason = "expired"
+	CodeNotStarted   CodeReason = "not_started"
+	CodeDisabled     CodeReason = "disabled"
+	CodeUsedUp       CodeReason = "used_up"
+	CodeWrongUser    CodeReason = "wrong_user"
+	CodeOtherCatalog CodeReason = "other_catalog"        // the promotion is for other catalogs than that of the cart
+	CodeNoUnits      CodeReason = "no_units"             // a per_item code without units, or a cart without items for it
+	CodeNotPerItem   CodeReason = "per_item_automatic"   // a per_item code of an automatic promotion
+	CodeCartTooLow   CodeReason = "below_min_cart_value" // the cart total
+	CodeNotCurrency  CodeReason = "other_currency"       // the promotion has no value in the currency
 )
 
 // CodeRefusal is a reason why a code cannot be used. Err names the argument.
 type CodeRefusal struct {
 	Reason CodeReason
 	Err    *store.Error
+}
+
+// Refusals is the error of a use that is refused: every reason, never empty. store.AsErrors returns their errors.
+type Refusals []CodeRefusal
+
+func (list Refusals) Error() string { return list.Unwrap().Error() }
+
+// Unwrap returns the error of each reason.
+func (list Refusals) Unwrap() error {
+	var errs store.Errors
+	for _, r := range list {
+		errs = append(errs, r.Err)
+	}
+	return errs
 }
 
 // CodeArgument is a member of a CodeUse.

@@ -13,10 +13,11 @@ import (
 type CodeUse struct {
 	Code      string
 	User      string                // a customer's id or any other name that the code may list; empty if unknown
+	OfToken   bool                  // User is that of the token, not an argument: refusals name the code
 	Units     int                   // item units that it applies to, for per_item codes
 	Reference string                // of the caller, such as an order number; required to redeem
 	CartValue *store.CurrencyAmount // cart total, checked if given
-	OfLines   bool                  // Units and CartValue are those of a cart's lines, which refusals name
+	CatalogID string                // of the cart whose lines have Units and CartValue, which refusals name; empty without lines
 }
 
 // FormatMoney writes an amount of a refusal for people.
@@ -88,13 +89,19 @@ func (o CodeOffer) refusals(use CodeUse, at time.Time, format FormatMoney) (list
 	refuse(at.Before(p.Start), code.CodeNotStarted, code.CodeArgumentCode, "cannot be used yet: its promotion starts at %s", store.FormatTime(p.Start))
 	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "belongs to a disabled promotion")
 	list = append(list, c.Refusals(p)...)
-	refuse(!c.User.Includes(use.User), code.CodeWrongUser, code.CodeArgumentUser, "may not use this code: it is limited to other users")
-	units, value, few, low, in := code.CodeArgumentUnits, code.CodeArgumentCartValue, "must be at least 1 for a code that counts per item, got 0", "must be at least", "must be in"
-	if use.OfLines {
-		units, value = code.CodeArgumentLines, code.CodeArgumentLines
-		few, low, in = "must have an item that the promotion applies to, because the code counts per item", "must cost together at least", "must be priced in"
+	user, who := code.CodeArgumentUser, "may not use this code: it"
+	if use.OfToken {
+		user, who = code.CodeArgumentCode, "cannot be used by this shopper: it"
 	}
-	refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, units, "%s", few)
+	refuse(!c.User.Includes(use.User), code.CodeWrongUser, user, "%s is limited to other users", who)
+	value, low, in := code.CodeArgumentCartValue, "must be at least", "must be in"
+	if use.CatalogID != "" {
+		value, low, in = code.CodeArgumentLines, "must cost together at least", "must be priced in"
+		refuse(!p.InCatalog(use.CatalogID), code.CodeOtherCatalog, code.CodeArgumentCode, "cannot be used in this catalog: its promotion is limited to other catalogs")
+		refuse(use.Units < 1, code.CodeNoUnits, code.CodeArgumentLines, "must have an item that the promotion applies to")
+	} else {
+		refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.CodeArgumentUnits, "must be at least 1 for a code that counts per item, got 0")
+	}
 	if cart := use.CartValue; cart != nil {
 		minimum, ok := rule.AmountIn(p.MinCartValue, cart.Currency)
 		if ok && cart.Minor < minimum {

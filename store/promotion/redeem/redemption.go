@@ -154,10 +154,10 @@ func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) 
 	}
 	o := w.offers[w.match.Key(use.Code)]
 	if o == nil {
-		return nil, refusalErrors(CodeOffer{}.refusals(use, w.Now, nil))
+		return nil, code.Refusals(CodeOffer{}.refusals(use, w.Now, nil))
 	}
 	if refusals := o.refusals(use, w.Now, nil); len(refusals) > 0 {
-		return nil, refusalErrors(refusals)
+		return nil, code.Refusals(refusals)
 	}
 	u := &CodeUsage{ID: store.NewID(), PromotionID: o.Promotion.ID, Code: o.Code.Code, User: use.User, Reference: use.Reference,
 		UnitsAsked: use.Units, Units: o.units(use.Units), Actor: actor, CreatedAt: w.Now}
@@ -168,14 +168,6 @@ func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) 
 	w.usages[key], w.epochs[u] = u, code.EpochKey{Number: o.Promotion.Number, Epoch: o.Promotion.Epoch}
 	w.newUsages = append(w.newUsages, u)
 	return u, nil
-}
-
-func refusalErrors(refusals []code.CodeRefusal) error {
-	var list store.Errors
-	for _, r := range refusals {
-		list = append(list, r.Err)
-	}
-	return list
 }
 
 // updateUses writes the new numbers of uses. The update is conditional: if the code or its

@@ -44,7 +44,8 @@ type Details struct {
 	Amounts           []AmountInput     `json:"amounts,omitempty"`
 	Percent           *string           `json:"percent,omitempty"` // digits; nil for none
 	PercentByCurrency []CurrencyPercent `json:"percentByCurrency,omitempty"`
-	SKUs              []string          `json:"skus,omitzero"` // nil means all
+	Currencies        []string          `json:"currencies,omitempty"` // that it is limited to, of types without values by currency; none means all
+	SKUs              []string          `json:"skus,omitzero"`        // nil means all
 	X                 int               `json:"x,omitempty"`
 	Y                 int               `json:"y,omitempty"`
 	Gifts             []string          `json:"gifts,omitempty"` // SKUs
@@ -116,6 +117,9 @@ func (d *Details) Schema() json.RawMessage {
 	for _, a := range d.Amounts {
 		s.Currencies = append(s.Currencies, currencySchema{Currency: a.Currency, Amount: a.Minor})
 	}
+	for _, currency := range d.Currencies {
+		s.Currencies = append(s.Currencies, currencySchema{Currency: currency})
+	}
 	for _, c := range d.PercentByCurrency {
 		s.Currencies = append(s.Currencies, currencySchema{Currency: c.Currency, Percentage: json.RawMessage(c.Percent)})
 	}
@@ -142,14 +146,17 @@ func (d *Details) Schema() json.RawMessage {
 func (p *Promotion) Details() Details {
 	terms := p.Terms()
 	d := Details{Type: p.Type, SKUs: terms.Targets, X: terms.X, Y: terms.Y, Gifts: terms.Gifts, Requirements: terms.Requirements}
-	if percent := DecodeSchema(p.Schema).Percent; percent != nil {
+	if percent := DecodeSchema(p.Schema).Percent; percent != nil && hasPercent(p.Type) {
 		d.Percent = new(percent.String())
 	}
 	for _, c := range p.Currencies {
-		if hasAmounts(p.Type) && c.Minor != nil {
+		switch {
+		case hasAmounts(p.Type) && c.Minor != nil:
 			d.Amounts = append(d.Amounts, AmountInput{Currency: c.Currency, Minor: c.Minor})
-		} else if !hasAmounts(p.Type) && c.Percentage != nil {
+		case hasPercent(p.Type) && c.Percentage != nil:
 			d.PercentByCurrency = append(d.PercentByCurrency, CurrencyPercent{c.Currency, c.Percentage.String()})
+		case !hasAmounts(p.Type) && !hasPercent(p.Type):
+			d.Currencies = append(d.Currencies, c.Currency)
 		}
 	}
 	return d
@@ -162,9 +169,14 @@ func (p *Promotion) RestDetails() json.RawMessage {
 
 // DetailsPath converts the path of a member of a schema, after "schema", to that of the details of a type.
 func DetailsPath(t PromotionType, path []string) []string {
-	names := map[string]string{"currencies": "percent_by_currency", "percentage": "percent", "targets": "skus"}
-	if hasAmounts(t) {
+	names := map[string]string{"percentage": "percent", "targets": "skus"}
+	switch {
+	case hasAmounts(t):
 		names["currencies"] = "amounts"
+	case hasPercent(t):
+		names["currencies"] = "percent_by_currency"
+	case len(path) == 3 && path[0] == "currencies": // a currency is a text
+		path = path[:2]
 	}
 	converted := []string{"details", string(t)}
 	if isBundle(t) && len(path) == 2 && path[0] == "targets" { // the older form of requirements

@@ -9,10 +9,10 @@ import (
 	"portico/store"
 )
 
-// AmountIn returns the amount of the promotion in a currency; false if it has none.
+// AmountIn returns the amount of the promotion in a currency; false if it has none, as types without amounts.
 func (p *Promotion) AmountIn(currency string) (minor int64, ok bool) {
 	for _, c := range p.Currencies {
-		if c.Currency == currency && c.Minor != nil {
+		if c.Currency == currency && c.Minor != nil && hasAmounts(p.Type) {
 			return *c.Minor, true
 		}
 	}
@@ -20,8 +20,11 @@ func (p *Promotion) AmountIn(currency string) (minor int64, ok bool) {
 }
 
 // PercentageIn returns the percentage of the promotion in a currency: that of the currency, else that
-// of all currencies. Nil if it has none.
+// of all currencies. Nil if it has none, as types without a percentage.
 func (p *Promotion) PercentageIn(currency string) *json.Number {
+	if !hasPercent(p.Type) {
+		return nil
+	}
 	percentage := DecodeSchema(p.Schema).Percent
 	for _, c := range p.Currencies {
 		if c.Currency == currency && c.Percentage != nil {
@@ -51,7 +54,7 @@ func (p *Promotion) Capped(discount int64, currency string) int64 {
 // something in all of them.
 func (p *Promotion) GivesIn(currency string) bool {
 	named := func(c PromotionCurrency) bool { return c.Currency == currency }
-	return len(p.Currencies) == 0 || slices.ContainsFunc(p.Currencies, named) || DecodeSchema(p.Schema).Percent != nil
+	return len(p.Currencies) == 0 || slices.ContainsFunc(p.Currencies, named) || hasPercent(p.Type) && DecodeSchema(p.Schema).Percent != nil
 }
 
 // Percentage is a parsed percentage. The zero Percentage is 0.

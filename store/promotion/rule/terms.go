@@ -6,10 +6,11 @@ import (
 	"strconv"
 
 	"portico/store"
+	"portico/store/authoring"
 )
 
 // Terms are the members of a schema that say which items a promotion needs and takes something off.
-// Which of them have a meaning depends on the type.
+// Members without a meaning for the type are zero.
 type Terms struct {
 	Targets      []string      // SKUs; nil means all
 	X, Y         int           // x items for the price of y, or for an amount
@@ -29,20 +30,34 @@ type Requirement struct {
 func (p *Promotion) Terms() (t Terms) {
 	var s termsSchema
 	_ = store.DecodeJSON(p.Schema, &s)
-	t.X, t.Y, t.Gifts = s.X, s.Y, s.Gifts
-	for _, part := range s.Requirements {
-		t.Requirements = append(t.Requirements, Requirement{targetSKUs(part.Targets), part.Quantity, true})
+	switch p.Type {
+	case XForY:
+		t.X, t.Y = s.X, s.Y
+	case XForAmount:
+		t.X = s.X
+	case BundleGift:
+		t.Gifts = s.Gifts
 	}
-	var groups []json.RawMessage
-	if isBundle(p.Type) && json.Unmarshal(s.Targets, &groups) == nil {
-		for i, group := range groups[:min(len(groups), len(s.Quantities))] {
-			t.Requirements = append(t.Requirements, Requirement{targetSKUs(group), s.Quantities[i], false})
-		}
-	}
-	if !isBundle(p.Type) {
+	switch {
+	case isBundle(p.Type):
+		t.Requirements = s.requirements()
+	case p.HasItems():
 		t.Targets = targetSKUs(s.Targets)
 	}
 	return t
+}
+
+// requirements returns the parts of a bundle, of both forms.
+func (s *termsSchema) requirements() (parts []Requirement) {
+	for _, part := range s.Requirements {
+		parts = append(parts, Requirement{targetSKUs(part.Targets), part.Quantity, true})
+	}
+	var groups []json.RawMessage
+	_ = json.Unmarshal(s.Targets, &groups) // "all" has no groups
+	for i, group := range groups[:min(len(groups), len(s.Quantities))] {
+		parts = append(parts, Requirement{targetSKUs(group), s.Quantities[i], false})
+	}
+	return parts
 }
 
 // targetSKUs returns the SKUs of a list; nil for all, which is null, "all" or an absent list.
@@ -90,4 +105,22 @@ func (p *Promotion) SKULists() []SKUList {
 		lists = append(lists, SKUList{path, r.Targets})
 	}
 	return slices.DeleteFunc(lists, func(l SKUList) bool { return len(l.SKUs) == 0 })
+}
+
+// CurrencyWarnings returns a warning for each currency of the promotion that ISO 4217 does not have, by its path in a source.
+func (p *Promotion) CurrencyWarnings() store.Errors {
+	f := &authoring.Validator{}
+	check := func(member string, i int, currency string) {
+		f.Currency(member+"."+strconv.Itoa(i)+".currency", currency)
+	}
+	for i, a := range p.MinCartValue {
+		check("min_cart_value", i, a.Currency)
+	}
+	for i, a := range p.MaxDiscountValue {
+		check("max_discount_value", i, a.Currency)
+	}
+	for i, c := range p.Currencies {
+		check("schema.currencies", i, c.Currency)
+	}
+	return f.Warnings
 }

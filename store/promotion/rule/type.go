@@ -65,4 +65,7 @@ func hasAmounts(t PromotionType) bool {
 	return slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
 }
 
+// hasPercent reports whether a promotion of a type has a percentage.
+func hasPercent(t PromotionType) bool { return t == PercentDiscount || t == ItemPercentDiscount }
+
 func isBundle(t PromotionType) bool { return t == BundleFixedDiscount || t == BundleGift }

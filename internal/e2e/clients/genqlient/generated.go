@@ -49,7 +49,7 @@ func (v *BundleChoiceInput) GetComponent() string { return v.Component }
 // GetOptions returns BundleChoiceInput.Options, and is useful for accessing the field via an interface.
 func (v *BundleChoiceInput) GetOptions() []BundleOptionInput { return v.Options }
 
-// A chosen option.
+// A chosen option of a bundle.
 type BundleOptionInput struct {
 	// The option's product: global id or `uuid`.
 	Id string `json:"id"`
@@ -449,19 +449,19 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldRelevance,
 }
 
-// An argument of `promotionCodeCheck`.
+// An argument of `promotionCodeCheck` or `cartPreview`, or a member of the input of `promotionCodeRedeem`.
 type PromotionCodeArgument string
 
 const (
-	// The code.
+	// The code: `code`, in `cartPreview` one of `codes`, also if it is for other users than the token's.
 	PromotionCodeArgumentCode PromotionCodeArgument = "CODE"
-	// The user.
+	// The user: `user`.
 	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
-	// The number of items.
+	// The number of items: `units`.
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
-	// The cart total, or its currency.
+	// The cart total, or its currency: `cartValue`.
 	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
-	// The lines of the cart: what they cost, their currency or their items. In `cartPreview` too.
+	// The lines of the cart, what they cost, their currency or their items: `lines`.
 	PromotionCodeArgumentLines PromotionCodeArgument = "LINES"
 )
 
@@ -489,7 +489,9 @@ const (
 	PromotionCodeReasonUsedUp PromotionCodeReason = "USED_UP"
 	// It is for other users.
 	PromotionCodeReasonWrongUser PromotionCodeReason = "WRONG_USER"
-	// It counts per item, and the cart has no item that it applies to.
+	// Its promotion is for other catalogs than that of `lines`.
+	PromotionCodeReasonOtherCatalog PromotionCodeReason = "OTHER_CATALOG"
+	// `lines` have no item that it applies to. Without `lines`: it counts per item, and `units` is 0.
 	PromotionCodeReasonNoUnits PromotionCodeReason = "NO_UNITS"
 	// It counts per item, which is not possible for an automatic promotion.
 	PromotionCodeReasonPerItemAutomatic PromotionCodeReason = "PER_ITEM_AUTOMATIC"
@@ -506,6 +508,7 @@ var AllPromotionCodeReason = []PromotionCodeReason{
 	PromotionCodeReasonDisabled,
 	PromotionCodeReasonUsedUp,
 	PromotionCodeReasonWrongUser,
+	PromotionCodeReasonOtherCatalog,
 	PromotionCodeReasonNoUnits,
 	PromotionCodeReasonPerItemAutomatic,
 	PromotionCodeReasonBelowMinCartValue,
@@ -696,7 +699,7 @@ func (v *ShopBundleQueryProduct) __premarshalJSON() (*__premarshalShopBundleQuer
 // ShopBundleQueryProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
 // The GraphQL type's documentation follows.
 //
-// A choice of options for a bundle.
+// The choices for a bundle, made or by default.
 type ShopBundleQueryProductBundleConfiguration struct {
 	// The choice for each component, by key. Empty for other products.
 	Choices []ShopBundleQueryProductBundleConfigurationChoicesBundleChoice `json:"choices"`
@@ -715,7 +718,7 @@ type ShopBundleQueryProductBundleConfigurationChoicesBundleChoice struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
 	// The chosen options, by id.
-	Options []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption `json:"options"`
+	Options []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption `json:"options"`
 }
 
 // GetComponent returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
@@ -724,28 +727,28 @@ func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetCompon
 }
 
 // GetOptions returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption {
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption {
 	return v.Options
 }
 
-// ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption includes the requested fields of the GraphQL type ChosenOption.
+// ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
-// A chosen option of a bundle.
-type ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption struct {
+// A chosen option of a bundle, as in `BundleOptionInput`.
+type ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
 	// Units of it.
 	Quantity int `json:"quantity"`
 }
 
-// GetUuid returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetUuid() string {
+// GetUuid returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
 	return v.Uuid
 }
 
-// GetQuantity returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Quantity, and is useful for accessing the field via an interface.
-func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetQuantity() int {
+// GetQuantity returns ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopBundleQueryProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
 	return v.Quantity
 }
 
@@ -917,7 +920,7 @@ func (v *ShopBundleQueryProductComponentsProductComponent) GetOptions() []ShopBu
 // ShopBundleQueryProductComponentsProductComponentOptionsComponentOption includes the requested fields of the GraphQL type ComponentOption.
 // The GraphQL type's documentation follows.
 //
-// A product that can be chosen for a component.
+// A product to choose for a component.
 type ShopBundleQueryProductComponentsProductComponentOptionsComponentOption struct {
 	// The product's own id.
 	Uuid string `json:"uuid"`
@@ -2844,7 +2847,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetPrice() *ShopChoi
 // ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
 // The GraphQL type's documentation follows.
 //
-// A choice of options for a bundle.
+// The choices for a bundle, made or by default.
 type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration struct {
 	// The choice for each component, by key. Empty for other products.
 	Choices []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice `json:"choices"`
@@ -2863,7 +2866,7 @@ type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoices
 	// The component's key: `drink`.
 	Component string `json:"component"`
 	// The chosen options, by id.
-	Options []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption `json:"options"`
+	Options []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption `json:"options"`
 }
 
 // GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
@@ -2872,28 +2875,28 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationCho
 }
 
 // GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption {
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption {
 	return v.Options
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption includes the requested fields of the GraphQL type ChosenOption.
+// ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
-// A chosen option of a bundle.
-type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption struct {
+// A chosen option of a bundle, as in `BundleOptionInput`.
+type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
 	// Units of it.
 	Quantity int `json:"quantity"`
 }
 
-// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetUuid() string {
+// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
 	return v.Uuid
 }
 
-// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Quantity, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetQuantity() int {
+// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
 	return v.Quantity
 }
 
@@ -2975,7 +2978,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetBundleConf
 // ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
 // The GraphQL type's documentation follows.
 //
-// A choice of options for a bundle.
+// The choices for a bundle, made or by default.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration struct {
 	// The choice for each component, by key. Empty for other products.
 	Choices []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice `json:"choices"`
@@ -2994,7 +2997,7 @@ type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration
 	// The component's key: `drink`.
 	Component string `json:"component"`
 	// The chosen options, by id.
-	Options []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption `json:"options"`
+	Options []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption `json:"options"`
 }
 
 // GetComponent returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice.Component, and is useful for accessing the field via an interface.
@@ -3003,28 +3006,28 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigura
 }
 
 // GetOptions returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice.Options, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption {
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoice) GetOptions() []ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption {
 	return v.Options
 }
 
-// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption includes the requested fields of the GraphQL type ChosenOption.
+// ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption includes the requested fields of the GraphQL type BundleOption.
 // The GraphQL type's documentation follows.
 //
-// A chosen option of a bundle.
-type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption struct {
+// A chosen option of a bundle, as in `BundleOptionInput`.
+type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption struct {
 	// The product's own id, as in `ComponentOption`.
 	Uuid string `json:"uuid"`
 	// Units of it.
 	Quantity int `json:"quantity"`
 }
 
-// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Uuid, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetUuid() string {
+// GetUuid returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Uuid, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetUuid() string {
 	return v.Uuid
 }
 
-// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption.Quantity, and is useful for accessing the field via an interface.
-func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsChosenOption) GetQuantity() int {
+// GetQuantity returns ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption.Quantity, and is useful for accessing the field via an interface.
+func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigurationChoicesBundleChoiceOptionsBundleOption) GetQuantity() int {
 	return v.Quantity
 }
 
@@ -3069,7 +3072,7 @@ type ShopChoiceQueryResponse struct {
 	// always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
 	// has no price or if they differ in whether they include tax. Null for an unknown product.
 	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
-	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+	// Example: `productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 	// {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }`.
 	// Needs the scope `catalog:read`.
 	ProductConfigured *ShopChoiceQueryProductConfiguredConfiguredProduct `json:"productConfigured"`
@@ -3121,7 +3124,7 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
 	// Machine-readable reason.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument that it is about. The message names it.
+	// The argument that it is about.
 	Argument PromotionCodeArgument `json:"argument"`
 	// Explanation for people.
 	Message string `json:"message"`
@@ -3144,7 +3147,7 @@ func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetMessage(
 
 // ShopCodeQueryResponse is returned by ShopCodeQuery on success.
 type ShopCodeQueryResponse struct {
-	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may be worth nothing: see `amount`. Needs the scope `checkout:write`.
+	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it. A valid code may take nothing off, if other promotions take off more: see `amount`. Needs the scope `checkout:write`.
 	PromotionCodeCheck *ShopCodeQueryPromotionCodeCheck `json:"promotionCodeCheck"`
 }
 
@@ -4852,7 +4855,7 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
 	End time.Time `json:"end"`
 	// Minimum cart total, by currency. A cart in another currency does not qualify. Empty if there is no minimum.
 	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney `json:"minCartValue"`
-	// `promotion_type` and `schema` of REST, as written. Unknown members are kept.
+	// `details` in the form of the REST API, for clients of both: an object with `promotion_type` and `schema`, as written. Unknown members are kept.
 	RestDetails json.RawMessage `json:"restDetails"`
 	// What it gives, as an input of `promotionCreate` has it.
 	Details ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails `json:"-"`
@@ -7572,7 +7575,7 @@ func ShopChildQuery(
 // The query executed by ShopChoiceQuery.
 const ShopChoiceQuery_Operation = `
 query ShopChoiceQuery ($id: ID!, $choice: [BundleChoiceInput!]!) {
-	productConfigured(id: $id, selectedOptions: $choice) {
+	productConfigured(id: $id, choices: $choice) {
 		product {
 			id
 			name
