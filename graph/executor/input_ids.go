@@ -73,10 +73,13 @@ var idsOfInputs = []struct {
 	{"Job", jobKind, []string{"id"}},
 }
 
+// sharedInputs are the inputs of several mutations, whose ids are those of what the mutation is about.
+var sharedInputs = []string{"DeletionInput", "ObjectDeleteInput"}
+
 // idKindOf returns what a member of an input of a mutation may be the global id of; without types for ids that have no global
 // form.
 func idKindOf(mutation, input, member string) idKind {
-	if input == "DeletionInput" { // of several mutations
+	if slices.Contains(sharedInputs, input) {
 		input = strings.ToUpper(mutation[:1]) + mutation[1:]
 	}
 	for _, of := range idsOfInputs {

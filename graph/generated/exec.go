@@ -1770,9 +1770,8 @@ type Warning {
 "A member before and after. A list is one member."
 type MemberChange {
   """
-  Path. Of what a mutation wrote: as in its item, for example ` + "`" + `seo.title` + "`" + `. Of a diff and of the audit log: as in the import
-  line, for example ` + "`" + `attributes.name` + "`" + `, or as REST writes prices and languages, ` + "`" + `prices.USD.price.amount` + "`" + ` and
-  ` + "`" + `translations.fr.attributes.name` + "`" + `.
+  Path. Of what a mutation wrote: as in its item, for example ` + "`" + `seo.title` + "`" + `. Of a diff and of the audit log: as in the stored
+  resource, in snake case, for example ` + "`" + `attributes.name` + "`" + `, ` + "`" + `prices.USD.price.amount` + "`" + ` or ` + "`" + `translations.fr.attributes.name` + "`" + `.
   """
   member: String!
   "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `. It is cut as the list says. Null if absent."
