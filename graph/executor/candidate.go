@@ -68,6 +68,6 @@ func (e *Executor) countRepeated(query *document.PreparedOperation) func(*reqctx
 		e.countFields(req, coordinates)
 		e.CountExecutor(byPlan)
 		e.record(req, stats, req.Start)
-		e.documents.CountOutcome(outcome)
+		e.processor.CountOutcome(outcome)
 	}
 }

@@ -98,7 +98,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 }
 
 // Find returns the operation that was sent by the same bytes before; nil for none.
-func (e *Executor) Find(sent []byte) *document.PreparedOperation { return e.plans.Request(sent) }
+func (e *Executor) Find(sent []byte) *document.PreparedOperation { return e.cache.Request(sent) }
 
 // prepare finds the operation, and its plan if it has one. ok is false if the response rejects it.
 func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
@@ -108,11 +108,11 @@ func (x *execution) prepare(ctx context.Context) (rejected Response, ok bool) {
 		x.op = x.operation
 	case x.Prepared != nil:
 		x.query, x.op = x.Prepared, x.Prepared.Operation
-		x.documents.CountOutcome(x.op.Outcome)
+		x.processor.CountOutcome(x.op.Outcome)
 	default:
 		_, endStep := store.StartStep(ctx, stepPrepare)
 		if err := x.catch(ctx, func() {
-			if x.op, errs = x.documents.Prepare(&x.Params); errs == nil {
+			if x.op, errs = x.processor.Prepare(&x.Params); errs == nil {
 				x.query = x.compile(x.op, &x.Params)
 			}
 		}); err != nil {
@@ -264,7 +264,7 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 		}
 	}
 	if x.Prepared == nil && x.Sent != nil {
-		x.plans.AddRequest(x.Sent, x.query)
+		x.cache.AddRequest(x.Sent, x.query)
 	}
 	return resp, true
 }

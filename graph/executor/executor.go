@@ -6,7 +6,7 @@ package executor
 import (
 	"log/slog"
 
-	"github.com/99designs/gqlgen/graphql/executor"
+	library "github.com/99designs/gqlgen/graphql/executor"
 
 	"portico/graph"
 	"portico/graph/audience"
@@ -19,14 +19,14 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config) *Executor {
 	if c.CountExecutor == nil {
 		c.CountExecutor = func(string) {}
 	}
-	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), log: log, plans: c.Documents}
+	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), log: log, cache: c.Documents}
 	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
 	executable := generated.NewStreamingSchema(resolvers, e.writeEvent)
 	e.schema = executable.Schema()
 	e.names = newSchemaNames(e.schema)
-	e.documents = document.NewProcessor(document.Config{
+	e.processor = document.NewProcessor(document.Config{
 		Schema: e.schema, Limits: c.Limits, Cache: c.Documents, Manifest: c.Manifest, Count: c.CountDocument, Log: log})
-	e.Executor = executor.New(executable)
+	e.Executor = library.New(executable)
 	e.SetQueryCache(preparedDocuments{})
 	e.introspection = introspection{c.OpenIntrospection, audience.New(e.schema)}
 	e.Use(e.introspection)

@@ -34,9 +34,9 @@ func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationContext implements graphql.OperationContextMutator. It rejects introspection without a
 // valid token.
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
-	failure := auth.Authenticated(ctx)
+	failure := auth.RequireToken(ctx)
 	operation.DisableIntrospection = failure != nil && !i.open
-	if !limits.SelectsSchema(operation.Operation.SelectionSet, map[string]bool{}) {
+	if !limits.SelectsSchema(operation.Operation.SelectionSet, map[string]bool{}) { // no fragment was visited so far
 		return nil
 	}
 	if !operation.DisableIntrospection {
@@ -50,17 +50,17 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 	}
 }
 
-// introspect runs a field of an introspection as chargeField does, unless the client is gone: it runs
-// no SQL that would notice that. __schema and __type are those of the client's audience.
+// introspect runs a field of an operation that selects __schema or __type, which are those of the client's audience. It fails
+// if the client is gone: no SQL would notice that. Fields of the types of introspection are free, others are charged.
 func (i introspection) introspect(ctx context.Context, next graphql.Resolver) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	field := graphql.GetFieldContext(ctx)
 	if strings.HasPrefix(field.Object, "__") {
-		return introspected(ctx, field, next)
+		return nullForOtherKinds(ctx, field, next)
 	}
-	if field.Object != "Query" || auth.Authenticated(ctx) != nil {
+	if field.Object != "Query" || auth.RequireToken(ctx) != nil {
 		return chargeField(ctx, next)
 	}
 	return chargeField(ctx, func(ctx context.Context) (any, error) {
@@ -82,9 +82,9 @@ var kindsWith = map[string][]ast.DefinitionKind{
 	"enumValues": {ast.Enum}, "inputFields": {ast.InputObject}, "isOneOf": {ast.InputObject},
 }
 
-// introspected runs a field of a type of the introspection. The library (gqlgen 0.17.95) has empty lists where the specification
+// nullForOtherKinds runs a field of a type of the introspection. The library (gqlgen 0.17.95) has empty lists where the specification
 // has null.
-func introspected(ctx context.Context, field *graphql.FieldContext, next graphql.Resolver) (any, error) {
+func nullForOtherKinds(ctx context.Context, field *graphql.FieldContext, next graphql.Resolver) (any, error) {
 	if of, ok := field.Parent.Result.(*library.Type); ok && field.Object == "__Type" {
 		if kinds := kindsWith[field.Field.Name]; kinds != nil && !slices.Contains(kinds, ast.DefinitionKind(of.Kind())) {
 			return nil, nil

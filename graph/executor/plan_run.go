@@ -30,7 +30,7 @@ func (e *Executor) compile(op *document.Operation, params *graphql.RawParams) *d
 			return nil // gqlgen's executor reports the error
 		}
 	}
-	cached := e.plans.Plan(op.CachedDocument, op.Definition, conditionValues(op.Definition, variables), func() *plan.Plan {
+	cached := e.cache.Plan(op.CachedDocument, op.Definition, conditionValues(op.Definition, variables), func() *plan.Plan {
 		return e.runner.Compile(op.Definition, variables)
 	})
 	if cached == nil {
@@ -90,7 +90,7 @@ func (e *Executor) planResponse(ctx context.Context, query *document.PreparedOpe
 	ctx = graphql.WithOperationContext(ctx, opCtx)
 	ctx = graphql.WithResponseContext(ctx, e.present, recovered)
 	body, found, err = e.runOrCached(ctx, query, tagged, (*buffer)[:0])
-	e.plans.Recharge(query.Plan)
+	e.cache.Recharge(query.Plan)
 	if err != nil {
 		endStep(err)
 		if e.stoppedError(err) != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
+	library "github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph"
@@ -36,7 +36,7 @@ type Config struct {
 }
 
 // ConcurrencyLimiter bounds the number of operations that run at once. Its methods wait for a slot, and
-// fail with UNAVAILABLE if that takes too long. end releases the slot.
+// fail with UNAVAILABLE if that takes too long. end releases the slot, unless a method says otherwise.
 type ConcurrencyLimiter interface {
 	// SwitchToWrite exchanges the read slot of a request for a write slot.
 	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
@@ -45,15 +45,15 @@ type ConcurrencyLimiter interface {
 	AcquireWrite(ctx context.Context) (end func(), err error)
 
 	// AcquireExpensive takes one of the few slots for operations of high cost or with a large
-	// response. running means that part of the response is in memory already. The slot of a request
-	// ends with the request, and end does nothing.
-	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
+	// response. inMemory says that part of the response is in memory already: then fewer may wait. The slot
+	// of a request is released when the request ends, and end does nothing; end releases that of an event.
+	AcquireExpensive(ctx context.Context, inMemory bool) (end func(), err error)
 }
 
 // Executor runs operations by Execute: queries by plans, everything else by gqlgen's executor. Errors and
 // statistics are the same in both. It is safe for concurrent use.
 type Executor struct {
-	*executor.Executor // gqlgen's
+	*library.Executor // gqlgen's
 	Config
 	introspection introspection
 	resolver      *graph.Resolver
@@ -61,8 +61,8 @@ type Executor struct {
 	schema        *ast.Schema
 	present       graphql.ErrorPresenterFunc
 	log           *slog.Logger
-	documents     *document.Processor
-	plans         *document.Cache
+	processor     *document.Processor // prepares documents
+	cache         *document.Cache     // of documents and plans: Config.Documents
 	names         schemaNames
 	prepared      atomic.Uint64 // number of prepared operations, for their ids
 }

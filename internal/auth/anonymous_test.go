@@ -55,7 +55,7 @@ func TestAnonymousCoordinates(t *testing.T) {
 	ctx := contextOf(http.MethodPost, "/graphql")
 	require.Equal(t, client.ID, auth.ClientID(ctx))
 	require.Empty(t, auth.PrincipalFrom(ctx).QuotaClientID(), "counts by address, as other strangers")
-	require.Equal(t, auth.Authenticated(t.Context()), auth.Authenticated(ctx))
+	require.Equal(t, auth.RequireToken(t.Context()), auth.RequireToken(ctx))
 	var allowed []string
 	for _, coordinate := range auth.Coordinates() {
 		if err := auth.Require(ctx, coordinate); err == nil {

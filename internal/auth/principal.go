@@ -105,8 +105,8 @@ func PrincipalFrom(ctx context.Context) *Principal {
 	return p
 }
 
-// Authenticated returns nil with a valid token of any scopes, else UNAUTHENTICATED or the error of WithTokenError.
-func Authenticated(ctx context.Context) error {
+// RequireToken returns nil with a valid token of any scopes, else UNAUTHENTICATED or the error of WithTokenError.
+func RequireToken(ctx context.Context) error {
 	switch c := callerOf(ctx).(type) {
 	case tokenError:
 		return c.error
@@ -134,7 +134,7 @@ func Require(ctx context.Context, coordinate string) error {
 	if scope == noScope {
 		return nil
 	}
-	if err := Authenticated(ctx); err != nil {
+	if err := RequireToken(ctx); err != nil {
 		if isAnonymousRead(ctx, coordinate, scope) {
 			return nil
 		}
