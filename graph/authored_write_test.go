@@ -57,11 +57,11 @@ func TestProductMutations(t *testing.T) {
 		{name: "its value", query: `mutation { productsUpsert(input: {items: [{id: "mug", mainImageId: "photo", attributes: [{key: "load_kg", value: 2.5}]}]}) { items { changes { member after } } userErrors { message } } }`,
 			data: `{"productsUpsert":{"items":[{"changes":[{"member":"attributes","after":"{\"load_kg\":2.5}"},{"member":"mainImageId","after":"\"photo\""}]}],"userErrors":[]}}`},
 		{name: "in a node", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { catalogNode { productCount productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"catalogNodeProductsSet":{"catalogNode":{"productCount":2,"productUuids":["anvil","mug"]},"attachedUuids":["mug","anvil"],"detachedUuids":["ink-unlisted"],"userErrors":[]}}`},
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productCount":2,"productUuids":["mug","anvil"]},"attachedUuids":["mug","anvil"],"detachedUuids":["ink-unlisted"],"userErrors":[]}}`},
 		{name: "a node, dry", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug"], dryRun: true}) { catalogNode { productCount } attachedUuids detachedUuids` + mended + ` }`,
 			data: `{"catalogNodeProductsSet":{"catalogNode":{"productCount":2},"attachedUuids":[],"detachedUuids":["anvil"],"userErrors":[]}}`},
 		{name: "a node, moved", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { catalogNode { productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"catalogNodeProductsSet":{"catalogNode":{"productUuids":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productUuids":["anvil","mug"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
 		{name: "nodes", query: `mutation { catalogNodesUpsert(input: {items: [{id: "cups", hierarchyId: "attic", name: "Cups"}, {id: "tall", hierarchyId: "attic", parentId: "cups", name: "Tall", seo: {title: "T"}}]}) {` + writtenItems + ` }`,
 			data: `{"catalogNodesUpsert":{"items":[{"uuid":"cups","outcome":"CREATED","changeCount":0,"changes":[]},{"uuid":"tall","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
 		{name: "a node at the top, by global ids", query: `mutation { catalogNodesUpsert(input: {items: [{id: ` + global("AuthoredCatalogNode", "tall") + `, hierarchyId: ` + global("AuthoredHierarchy", "attic") + `, parentId: null, seo: {title: null}}]}) {` + writtenItems + ` }`,
@@ -104,9 +104,9 @@ func TestProductMutations(t *testing.T) {
 		{name: "a node with a product that was deleted", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil", "none"]}) { attachedUuids` + mended + ` }`,
 			data: `{"catalogNodeProductsSet":{"attachedUuids":[],"userErrors":[{"field":["input","productIds","2"],"code":"UNKNOWN_REFERENCE","message":"productIds.2 is not a product: \"none\"."}]}}`},
 		{name: "sent as it is", query: `mutation { catalogNodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { catalogNode { productUuids(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
-			data: `{"catalogNodeProductsSet":{"catalogNode":{"productUuids":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+			data: `{"catalogNodeProductsSet":{"catalogNode":{"productUuids":["anvil","mug"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
 		{name: "moved and detached", query: `mutation { first: catalogNodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { catalogNode { productUuids(first: 5) } } then: catalogNodeProductsSet(input: {id: "box", productIds: ["anvil"]}) { detachedUuids` + mended + ` }`,
-			data: `{"first":{"catalogNode":{"productUuids":["anvil","mug"]}},"then":{"detachedUuids":["mug"],"userErrors":[]}}`},
+			data: `{"first":{"catalogNode":{"productUuids":["mug","anvil"]}},"then":{"detachedUuids":["mug"],"userErrors":[]}}`},
 	})
 }
 

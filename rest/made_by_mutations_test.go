@@ -251,6 +251,7 @@ func (m shopMaker) write() {
 		for _, product := range links(node, "products") {
 			attached = append(attached, product["id"])
 		}
+		slices.Reverse(attached) // a line has the newest attachment last
 		m.send("catalogNodeProductsSet", "", map[string]any{"id": node["id"], "productIds": attached})
 		curated, _ := object(node, "attributes")["curated_products"].([]any)
 		m.send("catalogNodeCurate", "", map[string]any{"id": node["id"], "productIds": append([]any{}, curated...)})

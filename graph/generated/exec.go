@@ -596,11 +596,13 @@ its parent and cannot be read by itself.
 decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
 
 **Authored and published.** What mutations write of catalogs, products, prices, sales, nodes, files, attributes, synonyms and
-redirects is authored, and the fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it. Shoppers see it, and no longer see
+redirects is authored. Fields and types whose names begin with ` + "`" + `Authored` + "`" + ` show it, where shoppers see another form; others, such as
+` + "`" + `Catalog` + "`" + `, are authored only. Shoppers see it, and no longer see
 what was deleted, after ` + "`" + `catalogPublish` + "`" + `. Stock, promotions, settings and gateways apply at once.
 
 **Mutations** take one ` + "`" + `input` + "`" + `. They report what the caller can correct in ` + "`" + `userErrors` + "`" + `. If there are any, nothing was
-changed and the other members of the payload are null, empty or 0.
+changed and the other members of the payload are null, empty or 0. A value that is no value of its type, such as a time that is none
+or the global id of another type, is one of ` + "`" + `errors` + "`" + `, with the path of the member in ` + "`" + `extensions.argument` + "`" + `.
 
 **Idempotency keys** make a mutation safe to retry. A key is 1 to 255 visible ASCII characters, sent as ` + "`" + `idempotencyKey` + "`" + ` in
 the input, or as the header ` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation. Repeating the mutation with the same key
@@ -876,7 +878,7 @@ type Query {
   "The locations that hold stock. There is one, ` + "`" + `default` + "`" + `. Needs the scope ` + "`" + `inventory:read` + "`" + `."
   stockLocations: [StockLocation!]
 
-  "The stock ledger of a product. NOT_FOUND if it has no stock record. Needs the scope ` + "`" + `inventory:write` + "`" + `."
+  "The stock ledger of a product. NOT_FOUND if it never had a stock record. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockTransactions(
     "The product's global id or ` + "`" + `uuid` + "`" + `."
     productId: ID!
@@ -1997,7 +1999,7 @@ type Seo {
   canonicalPath: String
 }
 
-"Which product. In variables, null members are ignored."
+"Which product. Exactly one member, not null."
 input ProductIdentifierInput @oneOf {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID
@@ -2350,7 +2352,7 @@ type ProductConnection {
 
 "Where a path of the past leads now."
 type Redirect {
-  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of what has no path; or a URL with a scheme: ` + "`" + `https://help.example/shipping` + "`" + `."
+  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of what has no path; or a URL: ` + "`" + `https://help.example/shipping` + "`" + `."
   path: String!
   "The product that is there. Null if it is no product."
   product: Product
@@ -2449,7 +2451,7 @@ input ProductFilter {
   and: [ProductFilter!]
   """
   Filters of which at least one must hold, 1 to 10: ` + "`" + `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]` + "`" + `. Each counts as one
-  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. Without ` + "`" + `search` + "`" + `. A ` + "`" + `sku` + "`" + ` within does not find products that no
+  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. No ` + "`" + `search` + "`" + ` within: put it beside. A ` + "`" + `sku` + "`" + ` within does not find products that no
   node lists, and ` + "`" + `ids` + "`" + ` do not sort the list.
   """
   or: [ProductFilter!]
@@ -2760,7 +2762,7 @@ type CatalogNode implements Node {
   ): ProductConnection!
 }
 
-"Which node of the catalog. In variables, null members are ignored."
+"Which node of the catalog. Exactly one member, not null."
 input CatalogNodeIdentifierInput @oneOf {
   "Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy."
   id: ID
@@ -2817,7 +2819,7 @@ input CatalogNodeOrder {
 
 "Sort keys of nodes."
 enum CatalogNodeOrderField {
-  "Position among other nodes, then name. Nodes without one are after those that have one."
+  "Position among other nodes, then name, then id. Nodes without one are after all others, in descending order before."
   POSITION
   "Id, in byte order."
   ID
@@ -3301,7 +3303,7 @@ type Promotion implements Node {
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
-  "Its codes, without those deleted when it was re-enabled."
+  "Its codes, without those deleted when its end was moved into the future after it had ended."
   codes(
     "Which codes to return."
     filter: PromotionCodeFilter
@@ -3766,40 +3768,40 @@ type PromotionCreatePayload {
   userErrors: [UserError!]!
 }
 
-"Changes of a promotion. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+"Changes of a promotion. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
 input PromotionUpdateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   "True changes nothing, and returns the result in ` + "`" + `preview` + "`" + `."
   dryRun: Boolean! = false
-  "Display name, at most 1024 bytes. Required."
+  "Display name, at most 1024 bytes. Not null."
   name: String
-  "Display text, at most 64 KiB, may be empty. Required."
+  "Display text, at most 64 KiB, may be empty. Not null."
   description: String
-  "Whether it is switched on. Required."
+  "Whether it is switched on. Not null."
   enabled: Boolean
-  "Whether it applies without the shopper entering a code. Required."
+  "Whether it applies without the shopper entering a code. Not null."
   automatic: Boolean
-  "Time from which it applies. A date means 00:00 UTC. Required."
+  "Time from which it applies. A date means 00:00 UTC. Not null."
   start: DateTime
-  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `. A date means 00:00 UTC, so the day itself is not in it. Required."
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `. A date means 00:00 UTC, so the day itself is not in it. Not null."
   end: DateTime
-  "Minimum cart total, by currency. Empty means none. Optional."
+  "Minimum cart total, by currency. Empty means none."
   minCartValue: [MoneyInput!]
-  "Maximum discount, by currency. Empty means none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one. Optional."
+  "Maximum discount, by currency. Empty means none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one."
   maxDiscountValue: [MoneyInput!]
-  "Maximum applications in one cart. 0 means unlimited. Optional."
+  "Maximum applications in one cart. 0 means unlimited."
   maxApplicationsPerCart: Int
-  "What it gives, which replaces all that it gave. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Required."
+  "What it gives, which replaces all that it gave. ` + "`" + `targetCatalogIds` + "`" + ` and ` + "`" + `itemConditions` + "`" + ` keep their values. Not null."
   details: PromotionDetailsInput
   """
   What it gives in the form of the REST API, in place of ` + "`" + `details` + "`" + `: an object with those of the members ` + "`" + `promotion_type` + "`" + `,
-  ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + ` and ` + "`" + `target_catalogs` + "`" + ` that change. Required.
+  ` + "`" + `schema` + "`" + `, ` + "`" + `currencies` + "`" + ` and ` + "`" + `target_catalogs` + "`" + ` that change. Not null.
   """
   restDetails: JSON
-  "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Null means all. Optional."
+  "Catalogs that it applies to. Global ids or ` + "`" + `uuid` + "`" + `s. Null means all."
   targetCatalogIds: [ID!]
-  "Items that it excludes: those that meet all of these conditions. At most 1,000. Optional."
+  "Items that it excludes: those that meet all of these conditions. At most 1,000."
   itemConditions: [PromotionConditionInput!]
   "Idempotency key."
   idempotencyKey: String
@@ -4109,7 +4111,7 @@ input CartLineInput {
   productId: ID!
   "Units, 1 to 1000000."
   quantity: Int! = 1
-  "The choice for each component of a bundle, as in ` + "`" + `productConfigured` + "`" + `. At most 1000 options in all lines."
+  "The choice for each component of a bundle, as in ` + "`" + `productConfigured` + "`" + `. Without any, the default options. At most 1000 options in all lines."
   choices: [BundleChoiceInput!]
 }
 
@@ -4128,7 +4130,8 @@ type CartPreview {
   "The codes that cannot be used for this cart, with every reason."
   codesRefused: [CartCodeRefusal!]!
   """
-  Valid codes that take nothing off this cart: it has too few items for them, or other promotions take off more.
+  Valid codes that take nothing off this cart: it has too few items for them, other promotions take off more, or the
+  promotion is automatic and needs no code.
   """
   codesUnused: [String!]!
   "The automatic promotion with the lowest minimum cart value above the subtotal. Null if there is none."
@@ -4442,19 +4445,19 @@ type CatalogPayload {
   userErrors: [UserError!]!
 }
 
-"Changes of a catalog. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+"Changes of a catalog. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
 input CatalogUpdateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "Display name, at most 1024 bytes. Required."
+  "Display name, at most 1024 bytes. Not null."
   name: String
-  "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none. Optional."
+  "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none."
   hierarchyIds: [ID!]
-  "Its price books. Empty means none. Optional."
+  "Its price books. Empty means none."
   pricebooks: [CatalogPricebookInput!]
-  "BCP 47: ` + "`" + `fr` + "`" + `. Empty means the store's. Optional."
+  "BCP 47: ` + "`" + `fr` + "`" + `. Empty means the store's."
   locale: String
-  "ISO 4217: ` + "`" + `EUR` + "`" + `. Empty means the store's. Optional."
+  "ISO 4217: ` + "`" + `EUR` + "`" + `. Empty means the store's."
   currency: String
   "Idempotency key."
   idempotencyKey: String
@@ -4561,25 +4564,25 @@ type CatalogRulePayload {
   userErrors: [UserError!]!
 }
 
-"Changes of a catalog rule. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+"Changes of a catalog rule. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
 input CatalogRuleUpdateInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "Display name, at most 1024 bytes. Required."
+  "Display name, at most 1024 bytes. Not null."
   name: String
-  "The catalog that it leads to: global id or ` + "`" + `uuid` + "`" + `. Required."
+  "The catalog that it leads to: global id or ` + "`" + `uuid` + "`" + `. Not null."
   catalogId: ID
-  "Only for these accounts. Empty means all. Optional."
+  "Only for these accounts. Empty means all."
   accountIds: [ID!]
-  "Only for accounts with one of these tags. Empty means all. Optional."
+  "Only for accounts with one of these tags. Empty means all."
   accountTagIds: [ID!]
-  "Only for these customers. Empty means all. Optional."
+  "Only for these customers. Empty means all."
   customerIds: [ID!]
-  "Preferred for these channels, each 1 to 255 bytes. Empty means all. Optional."
+  "Preferred for these channels, each 1 to 255 bytes. Empty means all."
   channels: [String!]
-  "Preferred for these context tags, each 1 to 255 bytes without a comma. Empty means all. Optional."
+  "Preferred for these context tags, each 1 to 255 bytes without a comma. Empty means all."
   tags: [String!]
-  "When it applies: within any of these periods. Empty means always. Optional."
+  "When it applies: within any of these periods. Empty means always."
   schedules: [CatalogRuleScheduleInput!]
   "Idempotency key."
   idempotencyKey: String
@@ -4798,7 +4801,7 @@ enum AuthoredProductOrderField {
   UPDATED_AT
 }
 
-"Which authored product. In variables, null members are ignored."
+"Which authored product. Exactly one member, not null."
 input AuthoredProductIdentifierInput @oneOf {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID
@@ -5141,7 +5144,7 @@ type AuthoredRedirect implements Node {
   uuid: ID!
   "The path that leads elsewhere, without slashes around it: ` + "`" + `bikes/old-road-bikes` + "`" + `."
   from: String!
-  "Where it leads: a path, or a URL with a scheme. Null if it leads to a product or node."
+  "Where it leads: a path, or a URL. Null if it leads to a product or node."
   to: String
   "Own id of the product to which it leads. Null if it leads elsewhere."
   productUuid: ID
@@ -5729,7 +5732,7 @@ input RedirectItemInput {
   id: ID
   "The path that leads elsewhere, without slashes around it: ` + "`" + `bikes/old-road-bikes` + "`" + `."
   from: String
-  "Where it leads: a path, or a URL with ` + "`" + `https://` + "`" + `. Replaces the earlier destination."
+  "Where it leads: a path, or a URL with ` + "`" + `https://` + "`" + ` or ` + "`" + `http://` + "`" + `. Replaces the earlier destination."
   to: String
   "The product to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
   productId: ID
@@ -5747,7 +5750,7 @@ type CatalogPendingChange {
   uuid: ID!
   "What the next publication does to the product. Null for other kinds."
   effect: CatalogPendingEffect
-  "The product as authored. Null for other kinds."
+  "The product as authored. Null for other kinds, and if it was deleted."
   product: AuthoredProduct
 }
 
@@ -5777,15 +5780,15 @@ enum CatalogResource {
   REDIRECT
 }
 
-"What the next publication of a catalog does to a product."
+"What a publication does to a resource."
 enum CatalogPendingEffect {
   "Shows it: it is live, and the served release does not have it."
   ADD
   "Shows it anew: the served release has an older version."
   CHANGE
-  "Removes it: it is a draft now, and the served release shows it."
+  "Removes it: it is a draft or deleted, and the served release shows it."
   REMOVE
-  "Nothing: it is a draft that is not shown."
+  "Nothing: it is a draft or deleted, and is not shown."
   NONE
 }
 
@@ -5920,8 +5923,8 @@ input CatalogNodeProductsSetInput {
   "Global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
   """
-  At most 1000 products, each once, the newest attachment last. Global ids or ` + "`" + `uuid` + "`" + `s. The node may have
-  at most 10000 products before.
+  At most 1000 products, each once, the newest attachment first, as ` + "`" + `productUuids` + "`" + `. Global ids or ` + "`" + `uuid` + "`" + `s. The node may
+  have at most 10000 products before.
   """
   productIds: [ID!]!
   "True writes nothing, and returns what would be attached and detached."
@@ -6196,11 +6199,11 @@ enum AuditAction {
 input CatalogReleaseUpdateInput {
   "The release's global id or number (` + "`" + `uuid` + "`" + `)."
   releaseId: ID!
-  "Short name in one line, at most 100 bytes. Empty means none. Optional."
+  "Short name in one line, at most 100 bytes. Empty means none."
   label: String
-  "Note, at most 2000 bytes. Empty means none. Optional."
+  "Note, at most 2000 bytes. Empty means none."
   note: String
-  "Whether to store the release until this is false. A catalog has at most 20 such releases. Optional: null is false."
+  "Whether to store the release until this is false. A catalog has at most 20 such releases. Null means false."
   retained: Boolean
   "Idempotency key."
   idempotencyKey: String
@@ -6304,7 +6307,7 @@ enum JobState {
 
 "Result of a mutation that starts or cancels a job."
 type JobPayload {
-  "The job. A running one that was cancelled may take a moment to end. Null if there are errors."
+  "The job. A running one that was canceled may take a moment to end. Null if there are errors."
   job: Job
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -6339,18 +6342,18 @@ type Settings {
   codesIgnoreCase: Boolean!
 }
 
-"Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+"Changes of the settings. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null."
 input SettingsUpdateInput {
-  "Default page size, 1 to 100. Required."
+  "Default page size, 1 to 100. Not null."
   pageLength: Int
-  "ISO 4217: ` + "`" + `EUR` + "`" + `. Required."
+  "ISO 4217: ` + "`" + `EUR` + "`" + `. Not null."
   currency: String
-  "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
+  "BCP 47: ` + "`" + `fr-CA` + "`" + `. Not null."
   locale: String
-  "Available units up to which stock is low, 0 to 1000000. Required."
+  "Available units up to which stock is low, 0 to 1000000. Not null."
   lowStockThreshold: Int
   """
-  Whether promotion codes ignore case. Required. Switching it on is UNPROCESSABLE while two codes of promotions that have
+  Whether promotion codes ignore case. Not null. Switching it on is UNPROCESSABLE while two codes of promotions that have
   not ended differ only in case; the error names both.
   """
   codesIgnoreCase: Boolean
@@ -6401,23 +6404,23 @@ enum GatewaySlug {
 }
 
 """
-Changes of a gateway's configuration. A member left out keeps its value. Null clears an optional
-member, and is UNPROCESSABLE for a required one.
+Changes of a gateway's configuration. A member left out keeps its value, and a card gateway
+needs all of its credentials the first time. Null clears a member, and is UNPROCESSABLE for those that are not null.
 """
 input GatewayUpdateInput {
   "Which gateway."
   slug: GatewaySlug!
-  "Display name. Empty keeps the current one, null resets it. Optional."
+  "Display name. Empty keeps the current one, null resets it."
   name: String
-  "Whether it accepts payments. Null means false. Optional."
+  "Whether it accepts payments. Null means false."
   enabled: Boolean
-  "Whether it uses the test account. Null means false. Optional."
+  "Whether it uses the test account. Null means false."
   test: Boolean
-  "Merchant id at the gateway, 1 to 1024 bytes. Required."
+  "Merchant id at the gateway, 1 to 1024 bytes. Not null."
   merchantId: String
-  "Username at the gateway, 1 to 1024 bytes. Required."
+  "Username at the gateway, 1 to 1024 bytes. Not null."
   username: String
-  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Required."
+  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null."
   password: Secret
   "Idempotency key."
   idempotencyKey: String

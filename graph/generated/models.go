@@ -63,8 +63,8 @@ type CatalogNodeProductsInput struct {
 type CatalogNodeProductsSetInput struct {
 	// Global id or `uuid`.
 	ID string `json:"id"`
-	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
-	// at most 10000 products before.
+	// At most 1000 products, each once, the newest attachment first, as `productUuids`. Global ids or `uuid`s. The node may
+	// have at most 10000 products before.
 	ProductIds []string `json:"productIds"`
 	// True writes nothing, and returns what would be attached and detached.
 	DryRun bool `json:"dryRun"`
@@ -140,11 +140,11 @@ type CatalogReleaseServeInput struct {
 type CatalogReleaseUpdateInput struct {
 	// The release's global id or number (`uuid`).
 	ReleaseID string `json:"releaseId"`
-	// Short name in one line, at most 100 bytes. Empty means none. Optional.
+	// Short name in one line, at most 100 bytes. Empty means none.
 	Label *string `json:"label,omitempty"`
-	// Note, at most 2000 bytes. Empty means none. Optional.
+	// Note, at most 2000 bytes. Empty means none.
 	Note *string `json:"note,omitempty"`
-	// Whether to store the release until this is false. A catalog has at most 20 such releases. Optional: null is false.
+	// Whether to store the release until this is false. A catalog has at most 20 such releases. Null means false.
 	Retained *bool `json:"retained,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -182,43 +182,43 @@ type CatalogRulePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Changes of a catalog rule. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
+// Changes of a catalog rule. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null.
 type CatalogRuleUpdateInput struct {
 	// Global id or `uuid`.
 	ID string `json:"id"`
-	// Display name, at most 1024 bytes. Required.
+	// Display name, at most 1024 bytes. Not null.
 	Name *string `json:"name,omitempty"`
-	// The catalog that it leads to: global id or `uuid`. Required.
+	// The catalog that it leads to: global id or `uuid`. Not null.
 	CatalogID *string `json:"catalogId,omitempty"`
-	// Only for these accounts. Empty means all. Optional.
+	// Only for these accounts. Empty means all.
 	AccountIds []string `json:"accountIds,omitempty"`
-	// Only for accounts with one of these tags. Empty means all. Optional.
+	// Only for accounts with one of these tags. Empty means all.
 	AccountTagIds []string `json:"accountTagIds,omitempty"`
-	// Only for these customers. Empty means all. Optional.
+	// Only for these customers. Empty means all.
 	CustomerIds []string `json:"customerIds,omitempty"`
-	// Preferred for these channels, each 1 to 255 bytes. Empty means all. Optional.
+	// Preferred for these channels, each 1 to 255 bytes. Empty means all.
 	Channels []string `json:"channels,omitempty"`
-	// Preferred for these context tags, each 1 to 255 bytes without a comma. Empty means all. Optional.
+	// Preferred for these context tags, each 1 to 255 bytes without a comma. Empty means all.
 	Tags []string `json:"tags,omitempty"`
-	// When it applies: within any of these periods. Empty means always. Optional.
+	// When it applies: within any of these periods. Empty means always.
 	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Changes of a catalog. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
+// Changes of a catalog. A member left out keeps its value. Null clears one, and is UNPROCESSABLE for those that are not null.
 type CatalogUpdateInput struct {
 	// Global id or `uuid`.
 	ID string `json:"id"`
-	// Display name, at most 1024 bytes. Required.
+	// Display name, at most 1024 bytes. Not null.
 	Name *string `json:"name,omitempty"`
-	// The hierarchies that it publishes: global ids or `uuid`s. Empty means none. Optional.
+	// The hierarchies that it publishes: global ids or `uuid`s. Empty means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
-	// Its price books. Empty means none. Optional.
+	// Its price books. Empty means none.
 	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
-	// BCP 47: `fr`. Empty means the store's. Optional.
+	// BCP 47: `fr`. Empty means the store's.
 	Locale *string `json:"locale,omitempty"`
-	// ISO 4217: `EUR`. Empty means the store's. Optional.
+	// ISO 4217: `EUR`. Empty means the store's.
 	Currency *string `json:"currency,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -278,7 +278,7 @@ type JobCancelInput struct {
 
 // Result of a mutation that starts or cancels a job.
 type JobPayload struct {
-	// The job. A running one that was cancelled may take a moment to end. Null if there are errors.
+	// The job. A running one that was canceled may take a moment to end. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`

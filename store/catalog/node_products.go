@@ -80,7 +80,7 @@ type NodeProductsChange struct {
 // maxReplaced is the most products of a node that SetProducts replaces, in one transaction.
 const maxReplaced = 10_000
 
-// SetProducts sets the products of a node, the newest last: products that are not in the list are detached
+// SetProducts sets the products of a node, the newest first, as AttachedProducts lists them: products that are not in the list are detached
 // and no longer curated. Attached products that were deleted may be in the list: they stay attached, and count again when
 // they come back. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
 // repeated product, for a longer list than MaxAttached and for a node with more products than maxReplaced.
@@ -131,12 +131,14 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 	if count > maxReplaced {
 		return nil, nil, nil, store.Unprocessablef([]string{"id"}, "has %d products, and at most %d can be replaced at once; use catalogNodeProductsAttach and catalogNodeProductsDetach, or import the node", count, maxReplaced)
 	}
-	if leave, fresh, err = diffAttached(ctx, w, id, productIDs); err != nil {
+	oldestFirst := slices.Clone(productIDs)
+	slices.Reverse(oldestFirst)
+	if leave, fresh, err = diffAttached(ctx, w, id, oldestFirst); err != nil {
 		return nil, nil, nil, err
 	}
 	comes, goes := store.SetOf(fresh), store.SetOf(leave)
 	return leave, fresh, &NodeProductsChange{
-		Attached: slices.DeleteFunc(slices.Clone(fresh), func(id string) bool { return goes[id] }),
+		Attached: slices.DeleteFunc(slices.Clone(productIDs), func(id string) bool { return !comes[id] || goes[id] }),
 		Detached: slices.DeleteFunc(slices.Clone(leave), func(id string) bool { return comes[id] }),
 	}, nil
 }

@@ -115,7 +115,7 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 		translations, err := v.TranslationsByID(ctx, []string{"brush", "new"})
 		var b strings.Builder
 		for _, translation := range translations["brush"] {
-			fmt.Fprintln(&b, *translation)
+			b.Write(store.Encode(translation))
 		}
 		return fmt.Sprint(b.String(), err)
 	}

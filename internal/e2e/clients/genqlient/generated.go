@@ -331,7 +331,7 @@ type ProductFilter struct {
 	// More filters that must hold too, for example to require two tags.
 	And []ProductFilter `json:"and"`
 	// Filters of which at least one must hold, 1 to 10: `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]`. Each counts as one
-	// condition at least. At most 3 levels of `or` and `not`. Without `search`. A `sku` within does not find products that no
+	// condition at least. At most 3 levels of `or` and `not`. No `search` within: put it beside. A `sku` within does not find products that no
 	// node lists, and `ids` do not sort the list.
 	Or []ProductFilter `json:"or"`
 	// Filter that must not hold: `{tags: {eq: "refurbished"}}`. Keeps the products of the list that the filter would not
