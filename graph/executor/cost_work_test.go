@@ -538,6 +538,9 @@ func TestAliasesReadTheFilterOnce(t *testing.T) {
 
 // Nodes with one hierarchy or parent have one row of it, so that what is selected below it is computed once.
 func TestNodeAboveManyIsOneRow(t *testing.T) {
+	if storetest.RaceDetector {
+		t.Skip("pools forget some of what is put back, so a request allocates more by chance")
+	}
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		w := newWorker(graphtest.Open(t, e, largeShop()))
 		for _, above := range []string{"hierarchy", "parent"} {
