@@ -6,6 +6,17 @@ import (
 	"unicode/utf8"
 )
 
+// NonEmpty returns a text, or nil for an empty one.
+func NonEmpty(text string) *string { return NonEmptyAt(&text) }
+
+// NonEmptyAt is NonEmpty for a text that stays where it is: it copies nothing.
+func NonEmptyAt(text *string) *string {
+	if *text == "" {
+		return nil
+	}
+	return text
+}
+
 // IsStorableText reports whether both databases can store text unchanged.
 func IsStorableText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)

@@ -60,10 +60,10 @@ func NewAuditEvents(events []*store.AuditEvent) []*AuditEvent {
 func (e *AuditEvent) ActorName() string { return string(e.Actor) }
 
 // OperationName returns through what, or nil.
-func (e *AuditEvent) OperationName() *string { return nonEmpty(e.Operation) }
+func (e *AuditEvent) OperationName() *string { return store.NonEmpty(e.Operation) }
 
 // Resource returns the id of the resource, or nil for several.
-func (e *AuditEvent) Resource() *string { return nonEmpty(e.ResourceID) }
+func (e *AuditEvent) Resource() *string { return store.NonEmpty(e.ResourceID) }
 
 // Resources returns the ids of several resources.
 func (e *AuditEvent) Resources() []string { return append([]string{}, e.IDs...) }

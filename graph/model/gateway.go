@@ -21,20 +21,13 @@ type GatewayUpdateInput struct {
 }
 
 // PasswordFingerprint returns the fingerprint, or nil without a password.
-func (g *Gateway) PasswordFingerprint() *string { return nonEmpty(g.Fingerprint) }
+func (g *Gateway) PasswordFingerprint() *string { return store.NonEmpty(g.Fingerprint) }
 
 // ChangedAt returns when the gateway was configured, or nil.
 func (g *Gateway) ChangedAt() *time.Time { return NonZeroTime(g.Gateway.ChangedAt) }
 
 // ChangedBy returns who configured the gateway, or nil.
-func (g *Gateway) ChangedBy() *string { return nonEmpty(string(g.Gateway.ChangedBy)) }
-
-func nonEmpty(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
+func (g *Gateway) ChangedBy() *string { return store.NonEmpty(string(g.Gateway.ChangedBy)) }
 
 // MarshalSecret writes a mask. gqlgen requires it, although no field of the schema returns a secret.
 func MarshalSecret(secret gateway.Secret) graphql.Marshaler {

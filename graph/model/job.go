@@ -3,6 +3,7 @@ package model
 import (
 	"time"
 
+	"portico/store"
 	"portico/store/job"
 	"portico/store/publish"
 	"portico/store/publish/compare"
@@ -16,17 +17,17 @@ func (j *Job) ActorName() string { return string(j.Actor) }
 
 // ErrorText returns the error, or nil.
 func (j *Job) ErrorText() *string {
-	return nonEmpty(j.Error)
+	return store.NonEmpty(j.Error)
 }
 
 // RunAt returns when a scheduled job starts, or nil.
 func (j *Job) RunAt() *time.Time { return NonZeroTime(j.Job.RunAt) }
 
 // CatalogUUID returns the catalog that it publishes, or nil.
-func (j *Job) CatalogUUID() *string { return nonEmpty(publish.CatalogOfJob(j.Job)) }
+func (j *Job) CatalogUUID() *string { return store.NonEmpty(publish.CatalogOfJob(j.Job)) }
 
 // LabelText returns the label of the release that it makes, or nil.
-func (j *Job) LabelText() *string { return nonEmpty(publish.NotesOfJob(j.Job).Label) }
+func (j *Job) LabelText() *string { return store.NonEmpty(publish.NotesOfJob(j.Job).Label) }
 
 // Diff returns what a dry run found, or nil.
 func (j *Job) Diff() (*compare.DifferenceSummary, error) { return publish.DifferencesOfJob(j.Job) }

@@ -8,14 +8,6 @@ import (
 // Node is an object with a global id.
 type Node interface{ GlobalID() string }
 
-// textOrNil returns nil for an empty text. It copies nothing, since pages have many.
-func textOrNil(text *string) *string {
-	if *text == "" {
-		return nil
-	}
-	return text
-}
-
 // CatalogNode is a published node as a row of a response.
 type CatalogNode struct {
 	*segment.CatalogNode
@@ -29,10 +21,10 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 func (n *CatalogNode) NodeID() string { return n.ID }
 
 // Slug returns the slug; nil for none.
-func (n *CatalogNode) Slug() *string { return textOrNil(&n.CatalogNode.Slug) }
+func (n *CatalogNode) Slug() *string { return store.NonEmptyAt(&n.CatalogNode.Slug) }
 
 // Description returns the display text; nil for none.
-func (n *CatalogNode) Description() *string { return textOrNil(&n.CatalogNode.Description) }
+func (n *CatalogNode) Description() *string { return store.NonEmptyAt(&n.CatalogNode.Description) }
 
 // Init implements Row.
 func (n *CatalogNode) Init(source *segment.CatalogNode, position BatchRow[*CatalogNode]) {
@@ -49,10 +41,10 @@ type Hierarchy struct {
 func (h *Hierarchy) NodeID() string { return h.ID }
 
 // Slug returns the slug; nil for none.
-func (h *Hierarchy) Slug() *string { return textOrNil(&h.CatalogNode.Slug) }
+func (h *Hierarchy) Slug() *string { return store.NonEmptyAt(&h.CatalogNode.Slug) }
 
 // Description returns the display text; nil for none.
-func (h *Hierarchy) Description() *string { return textOrNil(&h.CatalogNode.Description) }
+func (h *Hierarchy) Description() *string { return store.NonEmptyAt(&h.CatalogNode.Description) }
 
 // Init implements Row.
 func (h *Hierarchy) Init(source *segment.CatalogNode, position BatchRow[*Hierarchy]) {

@@ -96,12 +96,12 @@ type Breadcrumb struct {
 
 // NewBreadcrumb returns the breadcrumb of a node. above has at least all nodes above it, by id.
 func NewBreadcrumb(node *segment.CatalogNode, above map[string]*segment.CatalogNode) *Breadcrumb {
-	return &Breadcrumb{UUID: node.ID, Name: node.Name, Slug: textOrNil(&node.Slug), node: node, above: above}
+	return &Breadcrumb{UUID: node.ID, Name: node.Name, Slug: store.NonEmptyAt(&node.Slug), node: node, above: above}
 }
 
 // Path returns the path of the node's page, or nil if it or a node above has no slug.
 func (b *Breadcrumb) Path() *string {
-	return nonEmpty(release.NodePath(b.node, b.above))
+	return store.NonEmpty(release.NodePath(b.node, b.above))
 }
 
 // BreadcrumbTrail is a path from a hierarchy to a product: CatalogNode has the product.

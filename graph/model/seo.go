@@ -1,6 +1,7 @@
 package model
 
 import (
+	"portico/store"
 	"portico/store/catalog"
 )
 
@@ -12,5 +13,5 @@ type Seo struct {
 
 // NewSeo returns texts with a path; empty for none.
 func NewSeo(texts catalog.SEOText, path string) *Seo {
-	return &Seo{texts.Title, nonEmpty(texts.Description), nonEmpty(path)}
+	return &Seo{texts.Title, store.NonEmpty(texts.Description), store.NonEmpty(path)}
 }

@@ -54,7 +54,7 @@ type auditEntry struct {
 }
 
 func newAuditEntry(e *store.AuditEvent) auditEntry {
-	return auditEntry{e.ID, *timestamp(e.At), string(e.Actor), nonEmpty(e.Operation), string(e.Action), string(e.Kind), nonEmpty(e.ResourceID),
+	return auditEntry{e.ID, *timestamp(e.At), string(e.Actor), store.NonEmpty(e.Operation), string(e.Action), string(e.Kind), store.NonEmpty(e.ResourceID),
 		append([]string{}, e.IDs...), e.Count, append([]store.MemberExcerpt{}, e.Members...), e.MemberCount}
 }
 
@@ -98,12 +98,12 @@ func (e auditEntry) members() string {
 	if more := e.MemberCount - len(parts); more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
-	return orDash(nonEmpty(strings.Join(parts, ", ")))
+	return orDash(store.NonEmpty(strings.Join(parts, ", ")))
 }
 
 // filter returns the filter that the flags describe.
 func (c *Audit) filter(streams Streams) (f audit.AuditFilter, err error) {
-	f = audit.AuditFilter{Actor: nonEmpty(c.Actor), Kind: store.AuditKind(c.Kind), ResourceID: nonEmpty(c.ID), Action: store.AuditAction(c.Action)}
+	f = audit.AuditFilter{Actor: store.NonEmpty(c.Actor), Kind: store.AuditKind(c.Kind), ResourceID: store.NonEmpty(c.ID), Action: store.AuditAction(c.Action)}
 	for _, flag := range []struct {
 		name, text string
 		to         *time.Time

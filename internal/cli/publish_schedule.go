@@ -32,7 +32,7 @@ func newScheduledEntry(task *job.Job) scheduledEntry {
 func (l scheduledList) String() string {
 	rows := [][]string{{"JOB", "CATALOG", "AT", "STATE", "LABEL", "ACTOR"}}
 	for _, e := range l {
-		rows = append(rows, []string{e.Job, e.Catalog, orDash(e.At), e.State, orDash(nonEmpty(e.Label)), e.Actor})
+		rows = append(rows, []string{e.Job, e.Catalog, orDash(e.At), e.State, orDash(store.NonEmpty(e.Label)), e.Actor})
 	}
 	return table(rows)
 }

@@ -68,7 +68,7 @@ func (l releaseList) String() string {
 	rows := [][]string{{"CATALOG", "RELEASE", "STATE", "PUBLISHED", "PRODUCTS", "ADDED", "CHANGED", "REMOVED", "RETAINED", "LABEL"}}
 	for _, r := range l {
 		rows = append(rows, []string{r.Catalog, strconv.FormatInt(r.ID, 10), r.State, r.PublishedAt,
-			strconv.Itoa(r.Products), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed), yesNo(r.Retained), orDash(nonEmpty(r.Label))})
+			strconv.Itoa(r.Products), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed), yesNo(r.Retained), orDash(store.NonEmpty(r.Label))})
 	}
 	return table(rows)
 }

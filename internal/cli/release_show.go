@@ -49,11 +49,11 @@ func (d releaseDetail) String() string {
 	}
 	for _, row := range [][2]string{
 		{"release", strconv.FormatInt(d.ID, 10)}, {"catalog", d.Catalog}, {"state", d.State}, {"retained", yesNo(d.Retained)},
-		{"label", orDash(nonEmpty(d.Label))}, {"note", orDash(nonEmpty(d.Note))},
-		{"published", d.PublishedAt}, {"by", orDash(nonEmpty(d.Actor))}, {"served since", orDash(d.ServedAt)},
+		{"label", orDash(store.NonEmpty(d.Label))}, {"note", orDash(store.NonEmpty(d.Note))},
+		{"published", d.PublishedAt}, {"by", orDash(store.NonEmpty(d.Actor))}, {"served since", orDash(d.ServedAt)},
 		{"products", fmt.Sprintf("%d: %d added, %d changed, %d removed", d.Products, d.Added, d.Changed, d.Removed)},
 		{"bytes", strconv.FormatInt(d.Bytes, 10)}, {"base", base},
-		{"languages", strings.Join(append([]string{d.Locale}, d.Locales...), " ")}, {"currencies", orDash(nonEmpty(strings.Join(d.Currencies, " ")))},
+		{"languages", strings.Join(append([]string{d.Locale}, d.Locales...), " ")}, {"currencies", orDash(store.NonEmpty(strings.Join(d.Currencies, " ")))},
 	} {
 		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 	}

@@ -117,7 +117,7 @@ type Preview struct {
 	Total        *store.Money
 	IncludesTax  *bool // nil if only some lines include tax, or none has a price
 	CodesRefused []RefusedCode
-	CodesUnused  []string       // accepted, but they take nothing off beside the other promotions
+	CodesUnused  []string       // valid, but too few items are in the cart, or other promotions take off more
 	Next         *NextPromotion // nil for none
 }
 

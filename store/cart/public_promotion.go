@@ -30,11 +30,8 @@ type PublicPromotion struct {
 // NewPublicPromotion returns what a view's shopper may know of a promotion.
 func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
 	terms := p.Terms()
-	public := &PublicPromotion{Name: p.Name, Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
+	public := &PublicPromotion{Name: p.Name, Description: store.NonEmptyAt(&p.Description), Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
 		MaxApplicationsPerCart: p.MaxApplicationsPerCart}
-	if p.Description != "" {
-		public.Description = &p.Description
-	}
 	money := func(minor int64, ok bool) *store.Money {
 		if !ok {
 			return nil

@@ -214,7 +214,7 @@ type AuthoredAttributeValue struct {
 	Value json.RawMessage
 }
 
-// AttributeUse is a value of an attribute by the type that it has by itself, to compare with the declaration.
+// AttributeUse is the attribute of a value, and the type of the value, which may be another than the attribute declares.
 type AttributeUse struct {
 	Key   string
 	Shape AttributeType

@@ -27,7 +27,7 @@ func (a *AuthoredAttribute) GlobalID() string {
 
 func authoredAttributeOf(s *AttributeSource, size sourceSize) *AuthoredAttribute {
 	own := &s.Attributes
-	a := &AuthoredAttribute{Key: s.ID, Label: own.Label, Type: own.AttributeType, Unit: textOrNil(own.Unit),
+	a := &AuthoredAttribute{Key: s.ID, Label: own.Label, Type: own.AttributeType, Unit: store.NonEmpty(own.Unit),
 		Filterable: own.Filterable, Searchable: own.Searchable, Sortable: own.Sortable, sourceSize: size}
 	for _, tag := range slices.Sorted(maps.Keys(own.Labels)) {
 		a.Labels = append(a.Labels, AttributeLabel{tag, own.Labels[tag]})

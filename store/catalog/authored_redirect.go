@@ -49,7 +49,7 @@ func (f RedirectFilter) Conditions() (conditions []db.Condition) {
 var RedirectList = authoredListing("redirect", authoredRedirectOf, func(r *AuthoredRedirect) string { return r.ID })
 
 func authoredRedirectOf(s *RedirectSource, size sourceSize) *AuthoredRedirect {
-	r := &AuthoredRedirect{ID: s.ID, From: s.Attributes.From, To: textOrNil(s.Attributes.To), sourceSize: size}
+	r := &AuthoredRedirect{ID: s.ID, From: s.Attributes.From, To: store.NonEmpty(s.Attributes.To), sourceSize: size}
 	if target := s.Relationships.Target; target.ID() != "" {
 		if target.Data.Type == RedirectProduct {
 			r.ProductID = &target.Data.ID

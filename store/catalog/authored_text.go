@@ -76,11 +76,3 @@ func translationsSize(translations []*AuthoredTranslation) (size int) {
 	}
 	return size
 }
-
-// textOrNil returns nil for an empty text.
-func textOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}

@@ -76,12 +76,7 @@ func (f *File) GlobalID() string { return store.GlobalID(store.TypeFile, f.ID) }
 func (f *File) Href() string { return f.Link.Href }
 
 // MediaType is the MimeType; nil if unknown.
-func (f *File) MediaType() *string {
-	if f.MimeType == "" {
-		return nil
-	}
-	return &f.MimeType
-}
+func (f *File) MediaType() *string { return store.NonEmptyAt(&f.MimeType) }
 
 // CreatedAt is when the file was created; nil if unknown.
 func (f *File) CreatedAt() *time.Time { return timeOrNil(f.Meta.Timestamps.CreatedAt) }

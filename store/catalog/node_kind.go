@@ -272,11 +272,10 @@ func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 			}
 			ids[i] = nodes[i].ID
 		}
-		counts, err := db.CollectIn(ctx, e.In, db.ScanPair[string, int], ids, `SELECT node_id, COUNT(*) FROM node_product WHERE node_id IN ($in) GROUP BY node_id`)
+		products, err := attachedCounts(ctx, e.In, ids)
 		if err != nil {
 			return err
 		}
-		products := db.PairMap(counts)
 		for len(nodes) > 0 {
 			n, total := 1, products[ids[0]]
 			for n < len(nodes) && total+products[ids[n]] <= exportBatch {

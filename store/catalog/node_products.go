@@ -193,7 +193,11 @@ func attachedAmong(ctx context.Context, w *authoring.Writer, nodeID string, prod
 
 // AttachedCounts returns the number of products by node; nodes without any are missing.
 func (s *Service) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
-	counts, err := db.CollectIn(ctx, s.db.Reader, db.ScanPair[string, int], store.ValidIDs(nodeIDs),
+	return attachedCounts(ctx, s.db.Reader, store.ValidIDs(nodeIDs))
+}
+
+func attachedCounts(ctx context.Context, in db.Session, nodeIDs []string) (map[string]int, error) {
+	counts, err := db.CollectIn(ctx, in, db.ScanPair[string, int], nodeIDs,
 		`SELECT node_id, COUNT(*) FROM node_product WHERE node_id IN ($in) GROUP BY node_id`)
 	return db.PairMap(counts), err
 }

@@ -69,7 +69,7 @@ func (c *ProductContent) ParentID() *string { return linkedID(c.relationships.Pa
 // MainImageID returns the main image; nil for none.
 func (c *ProductContent) MainImageID() *string { return linkedID(c.relationships.MainImage) }
 
-func linkedID(link *authoring.LinkSource) *string { return textOrNil(link.ID()) }
+func linkedID(link *authoring.LinkSource) *string { return store.NonEmpty(link.ID()) }
 
 // Variations returns the properties in which the children differ, in the order in which they were written.
 func (c *ProductContent) Variations() []Variation {

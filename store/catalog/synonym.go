@@ -16,5 +16,5 @@ func (s *Synonym) GlobalID() string { return store.GlobalID(store.TypeSynonym, s
 
 func synonymOf(s *SynonymSource, size sourceSize) *Synonym {
 	own := &s.Attributes
-	return &Synonym{s.ID, own.Kind, textOrNil(own.Locale), textOrNil(own.Term), own.Terms, size}
+	return &Synonym{s.ID, own.Kind, store.NonEmpty(own.Locale), store.NonEmpty(own.Term), own.Terms, size}
 }

@@ -26,7 +26,7 @@ type VariationOption struct {
 }
 
 // Text returns the description; nil for none.
-func (o VariationOption) Text() *string { return textOrNil(o.Description) }
+func (o VariationOption) Text() *string { return store.NonEmpty(o.Description) }
 
 // Variants describes how a parent and its live children relate.
 type Variants struct {

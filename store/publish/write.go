@@ -198,7 +198,7 @@ func (w *releaseWriter) setLocales(ctx context.Context, translated map[string]in
 		if err := store.Chunked(d.dead, compare.AtOnce, func(ordinals []uint32) error {
 			products, err := d.view.Translations(ctx, ordinals)
 			for _, documents := range products {
-				for _, document := range documents[1:] {
+				for _, document := range documents[min(1, len(documents)):] { // the first is in the base language
 					translated[document.Language]--
 				}
 			}

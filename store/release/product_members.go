@@ -51,14 +51,20 @@ func (p *storedProduct) ShopperAttributes() json.RawMessage {
 }
 
 // SlugText and the following are texts that a product may lack; nil for none. Slug and Description are empty then.
-func (p *storedProduct) SlugText() *string        { return textOrNil(&p.read().Attributes.Slug) }
-func (p *storedProduct) DescriptionText() *string { return textOrNil(&p.read().Attributes.Description) }
-func (p *storedProduct) CommodityType() *string   { return textOrNil(&p.read().Attributes.CommodityType) }
-func (p *storedProduct) UPCEAN() *string          { return textOrNil(&p.read().Attributes.UPCEAN) }
-func (p *storedProduct) ExternalRef() *string     { return textOrNil(&p.read().Attributes.ExternalRef) }
+func (p *storedProduct) SlugText() *string { return store.NonEmptyAt(&p.read().Attributes.Slug) }
+func (p *storedProduct) DescriptionText() *string {
+	return store.NonEmptyAt(&p.read().Attributes.Description)
+}
+func (p *storedProduct) CommodityType() *string {
+	return store.NonEmptyAt(&p.read().Attributes.CommodityType)
+}
+func (p *storedProduct) UPCEAN() *string { return store.NonEmptyAt(&p.read().Attributes.UPCEAN) }
+func (p *storedProduct) ExternalRef() *string {
+	return store.NonEmptyAt(&p.read().Attributes.ExternalRef)
+}
 
 func (p *storedProduct) ManufacturerPartNum() *string {
-	return textOrNil(&p.read().Attributes.ManufacturerPartNum)
+	return store.NonEmptyAt(&p.read().Attributes.ManufacturerPartNum)
 }
 
 func (p *storedProduct) ProductTypes() []string { return p.read().Meta.ProductTypes }
@@ -74,7 +80,7 @@ func (p *storedProduct) PricebookID() *string {
 }
 
 func (p *storedProduct) OriginalPrice() *price.Price { return p.quote.Original }
-func (p *storedProduct) SaleID() *string             { return nilIfEmpty(p.quote.SaleID) }
+func (p *storedProduct) SaleID() *string             { return store.NonEmpty(p.quote.SaleID) }
 func (p *storedProduct) SaleExpires() *time.Time     { return p.quote.SaleExpires() }
 func (p *storedProduct) Tiers() []price.PriceTier    { return p.quote.Tiers }
 
@@ -136,22 +142,6 @@ func (p *storedProduct) VariantOptions() []VariantOptions {
 		}
 	}
 	return list
-}
-
-// textOrNil returns nil for an empty text. It copies nothing.
-func textOrNil(text *string) *string {
-	if *text == "" {
-		return nil
-	}
-	return text
-}
-
-// nilIfEmpty returns a text, or nil for an empty one.
-func nilIfEmpty(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // ProductComponent is a component with its key.

@@ -36,7 +36,7 @@ type SitemapPage struct {
 }
 
 // EndCursor is the cursor of the next part; nil for the last one.
-func (p *SitemapPage) EndCursor() *string { return nilIfEmpty(p.Next) }
+func (p *SitemapPage) EndCursor() *string { return store.NonEmpty(p.Next) }
 
 // sitemapNodes identifies the nodes of the sitemap in cursors. Those of its products are of the list of products.
 var sitemapNodes = store.NewListID(cachekey.New("sitemap"))

@@ -86,7 +86,7 @@ func textsOf(d segment.Translation) (*ProductTranslation, error) {
 	s := catalog.DocumentScanner{Input: attributes}
 	s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
-	texts := &ProductTranslation{d.Language, strings.Clone(s.Member(`{"name":`)), nilIfEmpty(strings.Clone(s.Member(`,"description":`)))}
+	texts := &ProductTranslation{d.Language, strings.Clone(s.Member(`{"name":`)), store.NonEmpty(strings.Clone(s.Member(`,"description":`)))}
 	if !s.Failed {
 		return texts, nil
 	}
@@ -94,5 +94,5 @@ func textsOf(d segment.Translation) (*ProductTranslation, error) {
 		Attributes struct{ Name, Description string } `json:"attributes"`
 	}
 	err := json.Unmarshal([]byte(attributes+"}}"), &read)
-	return &ProductTranslation{d.Language, read.Attributes.Name, nilIfEmpty(read.Attributes.Description)}, err
+	return &ProductTranslation{d.Language, read.Attributes.Name, store.NonEmpty(read.Attributes.Description)}, err
 }

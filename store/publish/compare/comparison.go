@@ -139,23 +139,27 @@ func (c *Comparison) ChangedAttributes(ctx context.Context) ([]resourceChange[de
 
 // ChangedSynonyms returns the synonyms that differ. Their terms are their name.
 func (c *Comparison) ChangedSynonyms(ctx context.Context) ([]resourceChange[described], error) {
-	return ChangesOf(c, func(side Side) (map[string]described, error) {
-		sources, err := side.SynonymSources(ctx)
-		found := make(map[string]described, len(sources))
-		for _, s := range sources {
-			found[s.ID] = described{ResourceSynonym, cmp.Or(s.Attributes.Term, strings.Join(s.Attributes.Terms, ", ")), string(store.Encode(s))}
-		}
-		return found, err
-	}, sameBody)
+	return changedSources(ctx, c, Side.SynonymSources, func(s *catalog.SynonymSource) (id string, of described) {
+		return s.ID, described{kind: ResourceSynonym, name: cmp.Or(s.Attributes.Term, strings.Join(s.Attributes.Terms, ", "))}
+	})
 }
 
 // ChangedRedirects returns the imported redirects that differ. The path that they are for is their name.
 func (c *Comparison) ChangedRedirects(ctx context.Context) ([]resourceChange[described], error) {
+	return changedSources(ctx, c, Side.RedirectSources, func(s *catalog.RedirectSource) (id string, of described) {
+		return s.ID, described{kind: ResourceRedirect, name: s.Attributes.From}
+	})
+}
+
+// changedSources returns the sources that differ. describe returns the id, kind and name of one.
+func changedSources[T any](ctx context.Context, c *Comparison, read func(Side, context.Context) ([]*T, error), describe func(*T) (id string, of described)) ([]resourceChange[described], error) {
 	return ChangesOf(c, func(side Side) (map[string]described, error) {
-		sources, err := side.RedirectSources(ctx)
+		sources, err := read(side, ctx)
 		found := make(map[string]described, len(sources))
-		for _, s := range sources {
-			found[s.ID] = described{ResourceRedirect, s.Attributes.From, string(store.Encode(s))}
+		for _, source := range sources {
+			id, of := describe(source)
+			of.body = string(store.Encode(source))
+			found[id] = of
 		}
 		return found, err
 	}, sameBody)

@@ -31,8 +31,8 @@ func (p *BlockProduct) SetOffers(offers map[string]*price.Offer) {
 	p.Offers = price.OfferLines(offers)
 }
 
-// Version returns a hash of what the release shows of the product, never 0. Its id is known to whoever compares, files are compared
-// by themselves, and components are in the documents.
+// Version returns a hash of what the release shows of the product, never 0. It leaves out the id, which does not change; the
+// files, which are compared by themselves; and the components, which are in the documents.
 func (p *BlockProduct) Version() int64 {
 	hash := sha256.New()
 	var length []byte
@@ -54,7 +54,7 @@ func (p *BlockProduct) Version() int64 {
 	return max(1, int64(binary.LittleEndian.Uint64(hash.Sum(nil))>>1))
 }
 
-// appendRow appends what is kept of the product beside its texts, in lines.
+// appendRow appends the row of the product: what it has besides its texts, in lines.
 func (p *BlockProduct) appendRow(dst []byte) []byte {
 	dst = append(append(dst, p.ID...), '\n')
 	if p.PublishedAt != 0 {
