@@ -2,6 +2,8 @@ module portico
 
 go 1.26.0
 
+ignore node_modules // packages of npm, which .ci/run installs while the go command looks for packages
+
 require (
 	github.com/99designs/gqlgen v0.17.95
 	github.com/agnivade/levenshtein v1.2.2
