@@ -81,7 +81,6 @@ func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	if within.ParentID != "" && filter.ParentID != "" && filter.ParentID != within.ParentID {
 		filter.IDs = []string{} // no node has two parents
 	}
-	filter.AnyParent = within.ParentID == ""
 	filter.Kind, filter.HierarchyID, filter.ParentID = within.Kind, within.HierarchyID, cmp.Or(within.ParentID, filter.ParentID)
 	return release.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }

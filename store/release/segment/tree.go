@@ -170,7 +170,12 @@ func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 }
 
 // Children returns the nodes directly below a node, in the order of Listed.
-func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
+func (t *Tree) Children(id string) []*CatalogNode {
+	if node := t.ByID[id]; node != nil {
+		return slices.Clone(node.children)
+	}
+	return nil
+}
 
 // ProductLists returns the names of all lists of products of a release with these nodes.
 func (t *Tree) ProductLists() []string {
