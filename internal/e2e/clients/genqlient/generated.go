@@ -5277,7 +5277,7 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromot
 	X int `json:"x"`
 	// Units of a group that are paid.
 	Y int `json:"y"`
-	// SKUs of the items.
+	// SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both.
 	Skus []string `json:"skus"`
 }
 
