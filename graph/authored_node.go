@@ -15,7 +15,7 @@ func (r queryResolver) AuthoredCatalogNode(ctx context.Context, id string) (*mod
 	return authoredRow[model.AuthoredCatalogNode](ctx, "authoredCatalogNode", id, r.store.Catalogs.AuthoredNodesByID)
 }
 
-func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredCatalogNodeConnection, error) {
+func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredCatalogNodeConnection, error) {
 	if err := auth.Require(ctx, "Query.authoredCatalogNodes"); err != nil {
 		return nil, err
 	}
@@ -23,11 +23,31 @@ func (r queryResolver) AuthoredCatalogNodes(ctx context.Context, filter *model.A
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs.AuthoredNodes(ctx, wanted, pageOf(first, after, last, before, offset))
+	slice, err := r.store.Catalogs.AuthoredNodes(ctx, wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
 	return model.NewConnection(slice, model.NewBatch[model.AuthoredCatalogNode](slice.Items)), nil
+}
+
+// Hierarchy reads the hierarchies of all rows at once.
+func (r authoredCatalogNodeResolver) Hierarchy(ctx context.Context, obj *model.AuthoredCatalogNode) (*catalog.AuthoredHierarchy, error) {
+	return model.Load(ctx, obj.BatchRow, "hierarchy", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredCatalogNode) ([]*catalog.AuthoredHierarchy, error) {
+		ids := keysOf(all, func(n *model.AuthoredCatalogNode) string { return n.HierarchyID })
+		byID, err := r.store.Catalogs.AuthoredHierarchiesByID(ctx, unique(ids))
+		return model.ValuesByKey(ids, byID), err
+	})
+}
+
+// Parent reads the nodes above all rows at once.
+func (r authoredCatalogNodeResolver) Parent(ctx context.Context, obj *model.AuthoredCatalogNode) (*model.AuthoredCatalogNode, error) {
+	return model.Load(ctx, obj.BatchRow, "parent", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredCatalogNode) ([]*model.AuthoredCatalogNode, error) {
+		above := keysOf(all, func(n *model.AuthoredCatalogNode) string { return parentNode(n.ParentID, n.HierarchyID) })
+		ids := unique(above)
+		found, err := r.store.Catalogs.AuthoredNodesByID(ctx, ids)
+		rows := store.IndexBy(model.NewBatch[model.AuthoredCatalogNode](valuesByID(ids, found)), (*model.AuthoredCatalogNode).NodeID)
+		return model.ValuesByKey(above, rows), err
+	})
 }
 
 func (r authoredCatalogNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredCatalogNode) (int, error) {

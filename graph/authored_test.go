@@ -70,8 +70,8 @@ func TestNodeMutations(t *testing.T) {
 		{name: "hierarchies are listed", query: `{ authoredHierarchies { nodes { uuid } } authoredHierarchy(id: "attic") { name } }`, data: `{"authoredHierarchies":{"nodes":[{"uuid":"attic"},{"uuid":"seasons"},{"uuid":"workshop"}]},"authoredHierarchy":{"name":"Attic"}}`},
 		{name: "a node is created in a hierarchy", query: `mutation { catalogNodesUpsert(input: {items: [{id: "shelf", parentId: ` + global("Hierarchy", "attic") + `, name: "Shelf"}]}) { items { uuid outcome }` + mended + ` }`,
 			data: `{"catalogNodesUpsert":{"items":[{"uuid":"shelf","outcome":"CREATED"}],"userErrors":[]}}`},
-		{name: "as written", query: `{ authoredCatalogNode(id: "shelf") { uuid hierarchyUuid parentUuid name slug description curatedProductUuids productCount productUuids updatedAt } }`,
-			data: `{"authoredCatalogNode":{"uuid":"shelf","hierarchyUuid":"attic","parentUuid":"attic","name":"Shelf","slug":"","description":"","curatedProductUuids":[],"productCount":0,"productUuids":[],"updatedAt":"2024-05-30T12:00:00.000Z"}}`},
+		{name: "as written", query: `{ authoredCatalogNode(id: "shelf") { uuid hierarchy { uuid } parent { uuid } name slug description curatedProductUuids productCount productUuids updatedAt } }`,
+			data: `{"authoredCatalogNode":{"uuid":"shelf","hierarchy":{"uuid":"attic"},"parent":null,"name":"Shelf","slug":"","description":"","curatedProductUuids":[],"productCount":0,"productUuids":[],"updatedAt":"2024-05-30T12:00:00.000Z"}}`},
 		{name: "moved", query: `mutation { catalogNodesUpsert(input: {items: [{id: ` + global("CatalogNode", "shelf") + `, parentId: "box"}]}) { items { changes { member after } }` + mended + ` }`,
 			data: `{"catalogNodesUpsert":{"items":[{"changes":[{"member":"parentId","after":"\"box\""}]}],"userErrors":[]}}`},
 		{name: "attached", query: `mutation { catalogNodeProductsAttach(input: {id: "shelf", productIds: ["anvil", ` + global("Product", "brush") + `, "drill-draft"]}) { catalogNode { productCount productUuids two: productUuids(first: 2, offset: 1) }` + mended + ` }`,
@@ -81,8 +81,8 @@ func TestNodeMutations(t *testing.T) {
 			data: `{"catalogNodeProductsDetach":{"catalogNode":{"curatedProductUuids":["anvil"],"productUuids":["drill-draft","anvil"]},"userErrors":[]}}`},
 		{name: "too many ids of a page", query: `{ authoredCatalogNode(id: "shelf") { productUuids(first: 101) } }`, codes: unprocessable, argument: "first"},
 		{name: "a page beyond the limit", query: `{ authoredCatalogNode(id: "shelf") { productUuids(offset: 10001) } }`, codes: unprocessable, argument: "offset"},
-		{name: "nodes are listed", query: `{ authoredCatalogNodes(filter: {hierarchyId: "attic"}) { totalCount nodes { uuid parentUuid productCount productUuids(first: 1) } } }`,
-			data: `{"authoredCatalogNodes":{"totalCount":2,"nodes":[{"uuid":"box","parentUuid":"attic","productCount":1,"productUuids":["ink-unlisted"]},{"uuid":"shelf","parentUuid":"box","productCount":2,"productUuids":["drill-draft"]}]}}`},
+		{name: "nodes are listed", query: `{ authoredCatalogNodes(filter: {hierarchyId: "attic"}) { totalCount nodes { uuid parent { uuid } productCount productUuids(first: 1) } } }`,
+			data: `{"authoredCatalogNodes":{"totalCount":2,"nodes":[{"uuid":"box","parent":null,"productCount":1,"productUuids":["ink-unlisted"]},{"uuid":"shelf","parent":{"uuid":"box"},"productCount":2,"productUuids":["drill-draft"]}]}}`},
 		{name: "removed", query: `mutation { catalogNodesDelete(input: {ids: ["shelf"]}) { items { uuid outcome }` + mended + ` }`, data: `{"catalogNodesDelete":{"items":[{"uuid":"shelf","outcome":"DELETED"}],"userErrors":[]}}`},
 		{name: "found by their ids over all types", query: `{ nodes(ids: [` + global("AuthoredCatalogNode", "box") + `, ` + global("AuthoredHierarchy", "attic") + `, ` + global("AuthoredCatalogNode", "shelf") + `]) { __typename id } }`,
 			data: `{"nodes":[{"__typename":"AuthoredCatalogNode","id":` + global("AuthoredCatalogNode", "box") + `},{"__typename":"AuthoredHierarchy","id":` + global("AuthoredHierarchy", "attic") + `},null]}`},
@@ -108,11 +108,14 @@ func TestAuthoredStatementsDoNotDependOnPageSize(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for i := range 100 {
-		lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%02d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}`, i))
+		parent := `"parent":{"data":{"type":"node","id":"top"}},`
+		lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%02d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},`+parent+`"products":{"data":[{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}`, i))
 	}
+	lines = append(lines, `{"type":"node","id":"top","attributes":{"name":"Top","position":1},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}}}}`)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+strings.Join(lines, "\n"))
 		for _, query := range []string{
+			`query($n: Int) { authoredCatalogNodes(orderBy: {field: POSITION, direction: DESC}, filter: {parentId: "top"}, first: $n) { totalCount nodes { hierarchy { name } parent { name hierarchy { name } productCount } } } }`,
 			`query($n: Int) { authoredCatalogNodes(filter: {hierarchyId: "attic"}, first: $n) { totalCount nodes { name productCount productUuids(first: 2) } } }`,
 			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { uuid } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
 		} {

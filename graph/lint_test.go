@@ -172,6 +172,60 @@ func TestIDFieldsDescribeTheirForm(t *testing.T) {
 	}
 }
 
+// A BCP 47 tag is a locale, in each type and input.
+func TestLanguageTagsAreLocales(t *testing.T) {
+	t.Parallel()
+	check := func(coordinate, name, description string) {
+		assert.NotRegexp(t, `(?i)language`, name, coordinate)
+		if strings.Contains(description, "BCP 47") {
+			assert.Regexp(t, `^locales?$`, name, coordinate)
+		}
+	}
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			check(definition.Name+"."+field.Name, field.Name, field.Description)
+			for _, argument := range field.Arguments {
+				check(definition.Name+"."+field.Name, argument.Name, argument.Description)
+			}
+		}
+	}
+}
+
+// Where a type has an input of its name, each member that may be null when it is read may be null when it is sent back. Members of
+// a union have one type in all its types, or fragments could not select them, so some say that they are never null.
+func TestInputsAcceptTheNullsOfTheirTypes(t *testing.T) {
+	t.Parallel()
+	pairs := 0
+	for _, definition := range ownTypes() {
+		input := graphtest.Schema().Types[definition.Name+"Input"]
+		if definition.Kind != ast.Object || input == nil {
+			continue
+		}
+		pairs++
+		for _, member := range input.Fields {
+			if read := definition.Fields.ForName(member.Name); read != nil && !read.Type.NonNull && member.Type.NonNull {
+				assert.Contains(t, read.Description, "Never null", "%s.%s may be null when it is read", definition.Name, member.Name)
+			}
+		}
+	}
+	assert.Greater(t, pairs, 10)
+}
+
+// Descriptions speak of GraphQL: who reads them need not know the other interfaces of the server.
+func TestDescriptionsSpeakOfGraphQL(t *testing.T) {
+	t.Parallel()
+	other := regexp.MustCompile("`(GET|PUT|PATCH|DELETE) /|`(portico|import) |`--|import(s|ed)?\\b[^.]* without|by import")
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			assert.NotRegexp(t, other, field.Description, "%s.%s", definition.Name, field.Name)
+			for _, argument := range field.Arguments {
+				assert.NotRegexp(t, other, argument.Description, "%s.%s(%s:)", definition.Name, field.Name, argument.Name)
+			}
+		}
+		assert.NotRegexp(t, other, definition.Description, definition.Name)
+	}
+}
+
 // isDeprecated reports whether a field, argument or member is deprecated.
 func isDeprecated(directives ast.DirectiveList) bool { return directives.ForName("deprecated") != nil }
 

@@ -81,7 +81,6 @@ func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	if within.ParentID != "" && filter.ParentID != "" && filter.ParentID != within.ParentID {
 		filter.IDs = []string{} // no node has two parents
 	}
-	filter.AnyParent = within.ParentID == ""
 	filter.Kind, filter.HierarchyID, filter.ParentID = within.Kind, within.HierarchyID, cmp.Or(within.ParentID, filter.ParentID)
 	return release.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
@@ -94,13 +93,16 @@ func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNo
 
 func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
 	return model.Load(ctx, obj.BatchRow, "parent", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.CatalogNode) ([]*model.CatalogNode, error) {
-		return nodesAbove[model.CatalogNode](ctx, r, all, func(n *model.CatalogNode) string {
-			if n.ParentID == n.HierarchyID {
-				return ""
-			}
-			return n.ParentID
-		})
+		return nodesAbove[model.CatalogNode](ctx, r, all, func(n *model.CatalogNode) string { return parentNode(n.ParentID, n.HierarchyID) })
 	})
+}
+
+// parentNode returns the id of the node above a node; empty if it is directly below its hierarchy.
+func parentNode(parentID, hierarchyID string) string {
+	if parentID == hierarchyID {
+		return ""
+	}
+	return parentID
 }
 
 // nodesAbove returns the node above each of some nodes. idOf returns its id, or an empty text for none. A node above several is
@@ -116,14 +118,8 @@ func nodesAbove[T any, P interface {
 	above := keysOf(all, idOf)
 	ids := unique(above)
 	found, err := v.NodesByID(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	rows := make(map[string]*T, len(found))
-	for _, row := range model.NewBatch[T, *segment.CatalogNode, P](valuesByID(ids, found)) {
-		rows[P(row).NodeID()] = row
-	}
-	return model.ValuesByKey(above, rows), nil
+	rows := store.IndexBy(model.NewBatch[T, *segment.CatalogNode, P](valuesByID(ids, found)), func(row *T) string { return P(row).NodeID() })
+	return model.ValuesByKey(above, rows), err
 }
 
 func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error) {

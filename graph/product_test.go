@@ -44,19 +44,19 @@ func productsByName() []scenario {
 func productMembers() []scenario {
 	return []scenario{
 		{name: "its own members", query: `{ product(by: {id: "anvil"}) { id uuid name description sku slug
-			tags productTypes priceModifiers baseProduct createdAt updatedAt publishedAt language catalogUuid } }`,
+			tags productTypes priceModifiers baseProduct createdAt updatedAt publishedAt locale catalogUuid } }`,
 			data: `{"product":{"id":"UHJvZHVjdDphbnZpbA","uuid":"anvil","name":"Anvil","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>",
 			"sku":"ANVIL","slug":"anvil","tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,
 			"createdAt":"2023-01-05T00:00:00.000Z","updatedAt":"2024-01-05T00:00:00.000Z","publishedAt":"2024-05-30T12:00:00.000Z",
-			"language":"en","catalogUuid":"main"}}`},
+			"locale":"en","catalogUuid":"main"}}`},
 		{name: "unset members", query: `{ product(by: {id: "frame"}) { description commodityType upcEan manufacturerPartNum externalRef productTypes
 			pricebookUuid price { money { amount } } originalPrice { money { amount } } saleName saleExpires
-			tiers { name } modifiers { name } translations { language } components { key } bundleConfiguration { choices { component } } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
+			tiers { name } modifiers { name } translations { locale } components { key } bundleConfiguration { choices { component } } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
 			variantOptions { uuid } parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } catalogNodes { uuid }
 			breadcrumbs { catalogNode { uuid } } stock { total } } }`,
 			data: `{"product":{"description":null,"commodityType":null,"upcEan":null,"manufacturerPartNum":null,"externalRef":null,"productTypes":[],
 			"pricebookUuid":null,"price":null,"originalPrice":null,"saleName":null,"saleExpires":null,
-			"tiers":[],"modifiers":[],"translations":[{"language":"en"}],"components":[],"bundleConfiguration":{"choices":[]},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
+			"tiers":[],"modifiers":[],"translations":[{"locale":"en"}],"components":[],"bundleConfiguration":{"choices":[]},"customInputs":{},"extensions":{},"shopperAttributes":{},"variations":[],
 			"childVariations":[],"variantOptions":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"catalogNodes":[],
 			"breadcrumbs":[],"stock":null}}`},
 		{name: "no parent if it is a draft", query: `{ product(by: {id: "jar"}) { parent { uuid } } }`, data: `{"product":{"parent":null}}`},
@@ -75,10 +75,10 @@ func productMembers() []scenario {
 		{name: "a currency without a price", headers: []string{"X-Moltin-Currency", "CHF"}, query: `{ product(by: {id: "anvil"}) { price { money { amount } } } }`, data: `{"product":{"price":null}}`},
 		{name: "an unknown currency", headers: []string{"X-Moltin-Currency", "QQQ"}, query: `{ product(by: {id: "anvil"}) { price { money { amount } } } cartPreview(lines: [{productId: "anvil", quantity: 1}]) { subtotal { amount currency } lines { problem { message } } } }`,
 			data: `{"product":{"price":null},"cartPreview":{"subtotal":{"amount":"0","currency":"XXX"},"lines":[{"problem":{"message":"The product has no price in QQQ."}}]}}`},
-		{name: "another language", headers: []string{"Accept-Language", "fr-CA, en;q=0.5"}, query: `{ product(by: {id: "brush"}) { name description language } }`,
-			data: `{"product":{"name":"Pinceau","description":"Pour peindre.","language":"fr"}}`},
-		{name: "a language without a translation", headers: []string{"Accept-Language", "sv"}, query: `{ product(by: {id: "brush"}) { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
-		{name: "a wildcard language", headers: []string{"Accept-Language", "*"}, query: `{ product(by: {id: "brush"}) { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
+		{name: "another language", headers: []string{"Accept-Language", "fr-CA, en;q=0.5"}, query: `{ product(by: {id: "brush"}) { name description locale } }`,
+			data: `{"product":{"name":"Pinceau","description":"Pour peindre.","locale":"fr"}}`},
+		{name: "a language without a translation", headers: []string{"Accept-Language", "sv"}, query: `{ product(by: {id: "brush"}) { name locale } }`, data: `{"product":{"name":"Brush","locale":"en"}}`},
+		{name: "a wildcard language", headers: []string{"Accept-Language", "*"}, query: `{ product(by: {id: "brush"}) { name locale } }`, data: `{"product":{"name":"Brush","locale":"en"}}`},
 	}
 }
 
@@ -88,9 +88,9 @@ func productEdges() []scenario {
 			data: `{"product":{"baseProduct":true,"parent":null,"children":[{"uuid":"easel-oak","parent":{"uuid":"easel"}}]}}`},
 		{name: "variations and their products", query: `{ product(by: {id: "easel"}) { variations { uuid option { uuid } options { uuid } } variantOptions { uuid optionUuids } } }`,
 			data: `{"product":{"variations":[{"uuid":"wood","option":null,"options":[{"uuid":"oak"},{"uuid":"pine"}]}],"variantOptions":[{"uuid":"easel-oak","optionUuids":["oak"]}]}}`},
-		{name: "texts in every language", headers: []string{"Accept-Language", "fr"}, query: `{ product(by: {id: "brush"}) { language translations { language name description } } }`,
-			data: `{"product":{"language":"fr","translations":[{"language":"en","name":"Brush","description":"For paint."},{"language":"fr","name":"Pinceau","description":"Pour peindre."},
-			{"language":"pt-BR","name":"Pincel","description":"For paint."},{"language":"zh-Hant","name":"筆刷","description":"用於繪畫。"}]}}`},
+		{name: "texts in every language", headers: []string{"Accept-Language", "fr"}, query: `{ product(by: {id: "brush"}) { locale translations { locale name description } } }`,
+			data: `{"product":{"locale":"fr","translations":[{"locale":"en","name":"Brush","description":"For paint."},{"locale":"fr","name":"Pinceau","description":"Pour peindre."},
+			{"locale":"pt-BR","name":"Pincel","description":"For paint."},{"locale":"zh-Hant","name":"筆刷","description":"用於繪畫。"}]}}`},
 		{name: "a bundle with its default options", query: `{ product(by: {id: "kit"}) { bundleConfiguration { choices { component options { uuid quantity } } } } }`,
 			data: `{"product":{"bundleConfiguration":{"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":2}]}]}}}`},
 		{name: "a child has its parent's nodes", query: `{ product(by: {id: "easel-oak"}) { catalogNodes { uuid } } }`, data: `{"product":{"catalogNodes":[{"uuid":"paints"}]}}`},

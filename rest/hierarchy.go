@@ -48,7 +48,7 @@ func newHierarchyBody(h *model.Hierarchy) hierarchyBody {
 		Attributes: hierarchyAttributes{Name: h.Name, Slug: h.CatalogNode.Slug, Description: h.CatalogNode.Description, ShopperAttributes: map[string]any{},
 			CreatedAt: catalogTime(h.CreatedAt), UpdatedAt: catalogTime(h.UpdatedAt), PublishedAt: catalogTime(h.PublishedAt)},
 		Relationships: hierarchyRelationships{Children: listRelationship(path + "/children"), Nodes: listRelationship(path + "/nodes"), Products: listRelationship(path + "/products")},
-		Meta:          hierarchyMeta{Language: h.Language, Breadcrumbs: []breadcrumb{}, HasChildren: h.HasChildren(), Owner: "store"},
+		Meta:          hierarchyMeta{Language: h.Locale, Breadcrumbs: []breadcrumb{}, HasChildren: h.HasChildren(), Owner: "store"},
 	}
 }
 
@@ -67,7 +67,7 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	setContentLanguage(w, list.Nodes, func(h *model.Hierarchy) string { return h.Language })
+	setContentLanguage(w, list.Nodes, func(h *model.Hierarchy) string { return h.Locale })
 	limit := a.newBuilder(r)
 	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, list.Nodes, page, r.URL.EscapedPath(),
@@ -82,7 +82,7 @@ func (a *API) hierarchy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Language", hierarchy.Language)
+	w.Header().Set("Content-Language", hierarchy.Locale)
 	writeJSON(w, http.StatusOK, singleBody(r, newHierarchyBody(hierarchy)))
 	return nil
 }

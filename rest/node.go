@@ -79,7 +79,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 			Children:  listRelationship(path + "/relationships/children"),
 			Products:  listRelationship(path + "/relationships/products"),
 		},
-		Meta: nodeMeta{Language: n.Language, BreadCrumb: make([]string, len(crumbs)), Breadcrumbs: make([]breadcrumb, len(crumbs)), HasChildren: n.HasChildren()},
+		Meta: nodeMeta{Language: n.Locale, BreadCrumb: make([]string, len(crumbs)), Breadcrumbs: make([]breadcrumb, len(crumbs)), HasChildren: n.HasChildren()},
 	}
 	if n.ParentID != "" { // or the hierarchy, which storefronts read as a node
 		body.Relationships.Parent = relationship{resourceRef{"node", n.ParentID}, relatedLink("/catalog/nodes/" + url.PathEscape(n.ParentID))}
@@ -128,7 +128,7 @@ func (a *API) node(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Language", node.Language)
+	w.Header().Set("Content-Language", node.Locale)
 	writeJSON(w, http.StatusOK, singleBody(r, bodies[0]))
 	return nil
 }
@@ -161,7 +161,7 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if err != nil {
 		return err
 	}
-	setContentLanguage(w, nodes.Nodes, func(n *model.CatalogNode) string { return n.Language })
+	setContentLanguage(w, nodes.Nodes, func(n *model.CatalogNode) string { return n.Locale })
 	limit := a.newBuilder(r)
 	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)

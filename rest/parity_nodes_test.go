@@ -184,7 +184,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 // drawCatalog draws a request for the shopper's catalog.
 func drawCatalog(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
-		document: `{ catalogResolution { catalogUuid catalogName releaseUuid publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
+		document: `{ catalogResolution { catalogUuid catalogName releaseUuid publishedAt } hierarchies(first: 100) { nodes { uuid name locale } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
 		q.client = d.rejectedClient()
 	}
@@ -204,7 +204,7 @@ func drawCatalog(d *dice) *parityCase {
 		meta := release["meta"].(map[string]any)
 		require.Equal(t, data["catalogNodes"].(map[string]any)["totalCount"], meta["total_nodes"])
 		require.Equal(t, data["products"].(map[string]any)["totalCount"], meta["total_products"])
-		require.Equal(t, hierarchies.([]any)[0].(map[string]any)["language"], meta["language"])
+		require.Equal(t, hierarchies.([]any)[0].(map[string]any)["locale"], meta["language"])
 	}
 	return q
 }
@@ -219,7 +219,7 @@ func wireHierarchy(h map[string]any) any {
 			"created_at":         withoutZone(h["createdAt"]), "updated_at": withoutZone(h["updatedAt"]), "published_at": withoutZone(h["publishedAt"])},
 		"relationships": map[string]any{"children": wireLink(path + "/children"), "nodes": wireLink(path + "/nodes"),
 			"products": wireLink(path + "/products")},
-		"meta": map[string]any{"language": h["language"], "breadcrumbs": []any{}, "has_children": h["hasChildren"], "owner": "store"},
+		"meta": map[string]any{"language": h["locale"], "breadcrumbs": []any{}, "has_children": h["hasChildren"], "owner": "store"},
 	}
 }
 
@@ -249,7 +249,7 @@ func wireNode(n map[string]any) any {
 		"relationships": map[string]any{"parent": parent, "children": wireLink(path + "children"), "products": wireLink(path + "products"),
 			"hierarchy": map[string]any{"data": map[string]any{"type": "hierarchy", "id": hierarchy},
 				"links": map[string]any{"related": "/catalog/hierarchies/" + hierarchy}}},
-		"meta": map[string]any{"language": n["language"], "has_children": n["hasChildren"],
+		"meta": map[string]any{"language": n["locale"], "has_children": n["hasChildren"],
 			"bread_crumb": mapList(n["breadcrumbs"], func(c map[string]any) any { return c["uuid"] }),
 			"breadcrumbs": mapList(n["breadcrumbs"], func(c map[string]any) any {
 				return map[string]any{"id": c["uuid"], "name": c["name"], "slug": orEmpty(c["slug"])}

@@ -92,7 +92,7 @@ func wireProduct(p map[string]any) map[string]any {
 	return map[string]any{
 		"id": id, "type": "product", "attributes": attributes, "relationships": relationships,
 		"meta": map[string]any{
-			"language": p["language"], "catalog_id": p["catalogUuid"], "catalog_source": "pim", "pricebook_id": orEmpty(p["pricebookUuid"]),
+			"language": p["locale"], "catalog_id": p["catalogUuid"], "catalog_source": "pim", "pricebook_id": orEmpty(p["pricebookUuid"]),
 			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleName"]), "sale_expires": withoutZone(p["saleExpires"]),
 			"display_price": wireDisplay(p["price"]), "original_display_price": wireDisplay(p["originalPrice"]),
 			"original_price":       orNil(wirePrice(p["originalPrice"])),

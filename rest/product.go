@@ -98,7 +98,7 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *listParams
 	if err != nil {
 		return err
 	}
-	setContentLanguage(w, one, (*model.Product).Language)
+	setContentLanguage(w, one, (*model.Product).Locale)
 	limit := a.newBuilder(r)
 	return limit.write(w, estimateSize(one, included), func(dst []byte) ([]byte, error) {
 		dst = appendSelfLink(product.AppendJSON(append(dst, `{"data":`...)), r)
@@ -151,7 +151,7 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 	if err != nil {
 		return err
 	}
-	setContentLanguage(w, products.Nodes, (*model.Product).Language)
+	setContentLanguage(w, products.Nodes, (*model.Product).Locale)
 	limit := a.newBuilder(r)
 	return limit.write(w, estimateSize(products.Nodes, included), func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, products.Nodes, page, r.URL.EscapedPath(), row, included)

@@ -127,7 +127,7 @@ func changingTargets() []string {
 		targets = append(targets, "/catalog/products/"+id, "/catalog/products/"+id+"?include="+allIncludes)
 	}
 	const product = `uuid name slug sku publishedAt tags price { money { amount } } mainImage { href } files { file { href } } breadcrumbs { catalogNode { name hasChildren } ancestors { name } }
-		parent { name } children { name } componentProducts { name } catalogNodes { name } translations { language name }`
+		parent { name } children { name } componentProducts { name } catalogNodes { name } translations { locale name }`
 	for _, query := range []string{
 		`{ product(by: {id: "anvil"}) { ` + product + ` } }`, `{ product(by: {id: "easel-oak"}) { ` + product + ` } }`, `{ product(by: {sku: "GLUE"}) { ` + product + ` } }`,
 		`{ product(by: {slug: "shared"}) { ` + product + ` } }`, `{ product(by: {slug: "brush"}) { ` + product + ` } }`, `{ product(by: {id: "none"}) { name } }`,

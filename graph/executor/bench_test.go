@@ -24,7 +24,7 @@ import (
 
 // storefrontPage is the query of a category page.
 const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(by: {id: $node}) { name products(first: 25, offset: $offset) { totalCount nodes {
-	id uuid name sku slug description status commodityType manufacturerPartNum upcEan tags productTypes createdAt updatedAt language
+	id uuid name sku slug description status commodityType manufacturerPartNum upcEan tags productTypes createdAt updatedAt locale
 	price { money { amount currency formatted } } originalPrice { money { formatted } } saleExpires
 	mainImage { href width height } files { attachedAt file { uuid href mimeType } }
 	components { key name min max options { uuid quantity } } componentProducts { uuid name }

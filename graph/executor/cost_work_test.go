@@ -401,7 +401,7 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 		return `{products(first: 100) {nodes {` + graphtest.Many(n, ` a#: description`) + `}}}`, nil
 	},
 	"translations": func(n int) (string, graphtest.Variables) {
-		return `{` + graphtest.Many(n, ` a#: products(first: 30, offset: #) {nodes {translations {language}}}`) + `}`, nil
+		return `{` + graphtest.Many(n, ` a#: products(first: 30, offset: #) {nodes {translations {locale}}}`) + `}`, nil
 	},
 	"texts of translations": func(n int) (string, graphtest.Variables) {
 		return `{` + graphtest.Many(n, ` a#: product(by: {id: "thing-00#"}) {translations {name description}}`) + `}`, nil

@@ -119,7 +119,7 @@ func TestReadsFromTheDatabaseAreCharged(t *testing.T) {
 		require.Equal(t, []store.Code{store.Unprocessable}, many.Codes())
 		require.Equal(t, http.StatusOK, many.Code)
 		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, and was estimated to cost 2")
-		texts := tight.Post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
+		texts := tight.Post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { locale } } } }`, nil)
 		require.Equal(t, []store.Code{store.Unprocessable}, texts.Codes()[:1], "translations are read, whatever is selected of them")
 	})
 }

@@ -564,7 +564,7 @@ type StockCreateInput struct {
 type StockCreatePayload struct {
 	// The new stock record. Null if there are errors.
 	Stock *model.Stock `json:"stock,omitempty"`
-	// Likely mistakes in the input, for example a product that is not imported yet. Empty if there are none.
+	// Likely mistakes in the input, for example a product that does not exist. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`

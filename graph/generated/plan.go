@@ -608,8 +608,8 @@ var planAuthoredCatalogNode = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"id":                  {Number: 1, NonNull: true},
 		"uuid":                {Number: 2, NonNull: true},
-		"hierarchyUuid":       {Number: 3, NonNull: true},
-		"parentUuid":          {Number: 4, NonNull: true},
+		"hierarchy":           {Number: 3, Resolver: true},
+		"parent":              {Number: 4, Resolver: true},
 		"name":                {Number: 5, NonNull: true},
 		"slug":                {Number: 6, NonNull: true},
 		"description":         {Number: 7, NonNull: true},
@@ -645,10 +645,20 @@ func (x *planRun) fieldAuthoredCatalogNode(ctx context.Context, f *plan.Field, o
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyUuid
-		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // parentUuid
-		return x.writeNID2string(ctx, f, obj.ParentID)
+	case 3: // hierarchy
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredHierarchy, error) {
+			return x.resolvers.AuthoredCatalogNode().Hierarchy(ctx, obj)
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
+	case 4: // parent
+		v, err := plan.Call(ctx, func() (*model.AuthoredCatalogNode, error) { return x.resolvers.AuthoredCatalogNode().Parent(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, f, v)
 	case 5: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 6: // slug
@@ -2727,7 +2737,7 @@ var planCatalogNode = &plan.Object{
 		"createdAt":       {Number: 6, NonNull: true},
 		"updatedAt":       {Number: 7, NonNull: true},
 		"publishedAt":     {Number: 8, NonNull: true},
-		"language":        {Number: 9, NonNull: true},
+		"locale":          {Number: 9, NonNull: true},
 		"seo":             {Number: 10, NonNull: true, Resolver: true},
 		"position":        {Number: 11},
 		"mainImage":       {Number: 12, Resolver: true},
@@ -2773,8 +2783,8 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	case 8: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 9: // language
-		return x.writeNString2string(ctx, f, obj.Language)
+	case 9: // locale
+		return x.writeNString2string(ctx, f, obj.Locale)
 	case 10: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.CatalogNode().Seo(ctx, obj) })
 		if err != nil {
@@ -3864,7 +3874,7 @@ var planHierarchy = &plan.Object{
 		"createdAt":   {Number: 6, NonNull: true},
 		"updatedAt":   {Number: 7, NonNull: true},
 		"publishedAt": {Number: 8, NonNull: true},
-		"language":    {Number: 9, NonNull: true},
+		"locale":      {Number: 9, NonNull: true},
 		"seo":         {Number: 10, NonNull: true, Resolver: true},
 		"hasChildren": {Number: 11, NonNull: true},
 		"children":    {Number: 12, NonNull: true, Resolver: true},
@@ -3904,8 +3914,8 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	case 8: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 9: // language
-		return x.writeNString2string(ctx, f, obj.Language)
+	case 9: // locale
+		return x.writeNString2string(ctx, f, obj.Locale)
 	case 10: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Hierarchy().Seo(ctx, obj) })
 		if err != nil {
@@ -4496,7 +4506,7 @@ var planProduct = &plan.Object{
 		"createdAt":                   {Number: 20, NonNull: true},
 		"updatedAt":                   {Number: 21, NonNull: true},
 		"publishedAt":                 {Number: 22, NonNull: true},
-		"language":                    {Number: 23, NonNull: true},
+		"locale":                      {Number: 23, NonNull: true},
 		"translations":                {Number: 24, NonNull: true, Resolver: true},
 		"catalogUuid":                 {Number: 25, NonNull: true},
 		"pricebookUuid":               {Number: 26},
@@ -4617,8 +4627,8 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
 	case 22: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 23: // language
-		return x.writeNString2string(ctx, f, obj.Language())
+	case 23: // locale
+		return x.writeNString2string(ctx, f, obj.Locale())
 	case 24: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
@@ -5029,7 +5039,7 @@ var planProductTranslation = &plan.Object{
 	Name:      "ProductTranslation",
 	Satisfies: []string{"ProductTranslation"},
 	Fields: map[string]*plan.FieldInfo{
-		"language":    {Number: 1, NonNull: true},
+		"locale":      {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3},
 	},
@@ -5050,8 +5060,8 @@ func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fiel
 
 func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, obj *release.ProductTranslation) bool {
 	switch f.Number {
-	case 1: // language
-		return x.writeNString2string(ctx, f, obj.Language)
+	case 1: // locale
+		return x.writeNString2string(ctx, f, obj.Locale)
 	case 2: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // description
@@ -6507,7 +6517,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredCatalogNode], error) {
-			return x.resolvers.Query().AuthoredCatalogNodes(ctx, arguments["filter"].(*model.AuthoredCatalogNodeFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().AuthoredCatalogNodes(ctx, arguments["filter"].(*model.AuthoredCatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)

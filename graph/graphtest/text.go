@@ -8,13 +8,13 @@ import (
 
 // ProductScalars selects every field of a product that reads no other record.
 const ProductScalars = `id uuid name description sku slug commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
-	baseProduct createdAt updatedAt publishedAt language catalogUuid pricebookUuid
+	baseProduct createdAt updatedAt publishedAt locale catalogUuid pricebookUuid
 	price { money { amount currency formatted } includesTax }
 	originalPrice { money { amount } } saleName saleExpires tiers { name minimumQuantity price { money { amount } } } modifiers { name modifierType amounts { money { amount } } } components { key name min max sortOrder options { uuid quantity } }
 	bundleConfiguration { choices { component options { uuid quantity } } } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variantOptions { uuid optionUuids }`
 
 // ProductEdges selects every field of a product.
-const ProductEdges = ProductScalars + ` translations { language name } variantOptions { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
+const ProductEdges = ProductScalars + ` translations { locale name } variantOptions { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
 	componentProducts { uuid sku } catalogNodes { uuid name } breadcrumbs { catalogNode { uuid } ancestors { uuid name } } stock { total available allocated } promotions { name promotionType end amount { formatted } percent requirements { skus quantity } }`
 
 // Many repeats text n times, with # replaced by the number of the repetition, from 0, and % by the next

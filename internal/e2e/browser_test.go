@@ -285,11 +285,11 @@ func seeExamples(t *testing.T, b *browser, s *serverProcess) {
 	b.open(t, "language")
 	b.run(t)
 	require.Contains(t, b.editor(t, "answer"), "3,00")
-	require.Contains(t, b.editor(t, "answer"), `"language": "fr"`)
+	require.Contains(t, b.editor(t, "answer"), `"locale": "fr"`)
 	b.picture(t, "playground-shopper")
 	b.do(t, chromedp.SetValue(chromedp.CSS("[data-header=Accept-Language]"), "de"))
 	b.run(t)
-	require.Regexp(t, `^\{\s+"data": \{\s+"product": \{\s+"language": "de"`, b.editor(t, "answer"))
+	require.Regexp(t, `^\{\s+"data": \{\s+"product": \{\s+"locale": "de"`, b.editor(t, "answer"))
 	b.open(t, "node")
 	require.Equal(t, "", b.script(t, `document.querySelector("[data-header=Accept-Language]").value`), "the previous shopper")
 

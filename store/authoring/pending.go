@@ -14,7 +14,7 @@ type PendingChange struct{ Table, ID string }
 // id, each once. It has at most maxTracked rows.
 func PendingList(catalogID string, revision int64) db.Listing[*PendingChange] {
 	return db.Listing[*PendingChange]{
-		Name: "pending_change", Columns: "kind, id", Table: "authored_change", NameColumn: "kind", ID: "id",
+		Name: "pending_change", Columns: "kind, id", Table: "authored_change", Orders: map[store.SortBy][]string{store.SortName: {"kind"}}, ID: "id",
 		Conditions: []db.Condition{
 			{Clause: "revision > ?", Values: []any{revision}},
 			{Clause: "(kind <> 'catalog' OR id = ?)", Values: []any{catalogID}},

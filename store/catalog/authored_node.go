@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/index"
 )
 
 // AuthoredNode is a node as authored. Shoppers see it in the catalogs that include its
@@ -79,11 +80,12 @@ func (f NodeFilter) Conditions() (conditions []db.Condition) {
 	return conditions
 }
 
-// AuthoredNodes lists the nodes that match a filter, by id, or by the time of their last change if the filter bounds it.
-func (s *Service) AuthoredNodes(ctx context.Context, filter NodeFilter, page store.Page) (*store.Slice[*AuthoredNode], error) {
-	of, sort := NodeList, store.Sort{}
+// AuthoredNodes lists the nodes that match a filter, by id, position, name, creation or last change. The default is by id, or
+// by SortUpdatedAt if the filter bounds it.
+func (s *Service) AuthoredNodes(ctx context.Context, filter NodeFilter, sort store.Sort, page store.Page) (*store.Slice[*AuthoredNode], error) {
+	of := NodeList
 	of.Conditions = filter.Conditions()
-	if len(filter.UpdatedAt) > 0 {
+	if sort.By == store.SortDefault && len(filter.UpdatedAt) > 0 {
 		sort.By = store.SortUpdatedAt
 	}
 	return searchedList(ctx, s.db, of, search{"name_folded", filter.Search}, store.ListQuery{Sort: sort, Ranges: filter.UpdatedAt, Page: page})
@@ -99,8 +101,16 @@ func (n *AuthoredNode) textSize() int {
 
 var NodeList = db.Listing[*AuthoredNode]{
 	Name: "node", Columns: `id, created_at, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
+	Orders: map[store.SortBy][]string{store.SortName: {"name_key"}, store.SortPosition: {"position", "name_key"}},
 	Key: func(n *AuthoredNode, sort store.Sort) []any {
-		if sort.By == store.SortUpdatedAt {
+		switch sort.By {
+		case store.SortPosition:
+			return []any{orderOf(n.Position), index.SortKey(n.Name), n.ID}
+		case store.SortName:
+			return []any{index.SortKey(n.Name), n.ID}
+		case store.SortCreatedAt:
+			return []any{store.Micros(n.CreatedAt), n.ID}
+		case store.SortUpdatedAt:
 			return []any{store.Micros(n.UpdatedAt), n.ID}
 		}
 		return []any{n.ID}

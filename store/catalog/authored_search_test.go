@@ -68,7 +68,7 @@ func TestAuthoredSearch(t *testing.T) {
 		spent := context.WithValue(t.Context(), store.AllowanceKey, spent{})
 		_, err := s.Catalogs.AuthoredProducts(spent, catalog.ProductFilter{Search: "anvil"}, store.Sort{}, store.Page{})
 		storetest.RequireError(t, err, store.Unprocessable, "", "spent")
-		_, err = s.Catalogs.AuthoredNodes(spent, catalog.NodeFilter{Search: "anvil"}, store.Page{})
+		_, err = s.Catalogs.AuthoredNodes(spent, catalog.NodeFilter{Search: "anvil"}, store.Sort{}, store.Page{})
 		storetest.RequireError(t, err, store.Unprocessable, "", "spent")
 	})
 }
@@ -94,7 +94,7 @@ func requireFound(t *testing.T, s *catalog.Service, search string, rows int, fou
 	page := store.Page{First: new(100)}
 	foundProducts, err := s.AuthoredProducts(t.Context(), catalog.ProductFilter{Search: search}, store.Sort{}, page)
 	requireRows(t, search, foundProducts, err, func(p *catalog.AuthoredProduct) string { return p.ID }, products)
-	foundNodes, err := s.AuthoredNodes(t.Context(), catalog.NodeFilter{Search: search}, page)
+	foundNodes, err := s.AuthoredNodes(t.Context(), catalog.NodeFilter{Search: search}, store.Sort{}, page)
 	requireRows(t, search, foundNodes, err, func(n *catalog.AuthoredNode) string { return n.ID }, nodes)
 }
 

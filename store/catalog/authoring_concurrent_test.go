@@ -68,7 +68,7 @@ func concurrentMoves(backend storetest.Backend) func(*testing.T) {
 
 // requireTree checks that each node of a hierarchy leads up to it.
 func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
-	slice, err := s.Catalogs.AuthoredNodes(context.Background(), catalog.NodeFilter{HierarchyID: &hierarchy}, store.Page{First: new(100)})
+	slice, err := s.Catalogs.AuthoredNodes(context.Background(), catalog.NodeFilter{HierarchyID: &hierarchy}, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(t, err)
 	parents := map[string]string{}
 	for _, node := range slice.Items {

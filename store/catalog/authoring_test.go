@@ -31,6 +31,7 @@ func TestAuthoring(t *testing.T) {
 		t.Run("authored resources are exported, and visible after publishing", authorPublished(backend))
 		t.Run("releases of a deleted catalog are swept", authorSwept(backend))
 		t.Run("list pages", authorLists(backend))
+		t.Run("nodes in each order", authorOrders(backend))
 		t.Run("concurrent writes: a rule never outlives its catalog", concurrentRules(backend))
 		t.Run("concurrent moves never make a cycle", concurrentMoves(backend))
 		t.Run("concurrent attachments attach each product once", concurrentAttachments(backend))
@@ -270,6 +271,38 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
+func authorOrders(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		lines := `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}` + "\n"
+		for i, attributes := range []string{`"name":"Éclair","position":2`, `"name":"apple"`, `"name":"zebra","position":2`, `"name":"Banana"`, `"name":"Öl","position":0`, `"name":"` + strings.Repeat("ﷺ", 300) + `"`} {
+			lines += fmt.Sprintf(`{"type":"node","id":"%c","attributes":{%s,"created_at":"2020-01-0%dT00:00:00Z"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`+"\n", 'a'+i, attributes, 9-i)
+		}
+		storetest.Import(t, s, lines)
+		for by, want := range map[store.SortBy]string{store.SortPosition: "eacbdf", store.SortName: "bdaecf", store.SortCreatedAt: "fedcba", store.SortID: "abcdef", store.SortDefault: "abcdef"} {
+			for _, descending := range []bool{false, true} {
+				sort, got := store.Sort{By: by, Descending: descending}, []string{}
+				for page := (store.Page{First: new(2)}); ; {
+					slice, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{ParentID: new("h")}, sort, page)
+					require.NoError(t, err)
+					for _, node := range slice.Items {
+						got = append(got, node.ID)
+					}
+					if page.After = &slice.Cursors()[1]; !slice.HasNext {
+						break
+					}
+					_, err = s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{ParentID: new("h")}, store.Sort{By: by, Descending: !descending}, page)
+					storetest.RequireError(t, err, store.CursorMismatch, "after")
+				}
+				if descending {
+					slices.Reverse(got)
+				}
+				require.Equal(t, want, strings.Join(got, ""), "%v", sort)
+			}
+		}
+	}
+}
+
 func authorLists(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
@@ -281,7 +314,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 		}
 		var got []string
 		for page := (store.Page{First: new(7)}); ; {
-			slice, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{HierarchyID: new("attic")}, page)
+			slice, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{HierarchyID: new("attic")}, store.Sort{}, page)
 			require.NoError(t, err)
 			total, err := slice.Total(t.Context())
 			require.NoError(t, err)
@@ -290,7 +323,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 				got = append(got, node.ID)
 			}
 			if !slice.HasNext {
-				_, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{HierarchyID: new("workshop")}, page)
+				_, err := s.Catalogs.AuthoredNodes(t.Context(), catalog.NodeFilter{HierarchyID: new("workshop")}, store.Sort{}, page)
 				storetest.RequireError(t, err, store.CursorMismatch, "after")
 				break
 			}

@@ -250,11 +250,12 @@ var hierarchyTable = authoring.Table{
 }
 
 var nodeTable = authoring.Table{
-	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "parent_id", "slug", "name_folded", "created_at", "updated_at", "body"},
+	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "parent_id", "slug", "name_folded", "name_key", "position", "created_at", "updated_at", "body"},
 	Row: func(r authoring.Source, t *db.Tx) []any {
 		n := *r.(*NodeSource)
 		n.Relationships.Products = nil // stored in node_product
-		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), n.parentID(), n.Attributes.Slug, index.Fold(n.Attributes.Name), timeOf(n.Attributes.CreatedAt), store.Micros(t.Now), store.Encode(&n)}
+		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), n.parentID(), n.Attributes.Slug, index.Fold(n.Attributes.Name), index.SortKey(n.Attributes.Name), orderOf(n.Attributes.Position),
+			timeOf(n.Attributes.CreatedAt), store.Micros(t.Now), store.Encode(&n)}
 	},
 }
 

@@ -57,6 +57,14 @@ const (
 	MaxPosition = 1_000_000
 )
 
+// orderOf returns what a position is sorted by: nodes without one are last.
+func orderOf(position *int) int {
+	if position == nil {
+		return MaxPosition + 1
+	}
+	return *position
+}
+
 func (h *hierarchySource) Key() string { return h.ID }
 
 func (h *hierarchySource) Check(f *authoring.Validator) {

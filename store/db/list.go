@@ -23,8 +23,7 @@ type Listing[T any] struct {
 	TotalSQL                 string // query for the stored total of the list without ranges, by the values of Within; empty to count rows
 	CountTable               string // table whose rows are counted, where Table joins others; empty means Table
 	Conditions               []Condition
-	NameColumn               string // column of SortName; empty if the list cannot be sorted by name
-	NumberColumn             string // a column of numbers that the list can be sorted by, whose name is the sort; empty if none
+	Orders                   map[store.SortBy][]string // columns of each sort but by id and times, without the id
 	Scan                     func(*sql.Rows) (T, error)
 	Key                      func(T, store.Sort) []any // sort key of a row; its id is last
 }
@@ -51,15 +50,10 @@ func (w Condition) key() cachekey.Key {
 
 // Order returns the sort columns; the id is last.
 func (l Listing[T]) Order(sort store.Sort) []string {
-	switch {
-	case sort.By == store.SortCreatedAt, sort.By == store.SortUpdatedAt:
+	if sort.By == store.SortCreatedAt || sort.By == store.SortUpdatedAt {
 		return []string{l.column(sort.By), l.ID}
-	case l.NumberColumn != "" && string(sort.By) == l.NumberColumn:
-		return []string{l.NumberColumn, l.ID}
-	case sort.By == store.SortName && l.NameColumn != "":
-		return []string{l.NameColumn, l.ID}
 	}
-	return []string{l.ID}
+	return append(slices.Clone(l.Orders[sort.By]), l.ID)
 }
 
 func (l Listing[T]) column(by store.SortBy) string {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"encoding/hex"
 	"slices"
 	"sync"
 
@@ -29,6 +30,19 @@ func (c *Collation) Key(text string) []byte {
 	defer c.collators.Put(collator)
 	collator.buffer.Reset()
 	return slices.Clone(collator.KeyFromString(&collator.buffer, text))
+}
+
+// rootCollation collates names that have no language.
+var rootCollation = sync.OnceValue(func() *Collation { return NewCollation("und") })
+
+// maxSortKey keeps a key well below what an index page of either database holds.
+const maxSortKey = 256
+
+// SortKey returns the key of a name for columns that sort by name, by the root collation and in hexadecimal. Names with a long
+// common beginning have the same key.
+func SortKey(name string) string {
+	key := rootCollation().Key(name)
+	return hex.EncodeToString(key[:min(len(key), maxSortKey)])
 }
 
 // NameOrder collects the sort keys of product names, in the order of ordinals.

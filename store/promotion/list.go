@@ -117,7 +117,7 @@ func (s *Service) ByID(ctx context.Context, ids []string) (map[string]*rule.Prom
 // PromotionList lists promotions, with their state at a time.
 func PromotionList(now time.Time) db.Listing[*rule.Promotion] {
 	return db.Listing[*rule.Promotion]{
-		Name: "promotion", Columns: rule.PromotionColumns, Table: "promotion", ID: "id", NameColumn: "name_key", Scan: rule.ScanPromotion(now),
+		Name: "promotion", Columns: rule.PromotionColumns, Table: "promotion", ID: "id", Orders: map[store.SortBy][]string{store.SortName: {"name_key"}}, Scan: rule.ScanPromotion(now),
 		Key: func(p *rule.Promotion, sort store.Sort) []any {
 			switch sort.By {
 			case store.SortCreatedAt:
@@ -125,7 +125,7 @@ func PromotionList(now time.Time) db.Listing[*rule.Promotion] {
 			case store.SortUpdatedAt:
 				return []any{store.Micros(p.UpdatedAt), p.ID}
 			case store.SortName:
-				return []any{nameKey(p.Name), p.ID}
+				return []any{index.SortKey(p.Name), p.ID}
 			}
 			return []any{p.ID}
 		},

@@ -246,7 +246,7 @@ func upsertPromotion(ctx context.Context, w *authoring.Writer, existing *rule.Pr
 		    promotion_type = excluded.promotion_type, enabled = excluded.enabled, automatic = excluded.automatic,
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,
-		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
+		source.ID, number, source.Epoch, source.Name, index.SortKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
 		store.Micros(store.StoredTime(source.Start)), store.Micros(store.StoredTime(source.End)), store.Micros(created), store.Micros(updated), string(body))
 	if err != nil {
 		return false, err

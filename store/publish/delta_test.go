@@ -470,7 +470,7 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		for _, attribute := range attributes[0] {
 			say("attribute", attribute.Label, attribute.Values)
 		}
-		say("product", string(text), string(store.Encode(product.Tiers())), product.Language(), len(translations[id]))
+		say("product", string(text), string(store.Encode(product.Tiers())), product.Locale(), len(translations[id]))
 		bySKU, err := v.Product(ctx, release.ProductKey{SKU: product.SKU()})
 		require.NoError(t, err)
 		say("by SKU", product.SKU(), bySKU.ID())

@@ -55,7 +55,7 @@ func TestLocales(t *testing.T) {
 			t.Run(c.source+": "+c.name, func(t *testing.T) {
 				v := storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(c.asked)})
 				found := storetest.FindProduct(t, v, c.product)
-				require.Equal(t, []string{c.language, c.text, c.description}, []string{found.Language(), found.Name(), found.Description()})
+				require.Equal(t, []string{c.language, c.text, c.description}, []string{found.Locale(), found.Name(), found.Description()})
 				require.Equal(t, c.language, storetest.JSONAt(t, storetest.ProductJSON(t, found), "meta", "language"))
 				slice, err := v.Products(t.Context(), release.ProductQuery{NodeID: "tools"})
 				require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestLocales(t *testing.T) {
 		t.Run("the base text has the catalog's language", func(t *testing.T) {
 			for _, asked := range []string{"", "fr", "fr-CA", "de"} {
 				found := storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Languages: storetest.Languages(asked)}), "brush")
-				require.Equal(t, "fr", found.Language())
+				require.Equal(t, "fr", found.Locale())
 				require.Equal(t, "Brush", found.Name())
 			}
 			require.Equal(t, "Pincel", storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Languages: storetest.Languages("pt-BR")}), "brush").Name())
@@ -102,7 +102,7 @@ func TestLocalesOfNodes(t *testing.T) {
 			return storetest.View(t, s, release.ShopperContext{Languages: storetest.Languages(accepted)})
 		}
 		shown := func(n *segment.CatalogNode) []string {
-			return []string{n.Language, n.Name, n.Description, n.SEO.Title, n.SEO.Description}
+			return []string{n.Locale, n.Name, n.Description, n.SEO.Title, n.SEO.Description}
 		}
 		for accepted, want := range map[string][]string{
 			"":      {"en", "Drinks", "Hot", "Buy drinks", "All drinks"},

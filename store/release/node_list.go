@@ -16,7 +16,6 @@ type NodeFilter struct {
 	Kind        segment.NodeKind // hierarchies or nodes only
 	IDs         []string         // these nodes, which are listed by last update, newest first
 	ParentID    string           // children of this node or hierarchy
-	AnyParent   bool             // an unknown ParentID finds nothing, and is not NOT_FOUND
 	HierarchyID string           // nodes of this hierarchy at any depth
 	Terms       []store.Term     // on the attributes of NodeFilterAttributes but id
 	Ranges      []store.Range    // on id, created_at or updated_at
@@ -168,8 +167,7 @@ const listedNodeWork = 16
 
 // Nodes lists the catalog's nodes, in the view's language if they have it. Filters and orders compare the base text.
 // It leaves out hierarchies unless the filter
-// has a kind or ids. NOT_FOUND for an unknown hierarchy, and for an unknown parent without AnyParent. INVALID to
-// sort or filter by created_at, which nodes of a release do not have.
+// has a kind or ids. An unknown parent or hierarchy finds nothing.
 func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
 	if err := query.check(); err != nil {
 		return nil, err
@@ -186,15 +184,6 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 	t, err := v.treeOnce(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if filter.ParentID != "" && t.ByID[filter.ParentID] == nil {
-		if !filter.AnyParent {
-			return nil, noNode(filter.ParentID)
-		}
-		filter.IDs = []string{}
-	}
-	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != segment.KindHierarchy) {
-		return nil, noNode(filter.HierarchyID)
 	}
 	if filter.Kind == "" && filter.IDs == nil {
 		filter.Kind = segment.KindNode

@@ -68,7 +68,7 @@ func (p *storedProduct) ManufacturerPartNum() *string {
 }
 
 func (p *storedProduct) ProductTypes() []string { return p.read().Meta.ProductTypes }
-func (p *storedProduct) Language() string       { return p.language }
+func (p *storedProduct) Locale() string         { return p.language }
 func (p *storedProduct) CatalogID() string      { return p.catalog }
 func (p *storedProduct) Price() *price.Price    { return p.quote.Price }
 

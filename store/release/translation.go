@@ -14,7 +14,7 @@ import (
 // ProductTranslation is a product's texts in one language. A text that the
 // language lacks is the base one.
 type ProductTranslation struct {
-	Language    string
+	Locale      string
 	Name        string
 	Description *string // nil for none
 }
@@ -25,7 +25,7 @@ type translations []*ProductTranslation
 func (t translations) Size() int {
 	n := 24
 	for _, texts := range t {
-		n += 88 + len(texts.Language) + len(texts.Name)
+		n += 88 + len(texts.Locale) + len(texts.Name)
 		if texts.Description != nil {
 			n += len(*texts.Description)
 		}

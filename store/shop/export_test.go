@@ -49,8 +49,15 @@ func AuthoredQueries() (list []Query) {
 		nodes.Conditions = filter.Conditions()
 		return pagesByID(nodes, "c005000")
 	}
+	ofParent := catalog.NodeList
+	ofParent.Conditions = catalog.NodeFilter{ParentID: new("c000007")}.Conditions()
+	below, parent := ofParent.Where(nil, nil)
 	nodes := slices.Concat(filteredNodes(catalog.NodeFilter{HierarchyID: new("h2")}), filteredNodes(catalog.NodeFilter{ParentID: new("c000007")}), filteredNodes(catalog.NodeFilter{Slugs: []string{"c000007"}}),
-		pagesOf(catalog.NodeList, store.SortUpdatedAt, "authored nodes", nil, nil, []any{int64(5000), "c005000"}))
+		pagesOf(catalog.NodeList, store.SortCreatedAt, "authored nodes", nil, nil, []any{int64(5000), "c005000"}),
+		pagesOf(catalog.NodeList, store.SortUpdatedAt, "authored nodes", nil, nil, []any{int64(5000), "c005000"}),
+		pagesOf(catalog.NodeList, store.SortName, "authored nodes", nil, nil, []any{"c005000", "c005000"}),
+		pagesOf(catalog.NodeList, store.SortPosition, "authored nodes", nil, nil, []any{5000, "c005000", "c005000"}),
+		pagesOf(catalog.NodeList, store.SortPosition, "authored nodes below one", below, parent, []any{5000, "c005000", "c005000"}))
 	redirectsFrom, redirectsTo := catalog.RedirectList, catalog.RedirectList
 	redirectsFrom.Conditions = catalog.RedirectFilter{From: []string{"c000007"}}.Conditions()
 	redirectsTo.Conditions = catalog.RedirectFilter{To: []string{"c000007"}}.Conditions()

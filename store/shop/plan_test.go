@@ -27,8 +27,8 @@ var fill = []string{
 	 SELECT 'c' || SUBSTR('000000' || CAST(i AS TEXT), LENGTH(CAST(i AS TEXT))), i, i, '{}' FROM n`,
 	`INSERT INTO catalog_rule (id, catalog_id, created_at, sequence, body) SELECT id, id, created_at, sequence, body FROM catalog`,
 	`INSERT INTO hierarchy (id, sequence, created_at, updated_at, body) SELECT id, sequence, created_at, created_at, body FROM catalog`,
-	`INSERT INTO node (id, hierarchy_id, parent_id, slug, name_folded, sequence, created_at, updated_at, body)
-	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), id, id, id, sequence, created_at, created_at, body FROM catalog`,
+	`INSERT INTO node (id, hierarchy_id, parent_id, slug, name_folded, name_key, position, sequence, created_at, updated_at, body)
+	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), id, id, id, id, sequence, sequence, created_at, created_at, body FROM catalog`,
 	`INSERT INTO redirect (id, sequence, from_path, to_path, body) SELECT id, sequence, id, id, body FROM catalog`,
 	`INSERT INTO product (id, live, parent_id, component_ids, created_at, updated_at, sku, slug, body)
 	 SELECT id, sequence % 2 = 0, '', '', sequence, sequence, id, id, body FROM catalog`,

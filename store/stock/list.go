@@ -40,13 +40,13 @@ func byAvailable(query store.ListQuery) (store.ListQuery, error) {
 
 // StockList describes the list of stock.
 var StockList = db.Listing[*Stock]{
-	Name:         "stock",
-	Columns:      stockColumns,
-	Table:        "stock",
-	ID:           "product_id",
-	CounterName:  "stock",
-	NumberColumn: string(store.SortAvailable),
-	Scan:         scanStock,
+	Name:        "stock",
+	Columns:     stockColumns,
+	Table:       "stock",
+	ID:          "product_id",
+	CounterName: "stock",
+	Orders:      map[store.SortBy][]string{store.SortAvailable: {"available"}},
+	Scan:        scanStock,
 	Key: func(s *Stock, sort store.Sort) []any {
 		switch sort.By {
 		case store.SortAvailable:

@@ -12,7 +12,7 @@ export const CardOf = graphql(`
     uuid
     name
     description
-    language
+    locale
     onSale
     mainImage { id ...PictureOf }
     ...ProductPath
@@ -32,7 +32,7 @@ export function Cards({ products, busy, top, level: Heading = 'h3' }: { products
   return <ul className="cards" aria-busy={busy}>
     {known.map((product, i) => <li key={product.id} className="card" data-product={product.uuid}>
       <Picture of={product.mainImage} sizes={sizes} eager={top && i < 3} />
-      <div className="words" lang={product.language}>
+      <div className="words" lang={product.locale}>
         <Heading dir="auto"><Link to={productPath(product)}>{product.name}</Link></Heading>
         <p className="muted clipped" dir="auto">{product.description}</p>
       </div>

@@ -17,7 +17,7 @@ const Cart = graphql(`
     cartPreview(lines: $lines, codes: $codes) {
       lines {
         productId
-        product { id uuid name language componentProducts { id uuid name } mainImage { id ...PictureOf } ...ProductPath }
+        product { id uuid name locale componentProducts { id uuid name } mainImage { id ...PictureOf } ...ProductPath }
         unitPrice { formatted }
         price { formatted }
         problem { reason }
@@ -61,8 +61,8 @@ function CartLine({ line, sum, available }: { line: Line; sum: PreviewLine | und
   return <li>
     <Picture of={product?.mainImage} sizes="6rem" />
     <div className="words">
-      {product ? <Link to={productPath(product)} lang={product.language} dir="auto">{name}</Link> : sum ? name : texts.loading}
-      {product && line.choice && <p className="muted" lang={product.language} dir="auto">{parts(line, product)}</p>}
+      {product ? <Link to={productPath(product)} lang={product.locale} dir="auto">{name}</Link> : sum ? name : texts.loading}
+      {product && line.choice && <p className="muted" lang={product.locale} dir="auto">{parts(line, product)}</p>}
       <p className="muted">{sum?.unitPrice?.formatted} {problem} <StockBadge available={available} /></p>
     </div>
     <label><span className="hidden">{texts.quantityOf(name)}</span>

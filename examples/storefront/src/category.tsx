@@ -18,7 +18,7 @@ const Category = graphql(`
       name
       slug
       description
-      language
+      locale
       seo { title description }
       breadcrumbs { uuid name slug }
       children(first: 30) { nodes { id name slug } }
@@ -70,12 +70,12 @@ export function CategoryPage({ path }: { path: string }) {
   const ancestors = [...node.breadcrumbs, node]
   return <>
     <Head {...node.seo} path={categoryPath(node.breadcrumbs, node) + (at > 1 ? `?page=${at}` : '')} />
-    <nav className="crumbs" aria-label={texts.breadcrumbs} lang={node.language}>
+    <nav className="crumbs" aria-label={texts.breadcrumbs} lang={node.locale}>
       {node.breadcrumbs.map((step, i) => <Link key={step.uuid} to={categoryPath(node.breadcrumbs.slice(0, i), step)}>{step.name}</Link>)}
       <span aria-current="page">{node.name}</span>
     </nav>
-    <div lang={node.language}><h1 dir="auto">{node.name}</h1>{node.description !== node.name && <p className="muted" dir="auto">{node.description}</p>}</div>
-    {node.children.nodes.length > 0 && <nav className="chips" aria-label={texts.within(node.name)} lang={node.language}>
+    <div lang={node.locale}><h1 dir="auto">{node.name}</h1>{node.description !== node.name && <p className="muted" dir="auto">{node.description}</p>}</div>
+    {node.children.nodes.length > 0 && <nav className="chips" aria-label={texts.within(node.name)} lang={node.locale}>
       {node.children.nodes.map(child => <Link key={child.id} className="chip" to={categoryPath(ancestors, child)}>{child.name}</Link>)}
     </nav>}
     <div className="listing">

@@ -59,12 +59,12 @@ function Header() {
   const count = useCart().reduce((sum, { quantity }) => sum + quantity, 0)
   return <header>
     <div className="top">
-      <Link className="brand" to="/" lang={shop?.language}>{shop?.name ?? texts.shop}</Link>
+      <Link className="brand" to="/" lang={shop?.locale}>{shop?.name ?? texts.shop}</Link>
       <SearchBox />
       <ShopperFields locales={locales.length ? locales : [shopper.language]} currencies={currencies} />
       <Link className="cart" to="/cart" aria-label={`${texts.cart}, ${texts.inCart(count)}`}>{texts.cart} <span className="count">{count}</span></Link>
     </div>
-    <nav aria-label={texts.categories} lang={shop?.language}>
+    <nav aria-label={texts.categories} lang={shop?.locale}>
       {shop?.children.nodes.map(node => <NavLink key={node.id} to={categoryPath([shop], node)}>{node.name}</NavLink>)}
     </nav>
   </header>

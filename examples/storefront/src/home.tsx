@@ -15,7 +15,7 @@ const Home = graphql(`
         name
         slug
         description
-        language
+        locale
         children(first: 8) {
           nodes { id name slug description products(includeDescendants: true, variants: PARENTS, first: 4) { nodes { id ...CardOf } } }
         }
@@ -33,13 +33,13 @@ export function HomePage() {
   if (!shop) return <WaitingPage />
   return <>
     <Head title={shop.name} description={shop.description} path="/" />
-    <section className="hero" lang={shop.language}>
+    <section className="hero" lang={shop.locale}>
       <h1 dir="auto">{shop.name}</h1>
       <p className="lead" dir="auto">{shop.description}</p>
     </section>
     <section aria-labelledby="categories">
       <h2 id="categories">{texts.categories}</h2>
-      <ul className="tiles" lang={shop.language}>
+      <ul className="tiles" lang={shop.locale}>
         {shop.children.nodes.map(node => <li key={node.id} className="tile" dir="auto">
           <Link to={categoryPath([shop], node)}>{node.name}</Link>
           {node.description !== node.name && <p className="muted" dir="auto">{node.description}</p>}

@@ -6,7 +6,7 @@ import { categoryPath } from './path'
 
 const Menu = graphql(`
   query Menu {
-    hierarchies(first: 1) { nodes { id name slug language children(first: 12) { nodes { id name slug } } } }
+    hierarchies(first: 1) { nodes { id name slug locale children(first: 12) { nodes { id name slug } } } }
     locales
     currencies { code default }
   }
@@ -21,7 +21,7 @@ export function useMenu() {
 /** Ways links the top categories, where a page has nothing else to show. */
 export function Ways() {
   const { shop } = useMenu()
-  return shop ? <ul className="chips" lang={shop.language}>
+  return shop ? <ul className="chips" lang={shop.locale}>
     {shop.children.nodes.map(node => <li key={node.id}><Link className="chip" to={categoryPath([shop], node)}>{node.name}</Link></li>)}
   </ul> : null
 }

@@ -27,7 +27,7 @@ const Product = graphql(`
       slug
       name
       description
-      language
+      locale
       attributes { key label value unit }
       shopperAttributes
       price { ...PriceText }
@@ -76,9 +76,9 @@ export function ProductPage({ slug }: { slug: string }) {
   return product.parent ? <Moved to={productPath(product)} /> : <Shown product={product} />
 }
 
-function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product: ProductData }) {
+function Crumbs({ product: { breadcrumbs: [trail], name, locale } }: { product: ProductData }) {
   const texts = useTexts()
-  return <nav className="crumbs" aria-label={texts.breadcrumbs} lang={language}>
+  return <nav className="crumbs" aria-label={texts.breadcrumbs} lang={locale}>
     {trail?.ancestors.map((step, i) => <Link key={step.uuid} to={categoryPath(trail.ancestors.slice(0, i), step)}>{step.name}</Link>)}
     {trail ? <Link to={categoryPath(trail.ancestors, trail.catalogNode)}>{trail.catalogNode.name}</Link> : <Link to="/">{texts.home}</Link>}
     <span aria-current="page">{name}</span>
@@ -145,7 +145,7 @@ function Shown({ product }: { product: ProductData }) {
     <article className="product" data-product={bought.uuid}>
       <Gallery of={[bought, product]} name={product.name} />
       <div>
-        <div lang={product.language}>
+        <div lang={product.locale}>
           <h1 dir="auto">{product.name}</h1>
           <p className="lead" dir="auto">{product.description}</p>
         </div>

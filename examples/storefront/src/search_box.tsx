@@ -12,8 +12,8 @@ const Suggest = graphql(`
   query Suggest($text: String!) {
     searchSuggestions(text: $text, first: 4) {
       completions
-      products { id name language ...ProductPath ...FromPriceOf }
-      catalogNodes { id name slug language breadcrumbs { slug } }
+      products { id name locale ...ProductPath ...FromPriceOf }
+      catalogNodes { id name slug locale breadcrumbs { slug } }
       didYouMean
     }
   }
@@ -50,8 +50,8 @@ function useSuggestions(text: string): { found: Suggestion[]; current: boolean }
     found: [
       ...all.didYouMean ? [{ to: searchPath(all.didYouMean), text: texts.didYouMean(all.didYouMean) }] : [],
       ...all.completions.map(words => ({ to: searchPath(words), text: words })),
-      ...all.catalogNodes.map(node => ({ to: categoryPath(node.breadcrumbs, node), text: node.name, lang: node.language, kind: texts.category })),
-      ...all.products.map(product => ({ to: productPath(product), text: product.name, lang: product.language, product }))
+      ...all.catalogNodes.map(node => ({ to: categoryPath(node.breadcrumbs, node), text: node.name, lang: node.locale, kind: texts.category })),
+      ...all.products.map(product => ({ to: productPath(product), text: product.name, lang: product.locale, product }))
     ]
   }
 }

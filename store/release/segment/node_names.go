@@ -64,7 +64,7 @@ func (r *Reader) nodeNames(ctx context.Context) (nodeNames, error) {
 		}
 	}
 	for _, node := range tree.Nodes {
-		add(node, node.Language, node.Name)
+		add(node, node.Locale, node.Name)
 		for _, language := range r.languages {
 			if text, has := node.Texts[language]; has {
 				add(node, language, text.Name)

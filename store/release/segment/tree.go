@@ -41,7 +41,7 @@ type CatalogNode struct {
 	Position    *int      // among nodes; nil comes last
 	MainImageID string    // a file, which the release may not have; empty for none
 	Attributes  string    // values of its own attributes by key, as JSON; empty for none
-	Language    string    // of NodeText: the release's base language, unless Localized chose another
+	Locale      string    // of NodeText: the release's base language, unless Localized chose another
 
 	Texts    map[string]catalog.NodeText `json:"-"` // in other languages
 	Place    int                         `json:"-"` // in Tree.Nodes
@@ -170,7 +170,12 @@ func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 }
 
 // Children returns the nodes directly below a node, in the order of Listed.
-func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
+func (t *Tree) Children(id string) []*CatalogNode {
+	if node := t.ByID[id]; node != nil {
+		return slices.Clone(node.children)
+	}
+	return nil
+}
 
 // ProductLists returns the names of all lists of products of a release with these nodes.
 func (t *Tree) ProductLists() []string {
@@ -204,7 +209,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	}
 	holder := cmp.Or(r.Release.NodesBy, r.Release.ID)
 	nodes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*CatalogNode, error) {
-		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Language: r.Release.Locale}
+		n := &CatalogNode{PublishedAt: store.FromMicros(r.Release.identityOf(holder).Published), Locale: r.Release.Locale}
 		var created, updated, published int64
 		var texts string
 		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &created, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts, &n.Position, &n.MainImageID, &n.Attributes)
@@ -230,11 +235,11 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 // Localized returns a node in the best of the reader's languages that it has, else as it is.
 func (r *Reader) Localized(n *CatalogNode) *CatalogNode {
 	text, shown := r.textOf(n)
-	if shown == n.Language {
+	if shown == n.Locale {
 		return n
 	}
 	own := *n
-	own.NodeText, own.Language = text, shown
+	own.NodeText, own.Locale = text, shown
 	return &own
 }
 
@@ -252,7 +257,7 @@ func (r *Reader) textOf(n *CatalogNode) (text catalog.NodeText, shown string) {
 			}
 		}
 	}
-	return n.NodeText, n.Language
+	return n.NodeText, n.Locale
 }
 
 // Breadcrumbs returns the members bread_crumbs and bread_crumb_nodes of a

@@ -331,8 +331,8 @@ type ProductFilter struct {
 	// More filters that must hold too, for example to require two tags.
 	And []ProductFilter `json:"and"`
 	// Filters of which at least one must hold, 1 to 10: `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]`. Each counts as one
-	// condition at least. At most 3 levels of `or` and `not`. No `search` within: put it beside. A `sku` within does not find products that no
-	// node lists, and `ids` do not sort the list.
+	// condition at least. At most 3 levels of `or` and `not`. They cannot have a `search`, which belongs next to `or`. Their
+	// `sku` does not find products that no node lists, and their `ids` do not sort the list.
 	Or []ProductFilter `json:"or"`
 	// Filter that must not hold: `{tags: {eq: "refurbished"}}`. Keeps the products of the list that the filter would not
 	// find, for example those without a price if it has `price`. The bounds are those of `or`.
@@ -962,7 +962,7 @@ type ShopCard struct {
 	Sku string `json:"sku"`
 	// URL slug: `road-550-w-yellow-38`. Null if not set.
 	Slug *string `json:"slug"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 	// Tags set by the merchant: `sale`.
 	Tags []string `json:"tags"`
@@ -1127,7 +1127,7 @@ func (v *ShopCardStock) GetAvailable() int { return v.Available }
 // ShopCartQueryNodesAuthoredAttribute includes the requested fields of the GraphQL type AuthoredAttribute.
 // The GraphQL type's documentation follows.
 //
-// A declared attribute as authored. Attributes are written by `attributesUpsert` and by import.
+// A declared attribute as authored. Attributes are written by `attributesUpsert`.
 type ShopCartQueryNodesAuthoredAttribute struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1143,8 +1143,9 @@ func (v *ShopCartQueryNodesAuthoredAttribute) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert` and by import. Each member can be sent back in
-// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`; `catalogNodeProductsSet` takes `productUuids`.
+// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert`. Each member can be sent back in
+// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`. The `uuid` of `hierarchy` is the `hierarchyId` of an item,
+// that of `parent` the `parentId`. `catalogNodeProductsSet` takes `productUuids`.
 type ShopCartQueryNodesAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1160,7 +1161,7 @@ func (v *ShopCartQueryNodesAuthoredCatalogNode) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredFile includes the requested fields of the GraphQL type AuthoredFile.
 // The GraphQL type's documentation follows.
 //
-// A file as authored. Files are written by `filesUpsert` and by import.
+// A file as authored. Files are written by `filesUpsert`.
 type ShopCartQueryNodesAuthoredFile struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1192,7 +1193,7 @@ func (v *ShopCartQueryNodesAuthoredHierarchy) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredPrice includes the requested fields of the GraphQL type AuthoredPrice.
 // The GraphQL type's documentation follows.
 //
-// The price of a SKU in a price book as authored. Prices are written by `pricesUpsert`, sales by `salesUpsert`, and both by import.
+// The price of a SKU in a price book as authored. Prices are written by `pricesUpsert`, sales by `salesUpsert`.
 type ShopCartQueryNodesAuthoredPrice struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1209,7 +1210,7 @@ func (v *ShopCartQueryNodesAuthoredPrice) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
-// `priceModifiersUpsert` and by import.
+// `priceModifiersUpsert`.
 type ShopCartQueryNodesAuthoredPriceModifier struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1225,7 +1226,7 @@ func (v *ShopCartQueryNodesAuthoredPriceModifier) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
-// A product as authored. Products are written by `productsUpsert` and by import. Each member can be sent back in
+// A product as authored. Products are written by `productsUpsert`. Each member can be sent back in
 // `ProductItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopCartQueryNodesAuthoredProduct struct {
 	Typename *string `json:"__typename"`
@@ -1242,7 +1243,7 @@ func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import. Each
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert`. Each
 // member can be sent back in `RedirectItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopCartQueryNodesAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
@@ -1725,7 +1726,7 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 // ShopCartQueryNodesPricebook includes the requested fields of the GraphQL type Pricebook.
 // The GraphQL type's documentation follows.
 //
-// A price book: a set of prices, which catalogs use by priority. Price books are written by `pricebooksUpsert` and by import.
+// A price book: a set of prices, which catalogs use by priority. Price books are written by `pricebooksUpsert`.
 type ShopCartQueryNodesPricebook struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -1933,7 +1934,7 @@ func (v *ShopCartQueryNodesStock) GetAvailable() int { return v.Available }
 // ShopCartQueryNodesSynonym includes the requested fields of the GraphQL type Synonym.
 // The GraphQL type's documentation follows.
 //
-// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsUpsert` and by import.
+// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsUpsert`.
 type ShopCartQueryNodesSynonym struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -2779,7 +2780,7 @@ func (v *ShopChildQueryProductChildrenProduct) __premarshalJSON() (*__premarshal
 type ShopChildQueryProductChildrenProductParentProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 }
 
@@ -2950,7 +2951,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductPriceMoney) GetFormatt
 type ShopChoiceQueryProductConfiguredConfiguredProductProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
 	// price modifiers. Null if no price book has a price in this currency.
@@ -3945,7 +3946,7 @@ type ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct struct {
 	Id string `json:"id"`
 	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 }
 
@@ -4131,10 +4132,10 @@ func (v *ShopPricesQueryResponse) GetProducts() *ShopPricesQueryProductsProductC
 // stock and price.
 type ShopProductQueryProduct struct {
 	ShopCard `json:"-"`
-	// Display text, in `language`. Null if not set.
+	// Display text, in `locale`. Null if not set.
 	Description *string `json:"description"`
 	// Language of `name` and `description`, BCP 47: `fr`.
-	Language string `json:"language"`
+	Locale string `json:"locale"`
 	// Product types set by the merchant: `standard`.
 	ProductTypes []string `json:"productTypes"`
 	// Further attributes, by template.
@@ -4159,8 +4160,8 @@ type ShopProductQueryProduct struct {
 // GetDescription returns ShopProductQueryProduct.Description, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProduct) GetDescription() *string { return v.Description }
 
-// GetLanguage returns ShopProductQueryProduct.Language, and is useful for accessing the field via an interface.
-func (v *ShopProductQueryProduct) GetLanguage() string { return v.Language }
+// GetLocale returns ShopProductQueryProduct.Locale, and is useful for accessing the field via an interface.
+func (v *ShopProductQueryProduct) GetLocale() string { return v.Locale }
 
 // GetProductTypes returns ShopProductQueryProduct.ProductTypes, and is useful for accessing the field via an interface.
 func (v *ShopProductQueryProduct) GetProductTypes() []string { return v.ProductTypes }
@@ -4262,7 +4263,7 @@ func (v *ShopProductQueryProduct) UnmarshalJSON(b []byte) error {
 type __premarshalShopProductQueryProduct struct {
 	Description *string `json:"description"`
 
-	Language string `json:"language"`
+	Locale string `json:"locale"`
 
 	ProductTypes []string `json:"productTypes"`
 
@@ -4317,7 +4318,7 @@ func (v *ShopProductQueryProduct) __premarshalJSON() (*__premarshalShopProductQu
 	var retval __premarshalShopProductQueryProduct
 
 	retval.Description = v.Description
-	retval.Language = v.Language
+	retval.Locale = v.Locale
 	retval.ProductTypes = v.ProductTypes
 	retval.Extensions = v.Extensions
 	retval.CustomInputs = v.CustomInputs
@@ -5021,7 +5022,7 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) __prema
 // The GraphQL type's documentation follows.
 //
 // What a promotion gives, by its kind. `PromotionDetailsInput` has the same members: without `formatted`, they can be
-// written again.
+// written again as they are read, null included.
 type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails interface {
 	implementsGraphQLInterfaceShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetails()
 	// GetTypename returns the receiver's concrete GraphQL type-name (see interface doc for possible values).
@@ -5276,7 +5277,7 @@ type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionDetailsPromot
 	X int `json:"x"`
 	// Units of a group that are paid.
 	Y int `json:"y"`
-	// SKUs of the items. Null only if an old version of the service wrote none.
+	// SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both.
 	Skus []string `json:"skus"`
 }
 
@@ -5763,7 +5764,7 @@ func (v *ShopStockQueryStock) GetProduct() *ShopStockQueryStockProduct { return 
 type ShopStockQueryStockProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 	// Current stock. Null if it has no stock record.
 	Stock *ShopStockQueryStockProductStock `json:"stock"`
@@ -5888,7 +5889,7 @@ func (v *ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStock) GetProduct
 type ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStockProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 }
 
@@ -5953,7 +5954,7 @@ func (v *ShopSuggestQueryProductsProductConnection) GetNodes() []ShopSuggestQuer
 type ShopSuggestQueryProductsProductConnectionNodesProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 	// URL slug: `road-550-w-yellow-38`. Null if not set.
 	Slug *string `json:"slug"`
@@ -6354,7 +6355,7 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 // ShopThingQueryNodeAuthoredAttribute includes the requested fields of the GraphQL type AuthoredAttribute.
 // The GraphQL type's documentation follows.
 //
-// A declared attribute as authored. Attributes are written by `attributesUpsert` and by import.
+// A declared attribute as authored. Attributes are written by `attributesUpsert`.
 type ShopThingQueryNodeAuthoredAttribute struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6370,8 +6371,9 @@ func (v *ShopThingQueryNodeAuthoredAttribute) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredCatalogNode includes the requested fields of the GraphQL type AuthoredCatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert` and by import. Each member can be sent back in
-// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`; `catalogNodeProductsSet` takes `productUuids`.
+// A node of a hierarchy as authored. Nodes are written by `catalogNodesUpsert`. Each member can be sent back in
+// `CatalogNodeItemInput`, where ids end with `Id` and not with `Uuid`. The `uuid` of `hierarchy` is the `hierarchyId` of an item,
+// that of `parent` the `parentId`. `catalogNodeProductsSet` takes `productUuids`.
 type ShopThingQueryNodeAuthoredCatalogNode struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6387,7 +6389,7 @@ func (v *ShopThingQueryNodeAuthoredCatalogNode) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredFile includes the requested fields of the GraphQL type AuthoredFile.
 // The GraphQL type's documentation follows.
 //
-// A file as authored. Files are written by `filesUpsert` and by import.
+// A file as authored. Files are written by `filesUpsert`.
 type ShopThingQueryNodeAuthoredFile struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6419,7 +6421,7 @@ func (v *ShopThingQueryNodeAuthoredHierarchy) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredPrice includes the requested fields of the GraphQL type AuthoredPrice.
 // The GraphQL type's documentation follows.
 //
-// The price of a SKU in a price book as authored. Prices are written by `pricesUpsert`, sales by `salesUpsert`, and both by import.
+// The price of a SKU in a price book as authored. Prices are written by `pricesUpsert`, sales by `salesUpsert`.
 type ShopThingQueryNodeAuthoredPrice struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6436,7 +6438,7 @@ func (v *ShopThingQueryNodeAuthoredPrice) GetId() string { return v.Id }
 // The GraphQL type's documentation follows.
 //
 // A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
-// `priceModifiersUpsert` and by import.
+// `priceModifiersUpsert`.
 type ShopThingQueryNodeAuthoredPriceModifier struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6452,7 +6454,7 @@ func (v *ShopThingQueryNodeAuthoredPriceModifier) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
-// A product as authored. Products are written by `productsUpsert` and by import. Each member can be sent back in
+// A product as authored. Products are written by `productsUpsert`. Each member can be sent back in
 // `ProductItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopThingQueryNodeAuthoredProduct struct {
 	Typename *string `json:"__typename"`
@@ -6469,7 +6471,7 @@ func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredRedirect includes the requested fields of the GraphQL type AuthoredRedirect.
 // The GraphQL type's documentation follows.
 //
-// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert` and by import. Each
+// A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by `redirectsUpsert`. Each
 // member can be sent back in `RedirectItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopThingQueryNodeAuthoredRedirect struct {
 	Typename *string `json:"__typename"`
@@ -6601,7 +6603,7 @@ func (v *ShopThingQueryNodeJob) GetId() string { return v.Id }
 // ShopThingQueryNodePricebook includes the requested fields of the GraphQL type Pricebook.
 // The GraphQL type's documentation follows.
 //
-// A price book: a set of prices, which catalogs use by priority. Price books are written by `pricebooksUpsert` and by import.
+// A price book: a set of prices, which catalogs use by priority. Price books are written by `pricebooksUpsert`.
 type ShopThingQueryNodePricebook struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6623,7 +6625,7 @@ type ShopThingQueryNodeProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
@@ -6656,7 +6658,7 @@ func (v *ShopThingQueryNodeProduct) GetParent() *ShopThingQueryNodeProductParent
 type ShopThingQueryNodeProductParentProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 }
 
@@ -6732,7 +6734,7 @@ func (v *ShopThingQueryNodeStock) GetProduct() *ShopThingQueryNodeStockProduct {
 type ShopThingQueryNodeStockProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 }
 
@@ -6745,7 +6747,7 @@ func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
 // ShopThingQueryNodeSynonym includes the requested fields of the GraphQL type Synonym.
 // The GraphQL type's documentation follows.
 //
-// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsUpsert` and by import.
+// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsUpsert`.
 type ShopThingQueryNodeSynonym struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6843,7 +6845,7 @@ func (v *ShopThingQueryResponse) __premarshalJSON() (*__premarshalShopThingQuery
 type ShopTranslationsQueryProduct struct {
 	// Global id.
 	Id string `json:"id"`
-	// Display name, in `language`.
+	// Display name, in `locale`.
 	Name string `json:"name"`
 	// Name and description in each language: the base text first, then by language.
 	Translations []ShopTranslationsQueryProductTranslationsProductTranslation `json:"translations"`
@@ -6873,16 +6875,16 @@ func (v *ShopTranslationsQueryProduct) GetShopperAttributes() json.RawMessage {
 // A product's texts in one language.
 type ShopTranslationsQueryProductTranslationsProductTranslation struct {
 	// Language, BCP 47: `zh-Hant`.
-	Language string `json:"language"`
+	Locale string `json:"locale"`
 	// Display name. The base text if it is not translated.
 	Name string `json:"name"`
 	// Display text. The base text if it is not translated, and null if that is not set either.
 	Description *string `json:"description"`
 }
 
-// GetLanguage returns ShopTranslationsQueryProductTranslationsProductTranslation.Language, and is useful for accessing the field via an interface.
-func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetLanguage() string {
-	return v.Language
+// GetLocale returns ShopTranslationsQueryProductTranslationsProductTranslation.Locale, and is useful for accessing the field via an interface.
+func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetLocale() string {
+	return v.Locale
 }
 
 // GetName returns ShopTranslationsQueryProductTranslationsProductTranslation.Name, and is useful for accessing the field via an interface.
@@ -7969,7 +7971,7 @@ query ShopProductQuery ($slug: String!) {
 	product(by: {slug:$slug}) {
 		... ShopCard
 		description
-		language
+		locale
 		productTypes
 		extensions
 		customInputs
@@ -8485,7 +8487,7 @@ query ShopTranslationsQuery ($id: ID!) {
 		id
 		name
 		translations {
-			language
+			locale
 			name
 			description
 		}

@@ -94,6 +94,8 @@ CREATE TABLE node (
     parent_id    TEXT COLLATE "C" NOT NULL, -- a node, or the hierarchy
     slug         TEXT COLLATE "C" NOT NULL,
     name_folded  TEXT NOT NULL,
+    name_key     TEXT COLLATE "C" NOT NULL,
+    position     BIGINT NOT NULL, -- beyond all positions if it has none
     sequence     BIGINT NOT NULL,
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
@@ -103,7 +105,11 @@ CREATE INDEX node_in_order ON node (sequence, id);
 CREATE INDEX node_of_hierarchy ON node (hierarchy_id, id);
 CREATE INDEX node_of_parent ON node (parent_id, id);
 CREATE INDEX node_by_slug ON node (slug, id);
+CREATE INDEX node_by_created ON node (created_at, id);
 CREATE INDEX node_by_updated ON node (updated_at, id);
+CREATE INDEX node_by_name ON node (name_key, id);
+CREATE INDEX node_by_position ON node (position, name_key, id);
+CREATE INDEX node_of_parent_by_position ON node (parent_id, position, name_key, id);
 
 CREATE TABLE node_product (
     node_id    TEXT COLLATE "C" NOT NULL,
