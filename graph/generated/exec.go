@@ -672,9 +672,10 @@ type Query {
 
   """
   A bundle with the options that the shopper chose, and its price. A bundle with its own price
-  always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
+  always costs that, whatever is chosen. Otherwise the price is the sum of the chosen options, and null if one of them
   has no price or if they differ in whether they include tax. Null for an unknown product.
-  UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
+  UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice: with an error for each fault,
+  whose ` + "`" + `extensions.argument` + "`" + ` is its path.
   Example: ` + "`" + `productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
   {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
@@ -1343,7 +1344,7 @@ type Query {
 
 type Mutation {
   # Stock
-  "Creates the stock record of a product, imported or not. CONFLICT if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
+  "Creates the stock record of a product, imported or not. ALREADY_EXISTS if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockCreate("The input." input: StockCreateInput!): StockCreatePayload
 
   """
@@ -1742,6 +1743,10 @@ enum UserErrorCode {
   UNPROCESSABLE
   "The member names another object that does not exist, and that must: a hierarchy, a price book. Write that first. Its ErrorCode is UNPROCESSABLE."
   UNKNOWN_REFERENCE
+  "Another object has this id already, a deleted promotion with usages too. Send another id, or change that object. Its ErrorCode is UNPROCESSABLE, for a stock record CONFLICT."
+  ALREADY_EXISTS
+  "Other objects need the one to delete: ` + "`" + `referrers` + "`" + `. Change or delete them first. Its ErrorCode is UNPROCESSABLE."
+  IN_USE
   "A promotion that has not ended has this code already. Use another code. Its ErrorCode is UNPROCESSABLE."
   DUPLICATE_CODE
   "The promotion accepts no codes: it is automatic, or has ended. Its ErrorCode is UNPROCESSABLE."
@@ -1756,6 +1761,16 @@ type UserError {
   code: UserErrorCode!
   "What is wrong, what is allowed and what to do."
   message: String!
+  "What refers to the object that was to be deleted: the first 10. Empty for other errors."
+  referrers: [Referrer!]!
+}
+
+"An object that refers to another one."
+type Referrer {
+  "Kind of the object."
+  kind: AuditKind!
+  "Own id of the object."
+  resourceUuid: ID!
 }
 
 """
@@ -1767,6 +1782,8 @@ type Warning {
   field: [String!]!
   "The mistake, and what to do."
   message: String!
+  "What still refers to the object that was deleted: the first 10. Empty for other warnings."
+  referrers: [Referrer!]!
 }
 
 "A member before and after. A list is one member."
@@ -2251,9 +2268,9 @@ type ProductComponent {
   key: String!
   "Display name."
   name: String!
-  "Fewest options to choose."
+  "Fewest options to choose. It counts options, not their units."
   min: Int!
-  "Most options to choose."
+  "Most options to choose. It counts options, not their units."
   max: Int!
   "Position among the components."
   sortOrder: Int!
@@ -2265,7 +2282,7 @@ type ProductComponent {
 type ComponentOption {
   "The product's own id."
   uuid: ID!
-  "Units of the product in the bundle."
+  "Units of the product in the bundle, which stock is counted by. A shopper's choice may have more or fewer."
   quantity: Int!
   "The product, with its price. Null if it is no longer in the catalog."
   product: Product
@@ -2325,7 +2342,10 @@ input BundleChoiceInput {
 input BundleOptionInput {
   "The option's product: global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "Units of it, 1 to 1000000."
+  """
+  Units of it, 1 to 1000000. Components bound how many options are chosen, not their units. A bundle with its own price costs
+  that for any number of units, so a storefront bounds them: by the ` + "`" + `quantity` + "`" + ` of ` + "`" + `ComponentOption` + "`" + `, for example.
+  """
   quantity: Int!
 }
 
@@ -4069,6 +4089,8 @@ enum PromotionCodeArgument {
   CODE
   "The user: ` + "`" + `user` + "`" + `."
   USER
+  "The reference: ` + "`" + `reference` + "`" + `."
+  REFERENCE
   "The number of items: ` + "`" + `units` + "`" + `."
   UNITS
   "The cart total, or its currency: ` + "`" + `cartValue` + "`" + `."
@@ -4089,8 +4111,14 @@ enum PromotionCodeReason {
   DISABLED
   "It has no uses left."
   USED_UP
-  "It is for other users."
+  "It is for other users than ` + "`" + `user` + "`" + `."
   WRONG_USER
+  "It is for certain users, and there is no ` + "`" + `user` + "`" + `."
+  USER_REQUIRED
+  "` + "`" + `reference` + "`" + ` redeemed this code before, with another ` + "`" + `user` + "`" + ` or other ` + "`" + `units` + "`" + `. Its ErrorCode is CONFLICT."
+  REFERENCE_USED
+  "` + "`" + `reference` + "`" + ` redeemed this code before, and was released. Use another reference."
+  REFERENCE_RELEASED
   "Its promotion is for other catalogs than that of ` + "`" + `lines` + "`" + `."
   OTHER_CATALOG
   "` + "`" + `lines` + "`" + ` have no item that it applies to. Without ` + "`" + `lines` + "`" + `: it counts per item, and ` + "`" + `units` + "`" + ` is 0."
@@ -6121,7 +6149,7 @@ type ChangeFeed {
   latestCursor: String!
 }
 
-"Kind of a resource in the audit log."
+"Kind of a resource, as in the audit log."
 enum AuditKind {
   "A declared attribute."
   ATTRIBUTE
@@ -8791,6 +8819,16 @@ func (ec *executionContext) childFields_Redirect(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
 }
 
+func (ec *executionContext) childFields_Referrer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Referrer_kind(ctx, field)
+	case "resourceUuid":
+		return ec.fieldContext_Referrer_resourceUuid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Referrer", field.Name)
+}
+
 func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "completions":
@@ -9083,6 +9121,8 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_code(ctx, field)
 	case "message":
 		return ec.fieldContext_UserError_message(ctx, field)
+	case "referrers":
+		return ec.fieldContext_UserError_referrers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
 }
@@ -9133,6 +9173,8 @@ func (ec *executionContext) childFields_Warning(ctx context.Context, field graph
 		return ec.fieldContext_Warning_field(ctx, field)
 	case "message":
 		return ec.fieldContext_Warning_message(ctx, field)
+	case "referrers":
+		return ec.fieldContext_Warning_referrers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Warning", field.Name)
 }
@@ -37819,6 +37861,52 @@ func (ec *executionContext) fieldContext_Redirect_catalogNode(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Referrer_kind(ctx context.Context, field graphql.CollectedField, obj *store.Referrer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Referrer_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.AuditKind) graphql.Marshaler {
+			return ec.marshalNAuditKind2porticoᚋstoreᚐAuditKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Referrer_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Referrer", field, false, false, errors.New("field of type AuditKind does not have child fields"))
+}
+
+func (ec *executionContext) _Referrer_resourceUuid(ctx context.Context, field graphql.CollectedField, obj *store.Referrer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Referrer_resourceUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Referrer_resourceUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Referrer", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -40158,6 +40246,38 @@ func (ec *executionContext) fieldContext_UserError_message(_ context.Context, fi
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _UserError_referrers(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserError_referrers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Referrers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Referrer) graphql.Marshaler {
+			return ec.marshalNReferrer2ᚕᚖporticoᚋstoreᚐReferrerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UserError_referrers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UserError",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Referrer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _VariantOptions_uuid(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -40473,6 +40593,38 @@ func (ec *executionContext) _Warning_message(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Warning_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Warning", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Warning_referrers(ctx context.Context, field graphql.CollectedField, obj *model.Warning) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warning_referrers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Referrers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Referrer) graphql.Marshaler {
+			return ec.marshalNReferrer2ᚕᚖporticoᚋstoreᚐReferrerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Warning_referrers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Warning",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Referrer(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -62157,6 +62309,49 @@ func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var referrerImplementors = []string{"Referrer"}
+
+func (ec *executionContext) _Referrer(ctx context.Context, sel ast.SelectionSet, obj *store.Referrer) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, referrerImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Referrer")
+		case "kind":
+			out.Values[i] = ec._Referrer_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resourceUuid":
+			out.Values[i] = ec._Referrer_resourceUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var searchSuggestionsImplementors = []string{"SearchSuggestions"}
 
 func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
@@ -63542,6 +63737,11 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "referrers":
+			out.Values[i] = ec._UserError_referrers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -63736,6 +63936,11 @@ func (ec *executionContext) _Warning(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "message":
 			out.Values[i] = ec._Warning_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "referrers":
+			out.Values[i] = ec._Warning_referrers(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -67355,6 +67560,7 @@ var (
 	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[string]code.CodeArgument{
 		"CODE":       code.CodeArgumentCode,
 		"USER":       code.CodeArgumentUser,
+		"REFERENCE":  code.CodeArgumentReference,
 		"UNITS":      code.CodeArgumentUnits,
 		"CART_VALUE": code.CodeArgumentCartValue,
 		"LINES":      code.CodeArgumentLines,
@@ -67362,6 +67568,7 @@ var (
 	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
 		code.CodeArgumentCode:      "CODE",
 		code.CodeArgumentUser:      "USER",
+		code.CodeArgumentReference: "REFERENCE",
 		code.CodeArgumentUnits:     "UNITS",
 		code.CodeArgumentCartValue: "CART_VALUE",
 		code.CodeArgumentLines:     "LINES",
@@ -67460,6 +67667,9 @@ var (
 		"DISABLED":             code.CodeDisabled,
 		"USED_UP":              code.CodeUsedUp,
 		"WRONG_USER":           code.CodeWrongUser,
+		"USER_REQUIRED":        code.CodeNeedsUser,
+		"REFERENCE_USED":       code.CodeRedeemed,
+		"REFERENCE_RELEASED":   code.CodeReleased,
 		"OTHER_CATALOG":        code.CodeOtherCatalog,
 		"NO_UNITS":             code.CodeNoUnits,
 		"PER_ITEM_AUTOMATIC":   code.CodeNotPerItem,
@@ -67473,6 +67683,9 @@ var (
 		code.CodeDisabled:     "DISABLED",
 		code.CodeUsedUp:       "USED_UP",
 		code.CodeWrongUser:    "WRONG_USER",
+		code.CodeNeedsUser:    "USER_REQUIRED",
+		code.CodeRedeemed:     "REFERENCE_USED",
+		code.CodeReleased:     "REFERENCE_RELEASED",
 		code.CodeOtherCatalog: "OTHER_CATALOG",
 		code.CodeNoUnits:      "NO_UNITS",
 		code.CodeNotPerItem:   "PER_ITEM_AUTOMATIC",
@@ -67922,6 +68135,32 @@ func (ec *executionContext) unmarshalNRedirectItemInput2ᚖporticoᚋstoreᚋexc
 func (ec *executionContext) unmarshalNRedirectsUpsertInput2porticoᚋgraphᚋgeneratedᚐRedirectsUpsertInput(ctx context.Context, v any) (RedirectsUpsertInput, error) {
 	res, err := ec.unmarshalInputRedirectsUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReferrer2ᚕᚖporticoᚋstoreᚐReferrerᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Referrer) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNReferrer2ᚖporticoᚋstoreᚐReferrer(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNReferrer2ᚖporticoᚋstoreᚐReferrer(ctx context.Context, sel ast.SelectionSet, v *store.Referrer) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Referrer(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRelatedProductsInput2ᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInput(ctx context.Context, v any) (*exchange.RelatedProductsInput, error) {
@@ -68427,6 +68666,8 @@ var (
 		"CONFLICT":          model.FaultConflict,
 		"UNPROCESSABLE":     model.FaultUnprocessable,
 		"UNKNOWN_REFERENCE": model.FaultUnknownReference,
+		"ALREADY_EXISTS":    model.FaultAlreadyExists,
+		"IN_USE":            model.FaultInUse,
 		"DUPLICATE_CODE":    model.FaultDuplicateCode,
 		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
 	}
@@ -68436,6 +68677,8 @@ var (
 		model.FaultConflict:         "CONFLICT",
 		model.FaultUnprocessable:    "UNPROCESSABLE",
 		model.FaultUnknownReference: "UNKNOWN_REFERENCE",
+		model.FaultAlreadyExists:    "ALREADY_EXISTS",
+		model.FaultInUse:            "IN_USE",
 		model.FaultDuplicateCode:    "DUPLICATE_CODE",
 		model.FaultCodesNotAllowed:  "CODES_NOT_ALLOWED",
 	}
