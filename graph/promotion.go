@@ -168,7 +168,7 @@ func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inD
 		return nil, err
 	}
 	for _, list := range lists {
-		warn(ofSchema(list.Path), "names SKUs that no product has: %s; import the products, or correct the SKUs", list.SKUs, func(sku string) bool { return skus[sku] })
+		warn(ofSchema(list.Path), "names SKUs that no product has: %s; create the products, or correct the SKUs", list.SKUs, func(sku string) bool { return skus[sku] })
 	}
 	catalogs, err := r.store.Catalogs.ByID(ctx, p.TargetCatalogs)
 	if err != nil {

@@ -35,6 +35,8 @@ func TestCheckoutRedeemsAndReleasesACode(t *testing.T) {
 			{"what is wrong", check, graphtest.Variables{"code": "ITEMS", "user": "u2", "units": 0},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code: it is limited to other users."},` +
 					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+			{"without a user", check, graphtest.Variables{"code": "ITEMS"},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"USER_REQUIRED","argument":"USER","message":"user is required for this code, which is limited to certain users."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"unknown", check, graphtest.Variables{"code": "NONE"},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is unknown: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
 			{"redeemed", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
@@ -46,10 +48,13 @@ func TestCheckoutRedeemsAndReleasesACode(t *testing.T) {
 					`{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code: it is limited to other users."}],"usage":null,"userErrors":[{"field":["input","code"],"code":"UNPROCESSABLE","message":"code is used up: its limit is 5 uses."},` +
 					`{"field":["input","user"],"code":"UNPROCESSABLE","message":"user may not use this code: it is limited to other users."}]}}`},
 			{"another member", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 4, "reference": "o-1"}},
-				`{"promotionCodeRedeem":{"unitsApplied":0,"reasons":[],"usage":null,"userErrors":[{"field":["input","reference"],"code":"CONFLICT",` +
+				`{"promotionCodeRedeem":{"unitsApplied":0,"reasons":[{"reason":"REFERENCE_USED","argument":"REFERENCE","message":"reference has already redeemed this code for 3 units, got 4. Use another reference, or release this one."}],"usage":null,"userErrors":[{"field":["input","reference"],"code":"CONFLICT",` +
 					`"message":"reference has already redeemed this code for 3 units, got 4. Use another reference, or release this one."}]}}`},
 			{"released", release, graphtest.Variables{"reference": "o-1"},
 				`{"promotionCodeRelease":{"usages":[{"code":"ITEMS","unitsApplied":3,"releasedAt":"2024-05-30T12:00:00.000Z"}],"userErrors":[]}}`},
+			{"redeemed again after that", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
+				`{"promotionCodeRedeem":{"unitsApplied":0,"reasons":[{"reason":"REFERENCE_RELEASED","argument":"REFERENCE","message":"reference has redeemed this code and was released. Use another reference."}],"usage":null,` +
+					`"userErrors":[{"field":["input","reference"],"code":"UNPROCESSABLE","message":"reference has redeemed this code and was released. Use another reference."}]}}`},
 			{"unknown to release", release, graphtest.Variables{"reference": "o-9"},
 				`{"promotionCodeRelease":{"usages":[],"userErrors":[{"field":["input","reference"],"code":"NOT_FOUND","message":"reference has no usages: \"o-9\"."}]}}`},
 		} {

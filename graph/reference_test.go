@@ -147,6 +147,34 @@ func TestUnknownReferences(t *testing.T) {
 	})
 }
 
+// An id that another object has is one error in all mutations that create.
+func TestTakenIDs(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for _, c := range []struct{ mutation, input, field string }{
+			{"promotionCreate", `id: "ten-off", name: "P", start: "2024-01-01T00:00:00Z", end: "2100-01-01T00:00:00Z", details: {percentDiscount: {percent: "5"}}`, "id"},
+			{"stockCreate", `productId: "anvil", quantity: 1`, "productId"},
+			{"catalogCreate", `id: "main", name: "C"`, "id"},
+			{"catalogRuleCreate", `id: "everyone", name: "R", catalogId: "main"`, "id"},
+			{"catalogNodesUpsert", `items: [{id: "attic", name: "N", parentId: "attic"}]`, "items.0.id"},
+			{"hierarchiesUpsert", `items: [{id: "box", name: "H"}]`, "items.0.id"},
+		} {
+			var m struct {
+				M struct {
+					UserErrors []struct {
+						Field []string
+						Code  string
+					}
+				}
+			}
+			s.Send(t, graphtest.As(graphtest.NewPost(t, fmt.Sprintf(`mutation { m: %s(input: {%s}) { userErrors { field code } } }`, c.mutation, c.input), nil), graphtest.Admin())).Read(t, &m)
+			require.Len(t, m.M.UserErrors, 1, c.mutation)
+			require.Equal(t, "input."+c.field+" ALREADY_EXISTS", strings.Join(m.M.UserErrors[0].Field, ".")+" "+m.M.UserErrors[0].Code, c.mutation)
+		}
+	})
+}
+
 func TestReferencesAreTested(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{}

@@ -104,7 +104,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	known, err := r.store.Catalogs.ProductExists(ctx, stored.ProductID)
 	if err == nil && !known {
 		payload.Warnings = append(payload.Warnings, &model.Warning{UserError: model.UserError{Error: &store.Error{Path: []string{"product_id"},
-			Detail: fmt.Sprintf("names a product that is not imported: %q; import the product, or delete the record with stockDelete", stored.ProductID)}}})
+			Detail: fmt.Sprintf("names a product that does not exist: %q; create the product, or delete the record with stockDelete", stored.ProductID)}}})
 	}
 	return payload, err
 }

@@ -1,9 +1,11 @@
 package rest
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"portico/store"
 	"portico/store/release"
@@ -30,6 +32,33 @@ func (b *configurationBody) choices() []*release.BundleChoice {
 	return choices
 }
 
+// nameOptions replaces the positions of choices in the paths of errors by the members of the body.
+func (b *configurationBody) nameOptions(err error, choices []*release.BundleChoice) error {
+	var list store.Errors
+	if !errors.As(err, &list) {
+		return err
+	}
+	named := make(store.Errors, len(list))
+	for i, e := range list {
+		named[i] = e
+		if len(e.Path) == 0 || e.Path[0] != "choices" {
+			continue
+		}
+		path := []string{"selected_options"}
+		if len(e.Path) > 1 {
+			choice, _ := strconv.Atoi(e.Path[1])
+			path = append(path, choices[choice].Component)
+			if len(e.Path) > 3 {
+				option, _ := strconv.Atoi(e.Path[3])
+				path = append(path, choices[choice].Options[option].ID)
+			}
+		}
+		moved := *e
+		moved.Path, named[i] = path, &moved
+	}
+	return named
+}
+
 // configureProduct returns a bundle with chosen options. It writes nothing.
 func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 	p, err := parseListParams(r)
@@ -53,7 +82,7 @@ func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 		err = productNotFound(r)
 	}
 	if err != nil {
-		return err
+		return b.nameOptions(err, choices)
 	}
 	return a.writeProduct(w, r, p, product)
 }

@@ -146,6 +146,8 @@ func nameRows(err error, rows int) error {
 		if e.Documented && len(e.Path) > 0 {
 			named := *e
 			switch {
+			case e.Path[0] == "promotion_id": // of the URL
+				named.Path = nil
 			case rows > 1:
 				named.Detail += " (" + problem.MemberName(e.Path) + ")"
 			case e.Reason == store.DuplicateCode:

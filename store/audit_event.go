@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -56,6 +57,14 @@ const (
 	AuditStockTransaction AuditKind = "stock_transaction"
 	AuditSynonym          AuditKind = "synonym"
 )
+
+// Noun names the kind for people.
+func (k AuditKind) Noun() string {
+	if k == AuditPrice {
+		return "price"
+	}
+	return strings.ReplaceAll(string(k), "_", " ")
+}
 
 // AuditKinds lists all kinds, by name.
 func AuditKinds() []AuditKind {

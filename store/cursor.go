@@ -76,7 +76,7 @@ func (k *CursorKey) Sign(c Cursor) string {
 // "after" or "before".
 func (k *CursorKey) Parse(text string, list ListID, member string) (c Cursor, err error) {
 	if c, err = k.parse(text); err != nil {
-		return Cursor{}, Invalidf([]string{member}, "is not a cursor of this shop, or was changed; use one that a page of this list returned, unchanged, or start without a cursor")
+		return Cursor{}, Invalidf([]string{member}, "is not a cursor of this shop, or was changed; use one from a page, unchanged, or start without a cursor")
 	}
 	if list != (ListID{}) && c.List != list {
 		return Cursor{}, MismatchedCursor(member)

@@ -54,13 +54,18 @@ type Error struct {
 	// Reason tells apart errors of one code that clients handle differently; usually
 	// empty.
 	Reason Reason
+
+	// Referrers are the first resources that refer to what the error is about, at most MaxReferrers.
+	Referrers []Referrer `json:",omitempty"`
 }
 
 // Reason refines a code.
 type Reason string
 
-// The reasons, all UNPROCESSABLE.
+// The reasons.
 const (
+	AlreadyExists    Reason = "ALREADY_EXISTS"    // another resource has the id; UNPROCESSABLE, of stock CONFLICT as REST has it
+	InUse            Reason = "IN_USE"            // Referrers need the resource
 	DuplicateCode    Reason = "DUPLICATE_CODE"    // a promotion that has not ended has the code
 	CodesNotAllowed  Reason = "CODES_NOT_ALLOWED" // the promotion has no codes
 	UnknownReference Reason = "UNKNOWN_REFERENCE" // the member names another resource, which does not exist
@@ -93,6 +98,15 @@ func (e *Error) At(prefix ...string) *Error {
 
 // Errors are the errors of one operation; never empty.
 type Errors []*Error
+
+// Unwrap returns each error.
+func (list Errors) Unwrap() []error {
+	errs := make([]error, len(list))
+	for i, e := range list {
+		errs[i] = e
+	}
+	return errs
+}
 
 func (list Errors) Error() string {
 	sentences := make([]string, len(list))
@@ -199,6 +213,13 @@ func Unprocessablef(path []string, format string, args ...any) *Error {
 func UnknownReferencef(path []string, format string, args ...any) *Error {
 	e := Unprocessablef(path, format, args...)
 	e.Reason = UnknownReference
+	return e
+}
+
+// AlreadyExistsf returns UNPROCESSABLE for the member at path, whose id another resource has.
+func AlreadyExistsf(path []string, format string, args ...any) *Error {
+	e := Unprocessablef(path, format, args...)
+	e.Reason = AlreadyExists
 	return e
 }
 

@@ -112,7 +112,7 @@ func PageRangeError(member, digits string) error {
 		return Unprocessablef([]string{member}, "must be between 0 and %d, got %s", MaxOffset, digits)
 	}
 	return Unprocessablef([]string{member},
-		"must be between 0 and %d, got %s; to read further, follow the next link or cursor of each page", MaxOffset, digits)
+		"must be between 0 and %d, got %s; to read further, continue from the cursor of each page", MaxOffset, digits)
 }
 
 // Cursors yields the cursors of a page with their member names.

@@ -88,9 +88,6 @@ type AuthoredAmountResolver interface {
 	Money(ctx context.Context, obj *catalog.AuthoredAmount) (*store.Money, error)
 }
 type AuthoredCatalogNodeResolver interface {
-	Hierarchy(ctx context.Context, obj *model.AuthoredCatalogNode) (*catalog.AuthoredHierarchy, error)
-	Parent(ctx context.Context, obj *model.AuthoredCatalogNode) (*model.AuthoredCatalogNode, error)
-
 	ProductCount(ctx context.Context, obj *model.AuthoredCatalogNode) (int, error)
 	ProductUuids(ctx context.Context, obj *model.AuthoredCatalogNode, first int, offset int) ([]string, error)
 }
@@ -297,7 +294,7 @@ type QueryResolver interface {
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
-	AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
+	AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
 	AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
@@ -610,7 +607,8 @@ or the global id of another type, is one of ` + "`" + `errors` + "`" + `, with t
 **Idempotency keys** make a mutation safe to retry. A key is 1 to 255 visible ASCII characters, sent as ` + "`" + `idempotencyKey` + "`" + ` in
 the input, or as the header ` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation. Repeating the mutation with the same key
 within 24 hours returns the first result without running it again, and ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the response
-names of such fields. The same key with a different input is CONFLICT. Each client has its own keys for each mutation. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
+names of such fields. The same key with a different input is CONFLICT. Each client has its own keys for each mutation, shared
+with the REST operation that does the same. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
 one name in an operation are told apart by their order.
 
 **Subscriptions** stream over server-sent events (` + "`" + `POST` + "`" + ` with ` + "`" + `Accept: text/event-stream` + "`" + `) or a WebSocket
@@ -651,7 +649,8 @@ type Query {
     "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     """
-    True lists every live product of the catalog, including variants, parents and bundle components that no node lists. Filters, searches and facets then
+    True lists every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does, including
+    variants, parents and bundle components that no node lists. Filters, searches and facets then
     cover them too. Otherwise only a condition on ` + "`" + `sku` + "`" + `, or a search for a SKU, finds those.
     """
     includeChildren: Boolean
@@ -673,9 +672,10 @@ type Query {
 
   """
   A bundle with the options that the shopper chose, and its price. A bundle with its own price
-  always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
+  always costs that, whatever is chosen. Otherwise the price is the sum of the chosen options, and null if one of them
   has no price or if they differ in whether they include tax. Null for an unknown product.
-  UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
+  UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice: with an error for each fault,
+  whose ` + "`" + `extensions.argument` + "`" + ` is its path.
   Example: ` + "`" + `productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
   {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:read` + "`" + `.
@@ -804,7 +804,7 @@ type Query {
   ): SearchSuggestions
 
   """
-  Where a path of the past leads, for a storefront to send browsers there with 301: by an authored redirect, else by
+  Where a path of the past leads, for a storefront to send browsers there with 301: by an imported redirect, else by
   the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
   nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
   Example: ` + "`" + `redirect(path: "coffee-beans") { path product { id } catalogNode { id } }` + "`" + `.
@@ -991,8 +991,8 @@ type Query {
   # The audit log
   """
   The audit log: what each write did, by whom and through what, newest first. Changes of stock are in ` + "`" + `stockTransactions` + "`" + `,
-  redemptions in ` + "`" + `promotionCodeUsages` + "`" + `. Events are kept for 90 days, unless
-  the server is configured otherwise. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
+  redemptions in ` + "`" + `promotionCodeUsages` + "`" + `. Events are kept for 90 days, or
+  as ` + "`" + `--keep-audit` + "`" + ` says. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
   Needs the scope ` + "`" + `audit:read` + "`" + `.
   """
   auditEvents(
@@ -1080,15 +1080,13 @@ type Query {
   authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
   """
-  Nodes as authored.
-  Example: ` + "`" + `authoredCatalogNodes(filter: {hierarchyId: "hierarchy-shop"}, orderBy: {field: POSITION}) { nodes { name slug parent { name } } }` + "`" + `.
+  Nodes as authored, by id, or by the time of their last change if the filter has ` + "`" + `updatedAt` + "`" + `.
+  Example: ` + "`" + `authoredCatalogNodes(filter: {hierarchyId: "hierarchy-shop", search: "beans"}) { nodes { name slug parentUuid } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   authoredCatalogNodes(
     "Which nodes to return. Default: all."
     filter: AuthoredCatalogNodeFilter
-    "Default: by id, or by UPDATED_AT if the filter has ` + "`" + `updatedAt` + "`" + `."
-    orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -1293,7 +1291,8 @@ type Query {
 
   """
   How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
-  removes, with their members before and after. Releases without a common base may have at most 20000 products each. Null only with an error.
+  removes, with their members before and after. Releases without a common base may have at most 20000 products each;
+  compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error.
   Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { member before after } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
@@ -1345,7 +1344,7 @@ type Query {
 
 type Mutation {
   # Stock
-  "Creates the stock record of a product, which need not exist. CONFLICT if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
+  "Creates the stock record of a product, imported or not. ALREADY_EXISTS if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockCreate("The input." input: StockCreateInput!): StockCreatePayload
 
   """
@@ -1437,7 +1436,11 @@ type Mutation {
   catalogNodeCurate("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   # Products and prices, as authored
-  "Creates products, and changes members of existing ones: up to 1000, all or none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  """
+  Creates products, and changes members of existing ones: up to 1000, all or none. Absent members keep
+  their value and null clears one, as ` + "`" + `import --merge` + "`" + ` does. Shoppers see the changes after
+  ` + "`" + `catalogPublish` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
   productsUpsert("The input." input: ProductsUpsertInput!): AuthoringPayload
 
   """
@@ -1530,7 +1533,10 @@ type Mutation {
   "Changes settings. Needs the scope ` + "`" + `settings:write` + "`" + `."
   settingsUpdate("The input." input: SettingsUpdateInput!): SettingsUpdatePayload
 
-  "Configures a payment gateway. Needs the scope ` + "`" + `gateways:write` + "`" + `."
+  """
+  Configures a payment gateway. The first configuration of the card processor needs merchant id,
+  username and password. The password is stored encrypted and never returned. Needs the scope ` + "`" + `gateways:write` + "`" + `.
+  """
   gatewayUpdate("The input." input: GatewayUpdateInput!): GatewayUpdatePayload
 
   """
@@ -1737,6 +1743,10 @@ enum UserErrorCode {
   UNPROCESSABLE
   "The member names another object that does not exist, and that must: a hierarchy, a price book. Write that first. Its ErrorCode is UNPROCESSABLE."
   UNKNOWN_REFERENCE
+  "Another object has this id already, a deleted promotion with usages too. Send another id, or change that object. Its ErrorCode is UNPROCESSABLE, for a stock record CONFLICT."
+  ALREADY_EXISTS
+  "Other objects need the one to delete: ` + "`" + `referrers` + "`" + `. Change or delete them first. Its ErrorCode is UNPROCESSABLE."
+  IN_USE
   "A promotion that has not ended has this code already. Use another code. Its ErrorCode is UNPROCESSABLE."
   DUPLICATE_CODE
   "The promotion accepts no codes: it is automatic, or has ended. Its ErrorCode is UNPROCESSABLE."
@@ -1751,6 +1761,16 @@ type UserError {
   code: UserErrorCode!
   "What is wrong, what is allowed and what to do."
   message: String!
+  "What refers to the object that was to be deleted: the first 10. Empty for other errors."
+  referrers: [Referrer!]!
+}
+
+"An object that refers to another one."
+type Referrer {
+  "Kind of the object."
+  kind: AuditKind!
+  "Own id of the object."
+  resourceUuid: ID!
 }
 
 """
@@ -1762,6 +1782,8 @@ type Warning {
   field: [String!]!
   "The mistake, and what to do."
   message: String!
+  "What still refers to the object that was deleted: the first 10. Empty for other warnings."
+  referrers: [Referrer!]!
 }
 
 "A member before and after. A list is one member."
@@ -1806,9 +1828,9 @@ type Product implements Node {
   id: ID!
   "The service's own id."
   uuid: ID!
-  "Display name, in ` + "`" + `locale` + "`" + `."
+  "Display name, in ` + "`" + `language` + "`" + `."
   name: String!
-  "Display text, in ` + "`" + `locale` + "`" + `. Null if not set."
+  "Display text, in ` + "`" + `language` + "`" + `. Null if not set."
   description: String
   "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
   sku: String!
@@ -1851,7 +1873,7 @@ type Product implements Node {
   "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of ` + "`" + `name` + "`" + ` and ` + "`" + `description` + "`" + `, BCP 47: ` + "`" + `fr` + "`" + `."
-  locale: String!
+  language: String!
   "Name and description in each language: the base text first, then by language."
   translations: [ProductTranslation!]!
   "The catalog's own id."
@@ -2045,7 +2067,7 @@ enum ProductVariants {
 "A product's texts in one language."
 type ProductTranslation {
   "Language, BCP 47: ` + "`" + `zh-Hant` + "`" + `."
-  locale: String!
+  language: String!
   "Display name. The base text if it is not translated."
   name: String!
   "Display text. The base text if it is not translated, and null if that is not set either."
@@ -2246,9 +2268,9 @@ type ProductComponent {
   key: String!
   "Display name."
   name: String!
-  "Fewest options to choose."
+  "Fewest options to choose. It counts options, not their units."
   min: Int!
-  "Most options to choose."
+  "Most options to choose. It counts options, not their units."
   max: Int!
   "Position among the components."
   sortOrder: Int!
@@ -2260,7 +2282,7 @@ type ProductComponent {
 type ComponentOption {
   "The product's own id."
   uuid: ID!
-  "Units of the product in the bundle."
+  "Units of the product in the bundle, which stock is counted by. A shopper's choice may have more or fewer."
   quantity: Int!
   "The product, with its price. Null if it is no longer in the catalog."
   product: Product
@@ -2320,7 +2342,10 @@ input BundleChoiceInput {
 input BundleOptionInput {
   "The option's product: global id or ` + "`" + `uuid` + "`" + `."
   id: ID!
-  "Units of it, 1 to 1000000."
+  """
+  Units of it, 1 to 1000000. Components bound how many options are chosen, not their units. A bundle with its own price costs
+  that for any number of units, so a storefront bounds them: by the ` + "`" + `quantity` + "`" + ` of ` + "`" + `ComponentOption` + "`" + `, for example.
+  """
   quantity: Int!
 }
 
@@ -2446,8 +2471,8 @@ input ProductFilter {
   and: [ProductFilter!]
   """
   Filters of which at least one must hold, 1 to 10: ` + "`" + `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]` + "`" + `. Each counts as one
-  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. They cannot have a ` + "`" + `search` + "`" + `, which belongs next to ` + "`" + `or` + "`" + `. Their
-  ` + "`" + `sku` + "`" + ` does not find products that no node lists, and their ` + "`" + `ids` + "`" + ` do not sort the list.
+  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. No ` + "`" + `search` + "`" + ` within: put it beside. A ` + "`" + `sku` + "`" + ` within does not find products that no
+  node lists, and ` + "`" + `ids` + "`" + ` do not sort the list.
   """
   or: [ProductFilter!]
   """
@@ -2612,7 +2637,7 @@ type Hierarchy implements Node {
   "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
-  locale: String!
+  language: String!
   "What search engines show of it, and its canonical path, as of the node that it is."
   seo: Seo!
   "Whether it has nodes."
@@ -2693,7 +2718,7 @@ type CatalogNode implements Node {
   "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
-  locale: String!
+  language: String!
   "What search engines show of it, and its canonical path."
   seo: Seo!
   "Where it comes among other nodes, the lowest first, 0 to 1000000. Null without one: then it comes after those that have one."
@@ -2818,7 +2843,7 @@ enum CatalogNodeOrderField {
   POSITION
   "Id, in byte order."
   ID
-  "Name, alphabetically: published nodes by the rules of the base language, authored ones by those that all languages share."
+  "Name, alphabetically."
   NAME
   "Time of creation."
   CREATED_AT
@@ -3004,7 +3029,7 @@ enum CatalogTieBreak {
   FEWEST_MISSED
   "The winner was created earlier."
   OLDEST
-  "Both were created at the same time. The winner was stored first."
+  "Both were created at the same time. The winner was imported or inserted first."
   IMPORTED_FIRST
   "The winner has the smaller id."
   SMALLEST_ID
@@ -3208,7 +3233,7 @@ input StockCreateInput {
 type StockCreatePayload {
   "The new stock record. Null if there are errors."
   stock: Stock
-  "Likely mistakes in the input, for example a product that does not exist. Empty if there are none."
+  "Likely mistakes in the input, for example a product that is not imported yet. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3398,7 +3423,7 @@ enum PromotionType {
 
 """
 What a promotion gives, by its kind. ` + "`" + `PromotionDetailsInput` + "`" + ` has the same members: without ` + "`" + `formatted` + "`" + `, they can be
-written again as they are read, null included.
+written again.
 """
 union PromotionDetails =
   | PromotionFixedDiscount
@@ -3434,7 +3459,7 @@ type PromotionItemFixedDiscount {
 
 "Percentage off some items."
 type PromotionItemPercentDiscount {
-  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Never null: its type is that of the other kinds, so that fragments can select both."
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null only if an old version of the service wrote none."
   percent: String
   "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency. Empty if there are none."
   percentByCurrency: [PromotionCurrencyPercent!]!
@@ -3448,7 +3473,7 @@ type PromotionXForY {
   x: Int!
   "Units of a group that are paid."
   y: Int!
-  "SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both."
+  "SKUs of the items. Null only if an old version of the service wrote none."
   skus: [String!]
   "Currencies that it is limited to, ISO 4217. Empty means all."
   currencies: [String!]!
@@ -3460,7 +3485,7 @@ type PromotionXForAmount {
   x: Int!
   "The price of a group, by currency."
   amounts: [Money!]!
-  "SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both."
+  "SKUs of the items. Null only if an old version of the service wrote none."
   skus: [String!]
 }
 
@@ -3869,7 +3894,7 @@ type PromotionCode implements Node {
   consumeUnit: ConsumeUnit!
   "Who may use it: customer ids, or other names of users. Null means anyone."
   users: [String!]
-  "Time of creation. Null if unknown."
+  "Time of creation. Null if it was imported without one."
   createdAt: DateTime
   "The promotion that it is for."
   promotion: Promotion!
@@ -3912,8 +3937,8 @@ input PromotionCodeFilter {
   "In one of these states."
   state: [PromotionCodeState!]
   """
-  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes with an
-  unknown time were created in 1970.
+  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes that were
+  imported without a time were created in 1970.
   """
   createdAt: DateTimeBounds
 }
@@ -4064,6 +4089,8 @@ enum PromotionCodeArgument {
   CODE
   "The user: ` + "`" + `user` + "`" + `."
   USER
+  "The reference: ` + "`" + `reference` + "`" + `."
+  REFERENCE
   "The number of items: ` + "`" + `units` + "`" + `."
   UNITS
   "The cart total, or its currency: ` + "`" + `cartValue` + "`" + `."
@@ -4084,8 +4111,14 @@ enum PromotionCodeReason {
   DISABLED
   "It has no uses left."
   USED_UP
-  "It is for other users."
+  "It is for other users than ` + "`" + `user` + "`" + `."
   WRONG_USER
+  "It is for certain users, and there is no ` + "`" + `user` + "`" + `."
+  USER_REQUIRED
+  "` + "`" + `reference` + "`" + ` redeemed this code before, with another ` + "`" + `user` + "`" + ` or other ` + "`" + `units` + "`" + `. Its ErrorCode is CONFLICT."
+  REFERENCE_USED
+  "` + "`" + `reference` + "`" + ` redeemed this code before, and was released. Use another reference."
+  REFERENCE_RELEASED
   "Its promotion is for other catalogs than that of ` + "`" + `lines` + "`" + `."
   OTHER_CATALOG
   "` + "`" + `lines` + "`" + ` have no item that it applies to. Without ` + "`" + `lines` + "`" + `: it counts per item, and ` + "`" + `units` + "`" + ` is 0."
@@ -4269,7 +4302,7 @@ type PromotionCodeUsage {
   code: String!
   "Who used it. Empty if no user was given."
   user: String!
-  "What redeemed it, for example an order number. Empty if unknown."
+  "What redeemed it, for example an order number. Empty if it was imported without one."
   reference: String!
   "Units that it was to be redeemed for."
   unitsAsked: Int!
@@ -4373,7 +4406,7 @@ type Catalog implements Node {
   published: Boolean!
   """
   Whether ` + "`" + `catalogReleaseServe` + "`" + ` rolled it back to an earlier release. Imports do not publish such a
-  catalog. ` + "`" + `catalogPublish` + "`" + ` ends the hold.
+  catalog. ` + "`" + `catalogPublish` + "`" + ` and ` + "`" + `portico publish` + "`" + ` end the hold.
   """
   held: Boolean!
 }
@@ -4650,7 +4683,7 @@ type AuthoredHierarchyEdge {
 # Nodes
 
 """
-A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + `. Each member can be sent back in
+A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + ` and by import. Each member can be sent back in
 ` + "`" + `ProductItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
 """
 type AuthoredProduct implements Node {
@@ -4845,7 +4878,7 @@ type AuthoredProductEdge {
   node: AuthoredProduct!
 }
 
-"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsUpsert` + "`" + `."
+"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsUpsert` + "`" + ` and by import."
 type Synonym implements Node {
   "Global id."
   id: ID!
@@ -4891,7 +4924,7 @@ type SynonymEdge {
 
 # Authored prices, files, attributes and redirects
 
-"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `pricebooksUpsert` + "`" + `."
+"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `pricebooksUpsert` + "`" + ` and by import."
 type Pricebook implements Node {
   "Global id."
   id: ID!
@@ -4923,7 +4956,7 @@ type PricebookEdge {
   node: Pricebook!
 }
 
-"The price of a SKU in a price book as authored. Prices are written by ` + "`" + `pricesUpsert` + "`" + `, sales by ` + "`" + `salesUpsert` + "`" + `."
+"The price of a SKU in a price book as authored. Prices are written by ` + "`" + `pricesUpsert` + "`" + `, sales by ` + "`" + `salesUpsert` + "`" + `, and both by import."
 type AuthoredPrice implements Node {
   "Global id."
   id: ID!
@@ -5001,7 +5034,7 @@ type AuthoredPriceEdge {
 
 """
 A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
-` + "`" + `priceModifiersUpsert` + "`" + `.
+` + "`" + `priceModifiersUpsert` + "`" + ` and by import.
 """
 type AuthoredPriceModifier implements Node {
   "Global id."
@@ -5036,7 +5069,7 @@ type AuthoredPriceModifierEdge {
   node: AuthoredPriceModifier!
 }
 
-"A file as authored. Files are written by ` + "`" + `filesUpsert` + "`" + `."
+"A file as authored. Files are written by ` + "`" + `filesUpsert` + "`" + ` and by import."
 type AuthoredFile implements Node {
   "Global id of the authored file. The published one has another."
   id: ID!
@@ -5078,7 +5111,7 @@ type AuthoredFileEdge {
   node: AuthoredFile!
 }
 
-"A declared attribute as authored. Attributes are written by ` + "`" + `attributesUpsert` + "`" + `."
+"A declared attribute as authored. Attributes are written by ` + "`" + `attributesUpsert` + "`" + ` and by import."
 type AuthoredAttribute implements Node {
   "Global id."
   id: ID!
@@ -5129,7 +5162,7 @@ type AuthoredAttributeEdge {
 }
 
 """
-A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + `. Each
+A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + ` and by import. Each
 member can be sent back in ` + "`" + `RedirectItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
 """
 type AuthoredRedirect implements Node {
@@ -5813,19 +5846,18 @@ type CatalogPendingChangeEdge {
 }
 
 """
-A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + `. Each member can be sent back in
-` + "`" + `CatalogNodeItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `. The ` + "`" + `uuid` + "`" + ` of ` + "`" + `hierarchy` + "`" + ` is the ` + "`" + `hierarchyId` + "`" + ` of an item,
-that of ` + "`" + `parent` + "`" + ` the ` + "`" + `parentId` + "`" + `. ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
+A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + ` and by import. Each member can be sent back in
+` + "`" + `CatalogNodeItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `; ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
 """
 type AuthoredCatalogNode implements Node {
   "Global id of the authored node. The published one has another."
   id: ID!
   "The service's own id."
   uuid: ID!
-  "Its hierarchy. Null if it was deleted since the node was read."
-  hierarchy: AuthoredHierarchy
-  "The node above it. Null directly below the hierarchy."
-  parent: AuthoredCatalogNode
+  "Own id of its hierarchy."
+  hierarchyUuid: ID!
+  "Own id of the node above it, or of the hierarchy."
+  parentUuid: ID!
   "Display name."
   name: String!
   "URL slug. Empty if not set."
@@ -6117,7 +6149,7 @@ type ChangeFeed {
   latestCursor: String!
 }
 
-"Kind of a resource in the audit log."
+"Kind of a resource, as in the audit log."
 enum AuditKind {
   "A declared attribute."
   ATTRIBUTE
@@ -6400,7 +6432,8 @@ enum GatewaySlug {
 }
 
 """
-Changes of a gateway's configuration. A member left out keeps its value. Null clears a member, and is UNPROCESSABLE for those that are not null.
+Changes of a gateway's configuration. A member left out keeps its value, and a card gateway
+needs all of its credentials the first time. Null clears a member, and is UNPROCESSABLE for those that are not null.
 """
 input GatewayUpdateInput {
   "Which gateway."
@@ -6411,14 +6444,11 @@ input GatewayUpdateInput {
   enabled: Boolean
   "Whether it uses the test account. Null means false."
   test: Boolean
-  "Merchant id at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Not null."
+  "Merchant id at the gateway, 1 to 1024 bytes. Not null."
   merchantId: String
-  "Username at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Not null."
+  "Username at the gateway, 1 to 1024 bytes. Not null."
   username: String
-  """
-  Password at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Stored
-  encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null.
-  """
+  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null."
   password: Secret
   "Idempotency key."
   idempotencyKey: String
@@ -6673,10 +6703,10 @@ func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context,
 		return ec.fieldContext_AuthoredCatalogNode_id(ctx, field)
 	case "uuid":
 		return ec.fieldContext_AuthoredCatalogNode_uuid(ctx, field)
-	case "hierarchy":
-		return ec.fieldContext_AuthoredCatalogNode_hierarchy(ctx, field)
-	case "parent":
-		return ec.fieldContext_AuthoredCatalogNode_parent(ctx, field)
+	case "hierarchyUuid":
+		return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
+	case "parentUuid":
+		return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
 	case "name":
 		return ec.fieldContext_AuthoredCatalogNode_name(ctx, field)
 	case "slug":
@@ -7475,8 +7505,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
-	case "locale":
-		return ec.fieldContext_CatalogNode_locale(ctx, field)
+	case "language":
+		return ec.fieldContext_CatalogNode_language(ctx, field)
 	case "seo":
 		return ec.fieldContext_CatalogNode_seo(ctx, field)
 	case "position":
@@ -7963,8 +7993,8 @@ func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field gra
 		return ec.fieldContext_Hierarchy_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Hierarchy_publishedAt(ctx, field)
-	case "locale":
-		return ec.fieldContext_Hierarchy_locale(ctx, field)
+	case "language":
+		return ec.fieldContext_Hierarchy_language(ctx, field)
 	case "seo":
 		return ec.fieldContext_Hierarchy_seo(ctx, field)
 	case "hasChildren":
@@ -8231,8 +8261,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Product_publishedAt(ctx, field)
-	case "locale":
-		return ec.fieldContext_Product_locale(ctx, field)
+	case "language":
+		return ec.fieldContext_Product_language(ctx, field)
 	case "translations":
 		return ec.fieldContext_Product_translations(ctx, field)
 	case "catalogUuid":
@@ -8383,8 +8413,8 @@ func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, f
 
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "locale":
-		return ec.fieldContext_ProductTranslation_locale(ctx, field)
+	case "language":
+		return ec.fieldContext_ProductTranslation_language(ctx, field)
 	case "name":
 		return ec.fieldContext_ProductTranslation_name(ctx, field)
 	case "description":
@@ -8789,6 +8819,16 @@ func (ec *executionContext) childFields_Redirect(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
 }
 
+func (ec *executionContext) childFields_Referrer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Referrer_kind(ctx, field)
+	case "resourceUuid":
+		return ec.fieldContext_Referrer_resourceUuid(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Referrer", field.Name)
+}
+
 func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "completions":
@@ -9081,6 +9121,8 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_code(ctx, field)
 	case "message":
 		return ec.fieldContext_UserError_message(ctx, field)
+	case "referrers":
+		return ec.fieldContext_UserError_referrers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
 }
@@ -9131,6 +9173,8 @@ func (ec *executionContext) childFields_Warning(ctx context.Context, field graph
 		return ec.fieldContext_Warning_field(ctx, field)
 	case "message":
 		return ec.fieldContext_Warning_message(ctx, field)
+	case "referrers":
+		return ec.fieldContext_Warning_referrers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Warning", field.Name)
 }
@@ -10792,54 +10836,46 @@ func (ec *executionContext) field_Query_authoredCatalogNodes_args(ctx context.Co
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg5
 	return args, nil
 }
 
@@ -14322,68 +14358,50 @@ func (ec *executionContext) fieldContext_AuthoredCatalogNode_uuid(_ context.Cont
 	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredCatalogNode_hierarchy(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredCatalogNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredCatalogNode_hierarchy(ctx, field)
+			return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AuthoredCatalogNode().Hierarchy(ctx, obj)
+			return obj.HierarchyID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
 		},
 		true,
-		false,
+		true,
 	)
 }
-func (ec *executionContext) fieldContext_AuthoredCatalogNode_hierarchy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredCatalogNode",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredHierarchy(ctx, field)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredCatalogNode_parent(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredCatalogNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredCatalogNode_parent(ctx, field)
+			return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AuthoredCatalogNode().Parent(ctx, obj)
+			return obj.ParentID, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
-			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
 		},
 		true,
-		false,
+		true,
 	)
 }
-func (ec *executionContext) fieldContext_AuthoredCatalogNode_parent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredCatalogNode",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredCatalogNode(ctx, field)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredCatalogNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
@@ -20899,16 +20917,16 @@ func (ec *executionContext) fieldContext_CatalogNode_publishedAt(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogNode_locale(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogNode_language(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNode_locale(ctx, field)
+			return ec.fieldContext_CatalogNode_language(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Locale, nil
+			return obj.Language, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -20918,7 +20936,7 @@ func (ec *executionContext) _CatalogNode_locale(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogNode_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogNode_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -25005,16 +25023,16 @@ func (ec *executionContext) fieldContext_Hierarchy_publishedAt(_ context.Context
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Hierarchy_locale(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _Hierarchy_language(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Hierarchy_locale(ctx, field)
+			return ec.fieldContext_Hierarchy_language(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Locale, nil
+			return obj.Language, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -25024,7 +25042,7 @@ func (ec *executionContext) _Hierarchy_locale(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Hierarchy_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Hierarchy_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -29351,16 +29369,16 @@ func (ec *executionContext) fieldContext_Product_publishedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Product_locale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+func (ec *executionContext) _Product_language(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_locale(ctx, field)
+			return ec.fieldContext_Product_language(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Locale(), nil
+			return obj.Language(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -29370,7 +29388,7 @@ func (ec *executionContext) _Product_locale(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Product_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Product_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -30961,16 +30979,16 @@ func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductTranslation_locale(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductTranslation_locale(ctx, field)
+			return ec.fieldContext_ProductTranslation_language(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Locale, nil
+			return obj.Language, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -30980,7 +30998,7 @@ func (ec *executionContext) _ProductTranslation_locale(ctx context.Context, fiel
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ProductTranslation_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ProductTranslation_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -36450,7 +36468,7 @@ func (ec *executionContext) _Query_authoredCatalogNodes(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["filter"].(*model.AuthoredCatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["filter"].(*model.AuthoredCatalogNodeFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
@@ -37841,6 +37859,52 @@ func (ec *executionContext) fieldContext_Redirect_catalogNode(_ context.Context,
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Referrer_kind(ctx context.Context, field graphql.CollectedField, obj *store.Referrer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Referrer_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.AuditKind) graphql.Marshaler {
+			return ec.marshalNAuditKind2porticoᚋstoreᚐAuditKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Referrer_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Referrer", field, false, false, errors.New("field of type AuditKind does not have child fields"))
+}
+
+func (ec *executionContext) _Referrer_resourceUuid(ctx context.Context, field graphql.CollectedField, obj *store.Referrer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Referrer_resourceUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Referrer_resourceUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Referrer", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
@@ -40182,6 +40246,38 @@ func (ec *executionContext) fieldContext_UserError_message(_ context.Context, fi
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _UserError_referrers(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserError_referrers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Referrers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Referrer) graphql.Marshaler {
+			return ec.marshalNReferrer2ᚕᚖporticoᚋstoreᚐReferrerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UserError_referrers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UserError",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Referrer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _VariantOptions_uuid(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -40497,6 +40593,38 @@ func (ec *executionContext) _Warning_message(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Warning_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Warning", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Warning_referrers(ctx context.Context, field graphql.CollectedField, obj *model.Warning) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warning_referrers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Referrers(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.Referrer) graphql.Marshaler {
+			return ec.marshalNReferrer2ᚕᚖporticoᚋstoreᚐReferrerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Warning_referrers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Warning",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Referrer(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -48763,82 +48891,16 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "hierarchy":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredCatalogNode_hierarchy(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+		case "hierarchyUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_hierarchyUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
+		case "parentUuid":
+			out.Values[i] = ec._AuthoredCatalogNode_parentUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "parent":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredCatalogNode_parent(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "name":
 			out.Values[i] = ec._AuthoredCatalogNode_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -52988,8 +53050,8 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "locale":
-			out.Values[i] = ec._CatalogNode_locale(ctx, field, obj)
+		case "language":
+			out.Values[i] = ec._CatalogNode_language(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -55489,8 +55551,8 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "locale":
-			out.Values[i] = ec._Hierarchy_locale(ctx, field, obj)
+		case "language":
+			out.Values[i] = ec._Hierarchy_language(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -57213,8 +57275,8 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "locale":
-			out.Values[i] = ec._Product_locale(ctx, field, obj)
+		case "language":
+			out.Values[i] = ec._Product_language(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -58379,8 +58441,8 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ProductTranslation")
-		case "locale":
-			out.Values[i] = ec._ProductTranslation_locale(ctx, field, obj)
+		case "language":
+			out.Values[i] = ec._ProductTranslation_language(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -62247,6 +62309,49 @@ func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var referrerImplementors = []string{"Referrer"}
+
+func (ec *executionContext) _Referrer(ctx context.Context, sel ast.SelectionSet, obj *store.Referrer) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, referrerImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Referrer")
+		case "kind":
+			out.Values[i] = ec._Referrer_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resourceUuid":
+			out.Values[i] = ec._Referrer_resourceUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var searchSuggestionsImplementors = []string{"SearchSuggestions"}
 
 func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
@@ -63632,6 +63737,11 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "referrers":
+			out.Values[i] = ec._UserError_referrers(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -63826,6 +63936,11 @@ func (ec *executionContext) _Warning(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "message":
 			out.Values[i] = ec._Warning_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "referrers":
+			out.Values[i] = ec._Warning_referrers(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -67445,6 +67560,7 @@ var (
 	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[string]code.CodeArgument{
 		"CODE":       code.CodeArgumentCode,
 		"USER":       code.CodeArgumentUser,
+		"REFERENCE":  code.CodeArgumentReference,
 		"UNITS":      code.CodeArgumentUnits,
 		"CART_VALUE": code.CodeArgumentCartValue,
 		"LINES":      code.CodeArgumentLines,
@@ -67452,6 +67568,7 @@ var (
 	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
 		code.CodeArgumentCode:      "CODE",
 		code.CodeArgumentUser:      "USER",
+		code.CodeArgumentReference: "REFERENCE",
 		code.CodeArgumentUnits:     "UNITS",
 		code.CodeArgumentCartValue: "CART_VALUE",
 		code.CodeArgumentLines:     "LINES",
@@ -67550,6 +67667,9 @@ var (
 		"DISABLED":             code.CodeDisabled,
 		"USED_UP":              code.CodeUsedUp,
 		"WRONG_USER":           code.CodeWrongUser,
+		"USER_REQUIRED":        code.CodeNeedsUser,
+		"REFERENCE_USED":       code.CodeRedeemed,
+		"REFERENCE_RELEASED":   code.CodeReleased,
 		"OTHER_CATALOG":        code.CodeOtherCatalog,
 		"NO_UNITS":             code.CodeNoUnits,
 		"PER_ITEM_AUTOMATIC":   code.CodeNotPerItem,
@@ -67563,6 +67683,9 @@ var (
 		code.CodeDisabled:     "DISABLED",
 		code.CodeUsedUp:       "USED_UP",
 		code.CodeWrongUser:    "WRONG_USER",
+		code.CodeNeedsUser:    "USER_REQUIRED",
+		code.CodeRedeemed:     "REFERENCE_USED",
+		code.CodeReleased:     "REFERENCE_RELEASED",
 		code.CodeOtherCatalog: "OTHER_CATALOG",
 		code.CodeNoUnits:      "NO_UNITS",
 		code.CodeNotPerItem:   "PER_ITEM_AUTOMATIC",
@@ -68012,6 +68135,32 @@ func (ec *executionContext) unmarshalNRedirectItemInput2ᚖporticoᚋstoreᚋexc
 func (ec *executionContext) unmarshalNRedirectsUpsertInput2porticoᚋgraphᚋgeneratedᚐRedirectsUpsertInput(ctx context.Context, v any) (RedirectsUpsertInput, error) {
 	res, err := ec.unmarshalInputRedirectsUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReferrer2ᚕᚖporticoᚋstoreᚐReferrerᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.Referrer) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNReferrer2ᚖporticoᚋstoreᚐReferrer(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNReferrer2ᚖporticoᚋstoreᚐReferrer(ctx context.Context, sel ast.SelectionSet, v *store.Referrer) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Referrer(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRelatedProductsInput2ᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInput(ctx context.Context, v any) (*exchange.RelatedProductsInput, error) {
@@ -68517,6 +68666,8 @@ var (
 		"CONFLICT":          model.FaultConflict,
 		"UNPROCESSABLE":     model.FaultUnprocessable,
 		"UNKNOWN_REFERENCE": model.FaultUnknownReference,
+		"ALREADY_EXISTS":    model.FaultAlreadyExists,
+		"IN_USE":            model.FaultInUse,
 		"DUPLICATE_CODE":    model.FaultDuplicateCode,
 		"CODES_NOT_ALLOWED": model.FaultCodesNotAllowed,
 	}
@@ -68526,6 +68677,8 @@ var (
 		model.FaultConflict:         "CONFLICT",
 		model.FaultUnprocessable:    "UNPROCESSABLE",
 		model.FaultUnknownReference: "UNKNOWN_REFERENCE",
+		model.FaultAlreadyExists:    "ALREADY_EXISTS",
+		model.FaultInUse:            "IN_USE",
 		model.FaultDuplicateCode:    "DUPLICATE_CODE",
 		model.FaultCodesNotAllowed:  "CODES_NOT_ALLOWED",
 	}

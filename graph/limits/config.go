@@ -115,5 +115,5 @@ const LargeResponse = 1 << 20
 // ResponseTooLarge is the error for a response of more than limit bytes.
 func ResponseTooLarge(limit int) *store.Error {
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-		"The response is larger than %d bytes (--document-response-bytes); request fewer rows or fields at a time.", limit)}
+		"The response is larger than %d bytes, which the server allows; request fewer rows or fields at a time.", limit)}
 }

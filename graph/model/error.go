@@ -25,6 +25,8 @@ const (
 	FaultConflict         = UserErrorCode(store.Conflict)
 	FaultUnprocessable    = UserErrorCode(store.Unprocessable)
 	FaultUnknownReference = UserErrorCode(store.UnknownReference)
+	FaultAlreadyExists    = UserErrorCode(store.AlreadyExists)
+	FaultInUse            = UserErrorCode(store.InUse)
 	FaultDuplicateCode    = UserErrorCode(store.DuplicateCode)
 	FaultCodesNotAllowed  = UserErrorCode(store.CodesNotAllowed)
 )
@@ -53,6 +55,15 @@ func (e *UserError) Field() []string {
 // Message says what is wrong, what is allowed and what to do.
 func (e *UserError) Message() string { return Message(e.Error) }
 
+// Referrers returns what refers to the object that the error is about.
+func (e *UserError) Referrers() []*store.Referrer {
+	list := make([]*store.Referrer, len(e.Error.Referrers))
+	for i := range list {
+		list[i] = &e.Error.Referrers[i]
+	}
+	return list
+}
+
 // Message returns the text of an error, with the member as the schema spells it.
 func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPath(e.Path), ".")) }
 
@@ -76,8 +87,6 @@ func ArgumentPath(path []string) []string {
 		spelled[i] = camel(name)
 	}
 	switch {
-	case path[0] == "selected_options": // of a bundle
-		spelled[0] = "choices"
 	case path[0] == "uses": // of codes to generate
 		spelled[0] = codeMembers["uses"]
 	case path[0] == "codes" && len(path) > 2:

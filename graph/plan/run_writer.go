@@ -155,10 +155,16 @@ func (t *outputWriter) WriteString(text string) (int, error) {
 
 var _ io.StringWriter = (*outputWriter)(nil)
 
-// Fail reports the error of the current field, and returns false for null.
+// Fail reports the error of the current field, each of several, and returns false for null.
 func (r *Run) Fail(ctx context.Context, err error) bool {
 	r.errorCount++
 	ctx = r.fieldContext(ctx)
+	if several, are := err.(interface{ Unwrap() []error }); are {
+		for _, one := range several.Unwrap() {
+			graphql.GetOperationContext(ctx).Error(ctx, graphql.AddFieldLocationToError(ctx, one))
+		}
+		return false
+	}
 	if panicked, is := err.(*panicError); is { // which has no location, as with gqlgen's executor
 		err = graphql.ErrorOnPath(ctx, panicked.error)
 	} else {

@@ -91,7 +91,7 @@ func (s *streamServer) checkUpgrade(r *http.Request) *httpError {
 		page, err := url.Parse(origin)
 		sameOrigin := err == nil && strings.EqualFold(page.Host, r.Host)
 		if !sameOrigin && (s.AllowOrigin == nil || !s.AllowOrigin(r)) {
-			return &httpError{http.StatusForbidden, "", store.Forbidden, "This origin may not open a WebSocket. The server's flag --cors-origin allows origins."}
+			return &httpError{http.StatusForbidden, "", store.Forbidden, "This origin may not open a WebSocket. The operator of the server can allow it."}
 		}
 	}
 	offered := strings.FieldsFunc(strings.Join(r.Header["Sec-Websocket-Protocol"], ","), func(c rune) bool { return c == ',' || c == ' ' })

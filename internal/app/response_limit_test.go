@@ -97,7 +97,7 @@ func TestResponseByteLimit(t *testing.T) {
 			require.Greater(t, len(body), bound, "%s %s", q.name, body)
 			for range 2 { // the second time from the caches
 				status, body := h.send(t, q)
-				require.Contains(t, body, fmt.Sprintf("larger than %d bytes (--document-response-bytes); request fewer rows or fields", bound),
+				require.Contains(t, body, fmt.Sprintf("larger than %d bytes, which the server allows; request fewer rows or fields", bound),
 					"%s %s", flags, q.name)
 				require.NotContains(t, strings.TrimSuffix(body, `,"data":null}`), `"data"`, q.name) // gqlgen writes an event without data so
 				if strings.HasPrefix(q.path, "/graphql") {

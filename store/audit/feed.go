@@ -105,7 +105,7 @@ func checkKept(ctx context.Context, in db.Session, from position) error {
 	const anew = "Begin anew: take latestCursor of `changes`, read everything that you keep, then continue from that cursor."
 	switch {
 	case from.number < swept:
-		return expired("is older than the events that are kept (--keep-audit), so changes are missing. " + anew)
+		return expired("is older than the events that are kept, so changes are missing. " + anew)
 	case from.number == swept: // the event is deleted, and all after it are kept
 		return nil
 	}

@@ -79,7 +79,7 @@ func (w *Writer) Create(ctx context.Context, k Kind, src Source) error {
 		return err
 	}
 	if taken[src.Key()] {
-		return store.Unprocessablef([]string{"id"}, "is already used: %q; omit it to generate one", src.Key())
+		return store.AlreadyExistsf([]string{"id"}, "is already used: %q; omit it to generate one", src.Key())
 	}
 	return w.put(ctx, k, src)
 }

@@ -39,6 +39,7 @@ const (
 	KeySKU      KeyKind = "sku"               // of a product
 	KeySlug     KeyKind = "slug"              // of a product
 	KeyNodeSlug KeyKind = "slug of node"      // of a node, with its hierarchy
+	KeyPath     KeyKind = "path"              // of a redirect: no page has it
 	KeyTarget   KeyKind = "node or hierarchy" // the id of one
 	KeyModifier KeyKind = "modifier name"     // of a price modifier
 	KeyChild    KeyKind = "child"             // the id of a product that has a child

@@ -317,7 +317,7 @@ func problemOf(p release.PricedProduct, currency string) *Problem {
 	case p.Err != nil:
 		var sentences []string
 		for _, e := range store.AsErrors(p.Err) {
-			sentences = append(sentences, e.Sentence("choices"))
+			sentences = append(sentences, e.Error())
 		}
 		return &Problem{InvalidChoices, strings.Join(sentences, " ")}
 	}

@@ -67,10 +67,10 @@ func (a *AttributeSource) Check(f *authoring.Validator) {
 	f.OneOf("attributes.attribute_type", string(own.AttributeType), string(AttributeText), string(AttributeNumber), string(AttributeBoolean), string(AttributeDate), string(AttributeList))
 	f.Text("attributes.unit", own.Unit, maxAttributeText)
 	if own.Unit != "" && own.AttributeType != AttributeNumber {
-		f.Add("attributes.unit", "must be empty unless attribute_type is number")
+		f.Add("attributes.unit", "must be empty unless the type is number")
 	}
 	if own.Sortable && !own.AttributeType.Ordered() {
-		f.Add("attributes.sortable", "must be false unless attribute_type is number or date")
+		f.Add("attributes.sortable", "must be false unless the type is number or date")
 	}
 }
 

@@ -152,7 +152,11 @@ func (s *Service) Delete(ctx context.Context, actor store.Actor, id string) erro
 			return err
 		}
 		if len(rules) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is used by the rules %s; delete them or change their catalog first", store.ListSome(rules))
+			used := store.Referrers{}
+			for _, rule := range rules {
+				used.Add(store.AuditCatalogRule, rule)
+			}
+			return used.InUse([]string{"id"}, "cannot be deleted: it is used by %s; change or delete that first")
 		}
 		_, err = w.DeleteAll(ctx, CatalogKind, []string{id})
 		return err

@@ -115,7 +115,7 @@ func RemoveNodes(ctx context.Context, w *authoring.Writer, ids []string) ([]stri
 	case err != nil:
 		return nil, err
 	case attached > maxDetached:
-		return nil, store.Unprocessablef([]string{"ids"}, "have %d products together, and at most %d can be detached at once; delete fewer nodes, or delete them by an import", attached, maxDetached)
+		return nil, store.Unprocessablef([]string{"ids"}, "have %d products together, and at most %d can be detached at once; delete fewer nodes, or detach their products first", attached, maxDetached)
 	}
 	return removeNodes(ctx, w, ids)
 }

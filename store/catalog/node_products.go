@@ -129,7 +129,7 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 		return nil, nil, nil, err
 	}
 	if count > maxReplaced {
-		return nil, nil, nil, store.Unprocessablef([]string{"id"}, "has %d products, and at most %d can be replaced at once; use catalogNodeProductsAttach and catalogNodeProductsDetach, or import the node", count, maxReplaced)
+		return nil, nil, nil, store.Unprocessablef([]string{"id"}, "has %d products, and at most %d can be replaced at once; use catalogNodeProductsAttach and catalogNodeProductsDetach", count, maxReplaced)
 	}
 	oldestFirst := slices.Clone(productIDs)
 	slices.Reverse(oldestFirst)

@@ -259,7 +259,7 @@ func (l *FileLinks) check(f *authoring.Validator, member string) {
 		f.Time(at+".created_at", &link.CreatedAt)
 		f.Text(at+".alt", link.Alt, authoring.MaxName)
 		if before, twice := seen[link.ID]; twice && link.ID != "" && (before.Alt != link.Alt || before.CreatedAt != link.CreatedAt) {
-			f.Warn(at+".id", "is in the list twice, with another alt or created_at: %q; remove one of them", store.Abbreviate(link.ID))
+			f.Warn(at+".id", "is in the list twice, with another alternative text or time: %q; remove one of them", store.Abbreviate(link.ID))
 		}
 		seen[link.ID] = *link
 	}

@@ -66,6 +66,7 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 
 // Keys implements authoring.KeyedSource.
 func (r *RedirectSource) Keys(k authoring.KeyRecorder) {
+	k.Define(authoring.KeyPath, r.Attributes.From, "attributes.from")
 	if target := r.Relationships.Target; target != nil {
 		kind := authoring.KeyTarget
 		if target.Data.Type == RedirectProduct {

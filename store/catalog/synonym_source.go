@@ -62,11 +62,11 @@ func (s *SynonymSource) Check(f *authoring.Validator) {
 	}
 	switch {
 	case own.Kind == SynonymOneWay && own.Term == "":
-		f.Add("attributes.term", "is required if kind is one_way")
+		f.Add("attributes.term", "is required for a one-way synonym")
 	case own.Kind == SynonymOneWay:
 		check("attributes.term", own.Term)
 	case own.Term != "":
-		f.Add("attributes.term", "must be empty unless kind is one_way")
+		f.Add("attributes.term", "must be empty unless the synonym is one-way")
 	}
 	if own.Kind == SynonymEquivalent {
 		least = 2

@@ -5,7 +5,6 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
-	"strconv"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -21,33 +20,14 @@ type deletion struct {
 	depth    int // of a node below other deleted nodes; these go first
 
 	exists bool
-	kept   bool // it cannot be deleted
-	hard   uses // resources that cannot be without it
-	soft   uses // resources that mention it
-}
-
-// uses counts the resources that refer to another.
-type uses struct {
-	count int
-	first string // such as: the node "mugs"
-}
-
-func (u *uses) add(d check.Line) {
-	if u.count++; u.count == 1 {
-		u.first = "the " + d.Kind + " " + strconv.Quote(d.Source.Key())
-	}
-}
-
-// String is: the node "mugs" and 2 more.
-func (u *uses) String() string {
-	if u.count > 1 {
-		return u.first + " and " + strconv.Itoa(u.count-1) + " more"
-	}
-	return u.first
+	kept   bool            // it cannot be deleted
+	hard   store.Referrers // resources that cannot be without it
+	soft   store.Referrers // resources that mention it
 }
 
 // deletionPlan finds what an import deletes, and what refers to that. It keeps 40 bytes for each
-// line of the file, and about 300 for each deletion.
+// line of the file, and about 300 for each deletion, and
+// 50 for each of up to store.MaxReferrers resources that refer to it.
 type deletionPlan struct {
 	list     []*deletion
 	replaced []Replacement
@@ -261,7 +241,7 @@ func (p *deletionPlan) note(d check.Line) {
 	needs := func(kind, id string) {
 		if deleted := p.dead[p.hash(authoring.KeyKind(kind), id)]; deleted != nil && !counted[deleted] {
 			counted[deleted] = true
-			deleted.hard.add(d)
+			deleted.hard.Add(store.AuditKind(d.Kind), d.Source.Key())
 		}
 	}
 	for _, ref := range d.References {
@@ -276,7 +256,7 @@ func (p *deletionPlan) note(d check.Line) {
 		hash := p.hash(key.Kind, key.Value)
 		if deleted := p.dead[hash]; deleted != nil && !p.revived[hash] && !counted[deleted] {
 			counted[deleted] = true
-			deleted.soft.add(d)
+			deleted.soft.Add(store.AuditKind(d.Kind), d.Source.Key())
 		}
 	}
 }
@@ -287,9 +267,9 @@ func (p *deletionPlan) finish(ctx context.Context, in db.Session) error {
 	catalogs := 0
 	for _, d := range p.list {
 		switch {
-		case d.hard.count > 0:
+		case d.hard.Count > 0:
 			p.fault(d, "cannot be deleted: it is used by %s; change or delete that first", d.hard.String())
-		case d.soft.count > 0:
+		case d.soft.Count > 0:
 			p.warn(d, "is still used by %s", d.soft.String())
 		}
 		switch d.kind {

@@ -1,9 +1,7 @@
 package exchange
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -248,22 +246,21 @@ func (s *Service) DeletePrices(ctx context.Context, actor store.Actor, items []*
 	})
 }
 
-// useCounts counts what refers to each of some resources, by their ids.
-type useCounts map[string]*uses
+// useCounts has what refers to each of some resources, by their ids.
+type useCounts map[string]*store.Referrers
 
 func (c useCounts) add(id, kind, user string) {
 	if c[id] == nil {
-		c[id] = &uses{}
+		c[id] = &store.Referrers{}
 	}
-	c[id].count++
-	c[id].first = cmp.Or(c[id].first, "the "+kind+" "+strconv.Quote(user))
+	c[id].Add(store.AuditKind(kind), user)
 }
 
-// at returns a text for each resource that is used, by its position.
+// at returns an error for each resource that is used, by its position.
 func (c useCounts) at(positions map[string]int, format string) (list store.Errors) {
 	for id, i := range positions {
 		if use := c[id]; use != nil {
-			list = append(list, store.Unprocessablef([]string{strconv.Itoa(i)}, format, use.String()))
+			list = append(list, use.InUse([]string{strconv.Itoa(i)}, format))
 		}
 	}
 	return list
@@ -405,8 +402,7 @@ func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (fau
 
 // hierarchyUses returns hierarchies that have nodes, or that catalogs include.
 func hierarchyUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
-	return usesOfCatalogs(ctx, in, positions, func(c *catalog.Catalog) []string { return c.HierarchyIDs },
-		"node", `SELECT hierarchy_id, MIN(id), COUNT(*) FROM node WHERE hierarchy_id IN ($in) GROUP BY hierarchy_id`)
+	return usesOfCatalogs(ctx, in, positions, func(c *catalog.Catalog) []string { return c.HierarchyIDs }, "node", "node", "hierarchy_id")
 }
 
 // pricebookUses returns price books that have prices, or that catalogs use.
@@ -416,12 +412,11 @@ func pricebookUses(ctx context.Context, in db.Session, positions map[string]int)
 			ids = append(ids, rank.ID)
 		}
 		return ids
-	}, "product-price", `SELECT pricebook_id, MIN(id), COUNT(*) FROM price WHERE pricebook_id IN ($in) GROUP BY pricebook_id`)
+	}, "product-price", "price", "pricebook_id")
 }
 
-// usesOfCatalogs returns resources that catalogs use, or to which resources of a kind belong. The query selects for those of $in
-// the first and the number of these.
-func usesOfCatalogs(ctx context.Context, in db.Session, positions map[string]int, ofCatalog func(*catalog.Catalog) []string, kind, query string) (faults, warnings store.Errors, err error) {
+// usesOfCatalogs returns resources that catalogs use, or to which resources of a kind belong, by a column of their table.
+func usesOfCatalogs(ctx context.Context, in db.Session, positions map[string]int, ofCatalog func(*catalog.Catalog) []string, kind, table, column string) (faults, warnings store.Errors, err error) {
 	found := useCounts{}
 	using, err := catalog.CatalogsUsing(ctx, in, ofCatalog)
 	if err != nil {
@@ -430,13 +425,20 @@ func usesOfCatalogs(ctx context.Context, in db.Session, positions map[string]int
 	for _, use := range using {
 		found.add(use.Key, "catalog", use.Value)
 	}
-	_, err = db.CollectIn(ctx, in, func(rows *sql.Rows) (id string, err error) {
-		var first string
-		var count int
-		err = rows.Scan(&id, &first, &count)
-		found.add(id, kind, first)
-		found[id].count += count - 1
-		return id, err
-	}, slices.Sorted(maps.Keys(positions)), query)
-	return found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, err
+	counts, err := db.CollectIn(ctx, in, db.ScanPair[string, int], slices.Sorted(maps.Keys(positions)),
+		`SELECT `+column+`, COUNT(*) FROM `+table+` WHERE `+column+` IN ($in) GROUP BY `+column)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, of := range counts {
+		first, err := db.Collect(ctx, in, db.Scalar[string], `SELECT id FROM `+table+` WHERE `+column+` = $1 ORDER BY id LIMIT $2`, of.Key, store.MaxReferrers)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, id := range first {
+			found.add(of.Key, kind, id)
+		}
+		found[of.Key].Count += of.Value - len(first)
+	}
+	return found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, nil
 }

@@ -104,7 +104,7 @@ func TestUpsertNodes(t *testing.T) {
 			{"a parent that leads nowhere", upsert(nil, &item{ID: new("x"), ParentID: new("y"), Name: new("X")}, &item{ID: new("y"), ParentID: new("none"), Name: new("Y")}), `items.0.parent_id leads to no hierarchy: "y"; send the id of a node or hierarchy.; items.1.parent_id leads to no hierarchy: "none"; send the id of a node or hierarchy`},
 			{"new ones in a circle", upsert(nil, &item{ID: new("x"), ParentID: new("y"), Name: new("X")}, &item{ID: new("y"), ParentID: new("x"), Name: new("Y")}), `items.0.parent_id leads to no hierarchy: "y"; send the id of a node or hierarchy.; items.1.parent_id leads to no hierarchy: "x"; send the id of a node or hierarchy`},
 			{"deleted, the lower first", remove("leaf", "twig", "mine"), "leaf deleted\ntwig deleted\nmine deleted"},
-			{"no hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X")}), "items.0.hierarchy_id is required"},
+			{"no hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X")}), "items.0.hierarchy_id is required; a new node may have parentId instead: a hierarchy, or a node of one"},
 			{"an unknown hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X"), HierarchyID: new("none")}), `items.0.hierarchy_id refers to the hierarchy "none"`},
 			{"the id of a hierarchy", upsert(nil, &item{ID: new("h"), HierarchyID: new("h"), Name: new("X")}), `items.0.id is already used by a hierarchy: "h"`},
 			{"deleted below others", remove("top"), `ids.0 cannot be deleted: the node "below" is below it`},
@@ -205,6 +205,9 @@ func TestSetRedirects(t *testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), `{"type":"redirect","id":"r","attributes":{"from":"old","to":"new"}}`))
 		runItemSteps(t, s, []itemStep{
 			{"by its path", set(&item{From: new("/old/"), To: new("newer")}), `r updated to:"new"->"newer"`},
+			{"the path of a product", set(&item{ID: new("m"), From: new("mug"), To: new("newer")}), "m created\n" + `items.0.from is also the path of the product "mug" in the store: storefronts that ask for redirects first do not show it.`},
+			{"another path", set(&item{ID: new("m"), From: new("mugs")}), `m updated from:"mug"->"mugs"`},
+			{"no longer", set(&item{ID: new("m"), Remove: true}), "m deleted"},
 			{"to a product", set(&item{From: new("old"), ProductID: new("mug")}), `r updated to:"newer"-> target:->"mug"`},
 			{"to an unknown node", set(&item{ID: new("r"), CatalogNodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.catalog_node_id refers to a node or hierarchy that is neither in the items nor in the store: "none".`},
 			{"to a URL", set(&item{ID: new("r"), To: new("https://other.example/mug")}), `r updated to:->"https://other.example/mug" target:"none"->`},
@@ -414,7 +417,7 @@ func TestUpsertAndDeletePricebooks(t *testing.T) {
 			{"an unused one", remove("trade"), "trade deleted"},
 		})
 		storetest.Import(t, s, `{"type":"catalog","id":"main","attributes":{"name":"Main"}}`)
-		runItemSteps(t, s, []itemStep{{"one with prices", remove("book"), `ids.0 cannot be deleted: it is used by the product-price "p-SKU-CUP" and 1 more`}, {"the other", remove("used"), "used deleted"}})
+		runItemSteps(t, s, []itemStep{{"one with prices", remove("book"), `ids.0 cannot be deleted: it is used by the price "p-SKU-CUP" and 1 more`}, {"the other", remove("used"), "used deleted"}})
 	})
 }
 

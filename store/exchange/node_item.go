@@ -62,8 +62,14 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*C
 			}
 			return inItem(places, attributePath(member[2:], values))
 		},
-		accept: func(d *check.Line) { // of curated products that are not attached, which are not in the line
+		accept: func(d *check.Line) {
+			// Curated products that are not attached are not in the line.
 			d.Warnings = slices.DeleteFunc(d.Warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
+			for i, e := range d.Errors {
+				if slices.Equal(e.Path, []string{"relationships", "hierarchy"}) {
+					d.Errors[i] = store.Unprocessablef(e.Path, "is required; a new node may have parentId instead: a hierarchy, or a node of one")
+				}
+			}
 		},
 	}, dryRun)
 }
@@ -111,7 +117,7 @@ func idsOutside(ctx context.Context, in db.Session, other string, count int, of 
 	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, other, store.Unique(store.ValidIDs(ids)))
 	for i, id := range ids {
 		if taken[id] {
-			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "id"}, "is already used by a %s: %q", other, id))
+			faults = append(faults, store.AlreadyExistsf([]string{strconv.Itoa(i), "id"}, "is already used by a %s: %q", other, id))
 		}
 	}
 	return ids, faults, err

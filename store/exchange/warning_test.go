@@ -104,6 +104,9 @@ func warningCases() []warningCase {
 	redirectTo := func(id, target string) string {
 		return fmt.Sprintf(`{"type":"redirect","id":%q,"attributes":{"from":"from-%s"},"relationships":{"target":{"data":{"type":"node","id":%q}}}}`, id, id, target)
 	}
+	redirectFrom := func(path string) string {
+		return fmt.Sprintf(`{"type":"redirect","id":"r","attributes":{"from":%q,"to":"elsewhere"}}`, path)
+	}
 	child := func(option string) string {
 		return product("child", fmt.Sprintf(`,"base_product_id":"parent","options":[%q]`, option), `"parent":{"data":{"type":"product","id":"parent"}}`)
 	}
@@ -174,6 +177,12 @@ func warningCases() []warningCase {
 		{"a sibling with one slug", []string{tree, nodeOf(`,"slug":"mugs"`, ``)}, []string{strings.Replace(nodeOf(`,"slug":"mugs"`, ``), `"id":"n"`, `"id":"m"`, 1)}, []string{`1 node attributes.slug: is also the slug of the node "n"`}},
 		{"a node of another hierarchy with one slug", []string{tree, strings.ReplaceAll(tree, `"h"`, `"g"`), nodeOf(`,"slug":"mugs"`, ``)},
 			[]string{strings.NewReplacer(`"id":"n"`, `"id":"m"`, `"id":"h"`, `"id":"g"`).Replace(nodeOf(`,"slug":"mugs"`, ``))}, nil},
+		{"a redirect from the page of a product", []string{mug}, []string{redirectFrom("/mug")}, []string{`1 redirect attributes.from: is also the path of the product "mug"`}},
+		{"a redirect from the page of a node", []string{tree, nodeOf(`,"slug":"mugs"`, ``)}, []string{redirectFrom("mugs")}, []string{`1 redirect attributes.from: is also the path of the node "n"`}},
+		{"a redirect and a page", nil, []string{redirectFrom("mug"), mug}, []string{`1 redirect attributes.from: is also the path of the product "mug"`}},
+		{"a page and a redirect", nil, []string{tree, nodeOf(`,"slug":"mugs"`, ``), redirectFrom("mugs")}, []string{`3 redirect attributes.from: is also the path of the node "n"`}},
+		{"a redirect from a draft", []string{strings.Replace(mug, `"live"`, `"draft"`, 1)}, []string{redirectFrom("mug")}, nil},
+		{"a redirect from elsewhere", []string{mug, tree, nodeOf(`,"slug":"mugs"`, `{"type":"product","id":"mug"}`)}, []string{redirectFrom("cups/mug")}, nil},
 		{"a redirect to a hierarchy, and to a node", []string{tree, nodeOf(``, ``)}, []string{redirectTo("r", "h"), redirectTo("s", "n")}, nil},
 		{"a variant with variants", []string{product("parent", `,"base_product":true`, ``)}, []string{product("child", `,"base_product":true`, `"parent":{"data":{"type":"product","id":"parent"}}`), product("grandchild", ``, `"parent":{"data":{"type":"product","id":"child"}}`)},
 			[]string{`1 product attributes.base_product: is true, but the product has the parent "parent"`}},
@@ -246,4 +255,31 @@ func importFindings(t *testing.T, backend storetest.Backend) {
 	require.Equal(t, len(lines), invalid.Count)
 	require.Equal(t, len(lines), invalid.Warnings)
 	require.Equal(t, map[bool]int{true: len(lines), false: len(lines)}, found)
+}
+
+// A redirect may be for the path of a page below a node, with the slug of the hierarchy and without. It is none for a page
+// that leaves the path in the same import.
+func TestRedirectsFromPaths(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		node := func(id, slug, parent string) string {
+			return fmt.Sprintf(`{"type":"node","id":%q,"attributes":{"name":"N","slug":%q},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"parent":{"data":{"type":"node","id":%q}},"products":{"data":[{"type":"product","id":"mug"}]}}}`, id, slug, parent)
+		}
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H","slug":"shop"}}`, nodeOf(`,"slug":"kitchen"`, ``), node("m", "mugs", "n"), product("mug", ``, ``)))
+		for from, page := range map[string]string{
+			"mug": `product "mug"`, "kitchen/mugs/mug": `product "mug"`, "shop/kitchen/mugs/mug": `product "mug"`, "kitchen": `node "n"`, "kitchen/mugs": `node "m"`, "shop/kitchen/mugs": `node "m"`,
+			"mugs/mug": "", "kitchen/mug": "", "shop/mugs": "", "shop": "", "kitchen/mugs/cup": "",
+		} {
+			line := fmt.Sprintf(`{"type":"redirect","id":"r","attributes":{"from":%q,"to":"elsewhere"}}`, from)
+			for _, lines := range []string{line, storetest.JoinLines(line, strings.Replace(product("mug", ``, ``), `"slug":"mug"`, `"slug":"other"`, 1))} {
+				_, plan := planned(t, s, lines, exchange.ImportOptions{})
+				leaves := lines != line && strings.HasPrefix(page, "product")
+				require.Equal(t, page != "" && !leaves, len(plan.Warnings) == 1, "%s: %v", from, plan.Warnings)
+				if len(plan.Warnings) == 1 {
+					require.Contains(t, plan.Warnings[0].Error(), "is also the path of the "+page+" in the store", from)
+				}
+			}
+		}
+	})
 }

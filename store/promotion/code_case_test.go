@@ -118,7 +118,7 @@ func caseConflicts(d *storetest.SharedStore) func(*testing.T) {
 		for _, codes := range [][]string{{"SAVE"}, {"save"}, {"A", "ten"}, {"x", "X"}} {
 			for _, id := range []string{"p", "q"} {
 				err := storetest.AddCodes(d.Store, id, codes...)
-				require.ErrorContains(t, err, "they differ only in case, and codes_ignore_case is on", codes)
+				require.ErrorContains(t, err, "they differ only in case, which the settings ignore", codes)
 				require.ErrorContains(t, err, fmt.Sprintf("must not be %q", codes[len(codes)-1]))
 				require.Equal(t, codes[0] == "x", strings.Contains(err.Error(), `codes.0 is "x", they differ`), "of the request, or of the store")
 				require.Equal(t, store.DuplicateCode, store.AsErrors(err)[0].Reason)

@@ -105,8 +105,8 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 			{code.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Uses: new(0)}, store.Unprocessable, "uses", "1"},
 			{code.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
-			{code.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
-			{code.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
+			{code.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "promotion_id", "automatic"},
+			{code.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "promotion_id", "ended"},
 		} {
 			_, _, err := s.Codes.Generate(t.Context(), storetest.Actor, c.g)
 			storetest.RequireError(t, err, c.code, c.member, c.words)

@@ -51,7 +51,7 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Set(now.Add(25 * time.Hour))
 		stands(rule.PromotionExpired, false, true)
 		_, _, err = s.Codes.Create(t.Context(), storetest.Actor, "walk", storetest.NewCodes("LATE"), "")
-		storetest.RequireError(t, err, store.Unprocessable, "", "ended at", "future")
+		storetest.RequireError(t, err, store.Unprocessable, "promotion_id", "ended at", "future")
 
 		for _, change := range []promotion.PromotionChange{{Enabled: new(false)}, {Enabled: new(true)}, {Start: new("2024-01-01")}} {
 			update, err := s.Promotions.Update(t.Context(), storetest.Actor, "walk", change, false)
@@ -114,7 +114,7 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"))
 		err = storetest.AddCodes(s, "auto", "MINE")
 		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed",
-			Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
+			Path: []string{"promotion_id"}, Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
 		_, err = s.Codes.Delete(t.Context(), storetest.Actor, "auto", []string{"auto_auto"})
 		storetest.RequireError(t, err, store.Unprocessable, "codes.0", "must not be the code of an automatic promotion")
 

@@ -94,7 +94,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, later, update.Promotion.UpdatedAt, "no member changed")
 
 		_, err = s.Promotions.Create(t.Context(), storetest.Actor, p.ID, storetest.TenPercentOff(now))
-		storetest.RequireError(t, err, store.Unprocessable, "id", "is already in use")
+		storetest.RequireError(t, err, store.Unprocessable, "id", "is already used")
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, p.ID))
 		for _, id := range []string{p.ID, "nowhere", "\x00"} {
 			_, err = s.Promotions.Get(t.Context(), id)

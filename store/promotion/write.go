@@ -38,14 +38,14 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, id string, chan
 			return nil, err
 		}
 		if existing[source.ID] != nil {
-			return nil, store.Unprocessablef([]string{"id"}, "is already in use: %q. Omit it for a new one.", source.ID)
+			return nil, store.AlreadyExistsf([]string{"id"}, "is already used: %q; omit it to generate one", source.ID)
 		}
 		deleted, err := code.FindArchived(ctx, w.Session, []string{source.ID})
 		if err != nil {
 			return nil, err
 		}
 		if _, kept := deleted[source.ID]; kept {
-			return nil, store.Unprocessablef([]string{"id"}, "belongs to a deleted promotion with usages: %q. Omit it for a new one.", source.ID)
+			return nil, store.AlreadyExistsf([]string{"id"}, "is already used by a deleted promotion that has usages: %q; omit it to generate one", source.ID)
 		}
 		if err := upsertRecorded(ctx, w, nil, source, number); err != nil {
 			return nil, err

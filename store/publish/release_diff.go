@@ -33,8 +33,7 @@ func (s *Service) DiffReleases(ctx context.Context, from, to string, most, mostP
 	c := &compare.Comparison{Before: sides[0], Now: sides[1]}
 	shared := sharedLayers(before, now)
 	if products := max(before.Products, now.Products); shared == 0 && mostProducts > 0 && products > mostProducts {
-		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of at most %d products to be compared with one of another base, got %d. Compare them with: portico release diff %d %d",
-			mostProducts, products, before.ID, now.ID)
+		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of at most %d products to be compared with one of another base, got %d", mostProducts, products)
 	}
 	ids := map[string]bool{}
 	for _, side := range sides {
@@ -66,7 +65,7 @@ func (s *Service) keptRelease(ctx context.Context, member, id string) (*segment.
 			return nil, err
 		}
 	}
-	return nil, store.NotFoundf([]string{member}, "must be the number of a release that is kept, got %q. List them with catalogReleases, or portico release list.", store.Abbreviate(id))
+	return nil, store.NotFoundf([]string{member}, "must be the number of a release that is kept, got %q. catalogReleases lists them.", store.Abbreviate(id))
 }
 
 // sharedLayers returns how many layers two releases share.

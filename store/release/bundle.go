@@ -3,9 +3,9 @@ package release
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/store"
@@ -144,76 +144,74 @@ func (v *View) ConfiguredProduct(ctx context.Context, id string, choices []Bundl
 	return &Product{storedProduct: priced[0].Product.configured(store.Encode(selected), priced[0].quote), release: v.Release}, nil
 }
 
-// checkChoices checks choices against the bundle's components.
+// checkChoices checks choices against the bundle's components. Paths begin with choices.
 func (p *storedProduct) checkChoices(choices []BundleChoice) (errs store.Errors) {
-	refuse := func(format string, args ...any) {
-		errs = append(errs, store.Unprocessablef([]string{"selected_options"}, format, args...))
+	refuse := func(path []string, format string, args ...any) {
+		errs = append(errs, store.Unprocessablef(append([]string{"choices"}, path...), format, args...))
 	}
 	components := p.Components()
 	switch {
 	case len(components) == 0:
 		return store.Errors{store.Unprocessablef([]string{"id"}, "must be the id of a bundle. %q has no components.", p.id)}
 	case len(choices) > maxChoices:
-		refuse("must name at most %d components, got %d", maxChoices, len(choices))
+		refuse(nil, "must name at most %d components, got %d", maxChoices, len(choices))
 		return errs
 	}
-	chosen := map[string]int{}
-	for _, choice := range choices {
-		at := slices.IndexFunc(components, func(c ProductComponent) bool { return c.Key == choice.Component })
+	chosen := map[string]int{} // the position of the choice
+	for i, choice := range choices {
+		at, place := slices.IndexFunc(components, func(c ProductComponent) bool { return c.Key == choice.Component }), strconv.Itoa(i)
 		_, twice := chosen[choice.Component]
-		chosen[choice.Component] = len(choice.Options)
+		chosen[choice.Component] = i
 		switch {
 		case at < 0:
-			refuse("must name components of the bundle, which are %s, got %q", componentNames(components), store.Abbreviate(choice.Component))
+			refuse([]string{place, "component"}, "must be a component of the bundle, which are %s, got %q", componentNames(components), store.Abbreviate(choice.Component))
 		case twice:
-			refuse("must name the component %q once, with all its options", choice.Component)
+			refuse([]string{place, "component"}, "must be another than before, got %q again; choose all its options at once", choice.Component)
 		case len(choice.Options) > maxChoices:
-			refuse("must name at most %d options of the component %q, got %d", maxChoices, choice.Component, len(choice.Options))
+			refuse([]string{place, "options"}, "must name at most %d options of the component %q, got %d", maxChoices, choice.Component, len(choice.Options))
 		default:
-			errs = append(errs, components[at].checkOptions(choice.Options)...)
+			errs = append(errs, components[at].checkOptions(choice.Options, "choices", place, "options")...)
 		}
 	}
 	for _, c := range components {
-		if n := chosen[c.Key]; n < c.Min || n > c.Max {
-			refuse("must name %d to %d options of the component %q, got %d", c.Min, c.Max, c.Key, n)
+		at, n := []string(nil), 0
+		if i, named := chosen[c.Key]; named {
+			at, n = []string{strconv.Itoa(i), "options"}, len(choices[i].Options)
+		}
+		if n < c.Min || n > c.Max {
+			refuse(at, "must name %d to %d options of the component %q, got %d", c.Min, c.Max, c.Key, n)
 		}
 	}
 	return errs
 }
 
-func (c *ProductComponent) checkOptions(options []BundleOption) (errs store.Errors) {
-	refuse := func(format string, args ...any) {
-		errs = append(errs, store.Unprocessablef([]string{"selected_options"}, format, args...))
-	}
+// checkOptions checks the options at a path.
+func (c *ProductComponent) checkOptions(options []BundleOption, path ...string) (errs store.Errors) {
 	seen := map[string]bool{}
-	for _, option := range options {
+	for i, option := range options {
+		refuse := func(member, format string, args ...any) {
+			errs = append(errs, store.Unprocessablef([]string{strconv.Itoa(i), member}, format, args...).At(path...))
+		}
 		switch {
 		case !slices.ContainsFunc(c.Options, func(o catalog.ComponentOption) bool { return o.ID == option.ID }):
-			refuse("must name options of the component %q, got %q", c.Key, store.Abbreviate(option.ID))
+			refuse("id", "must be an option of the component %q, got %q", c.Key, store.Abbreviate(option.ID))
 		case seen[option.ID]:
-			refuse("must name the option %q of the component %q once, with its quantity", option.ID, c.Key)
+			refuse("id", "must be another than before, got the option %q of the component %q again", option.ID, c.Key)
 		case option.Quantity < 1 || option.Quantity > maxQuantity:
-			refuse("must have 1 to %d of the option %q of the component %q, got %d", maxQuantity, option.ID, c.Key, option.Quantity)
+			refuse("quantity", "must be between 1 and %d, got %d of the option %q of the component %q", maxQuantity, option.Quantity, option.ID, c.Key)
 		}
 		seen[option.ID] = true
 	}
 	return errs
 }
 
-// componentNames returns the first ten keys of components, quoted.
+// componentNames lists the keys of components, quoted.
 func componentNames(components []ProductComponent) string {
-	const most = 10
-	names := ""
-	for i, c := range components[:min(most, len(components))] {
-		if i > 0 {
-			names += ", "
-		}
-		names += fmt.Sprintf("%q", c.Key)
+	names := make([]string, len(components))
+	for i, c := range components {
+		names[i] = strconv.Quote(c.Key)
 	}
-	if len(components) > most {
-		names += " and others"
-	}
-	return names
+	return store.ListSome(names)
 }
 
 // sumOf returns the price of the chosen options together.

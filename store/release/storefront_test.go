@@ -112,16 +112,17 @@ func bundleRefused(s *shop.Store) func(*testing.T) {
 		v := storetest.View(t, s, release.ShopperContext{})
 		for _, c := range []struct{ name, id, choice, words string }{
 			{"no bundle", "cup", "drink=cup*1", `"cup" has no components`},
-			{"an unknown component", "sum", "drink=cup*1 dish=bun*1", `must name components of the bundle, which are "drink", "food", got "dish"`},
-			{"an unknown option", "sum", "drink=bun*1", `must name options of the component "drink", got "bun"`},
-			{"an option that is a draft", "sum", "drink=hidden*1", `must name options of the component "drink", got "hidden"`},
-			{"too few options", "sum", "food=bun*1", `must name 1 to 1 options of the component "drink", got 0`},
-			{"too many options", "sum", "drink=cup*1,gift*1", `must name 1 to 1 options of the component "drink", got 2`},
-			{"none of it", "sum", "drink=cup*0", `must have 1 to 1000000 of the option "cup"`},
-			{"less than none", "sum", "drink=cup*-1", `must have 1 to 1000000 of the option "cup"`},
-			{"too much of it", "sum", "drink=cup*1000001", `must have 1 to 1000000 of the option "cup"`},
-			{"a component twice", "sum", "drink=cup*1 drink=gift*1", `must name the component "drink" once`},
-			{"an option twice", "sum", "drink=cup*1,cup*1", `must name the option "cup" of the component "drink" once`},
+			{"an unknown component", "sum", "drink=cup*1 dish=bun*1", `choices.1.component must be a component of the bundle, which are "drink", "food", got "dish"`},
+			{"an unknown option", "sum", "drink=bun*1", `choices.0.options.0.id must be an option of the component "drink", got "bun"`},
+			{"an option that is a draft", "sum", "drink=hidden*1", `must be an option of the component "drink", got "hidden"`},
+			{"too few options", "sum", "food=bun*1", `choices must name 1 to 1 options of the component "drink", got 0`},
+			{"too many options", "sum", "drink=cup*1,gift*1", `choices.0.options must name 1 to 1 options of the component "drink", got 2`},
+			{"none of it", "sum", "drink=cup*0", `choices.0.options.0.quantity must be between 1 and 1000000, got 0`},
+			{"less than none", "sum", "drink=cup*-1", `choices.0.options.0.quantity must be between 1 and 1000000, got -1`},
+			{"too much of it", "sum", "drink=cup*1000001", `choices.0.options.0.quantity must be between 1 and 1000000, got 1000001`},
+			{"a component twice", "sum", "drink=cup*1 drink=gift*1", `choices.1.component must be another than before, got "drink" again`},
+			{"several faults", "sum", "dish=bun*1 drink=cup*0,bun*1", `choices.0.component must be a component of the bundle, which are "drink", "food", got "dish".; choices.1.options.0.quantity must be between 1 and 1000000, got 0 of the option "cup" of the component "drink".; choices.1.options.1.id must be an option of the component "drink", got "bun".; choices.1.options must name 1 to 1 options of the component "drink", got 2.`},
+			{"an option twice", "sum", "drink=cup*1,cup*1", `choices.0.options.1.id must be another than before, got the option "cup"`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				_, err := v.ConfiguredProduct(t.Context(), c.id, parseChoices(t, c.choice))

@@ -69,7 +69,7 @@ func (s *Service) View(ctx context.Context, shopper ShopperContext) (*View, erro
 		state = table.State(release.CatalogID)
 	}
 	if release == nil {
-		return nil, store.NotFoundf(nil, "No catalog is published yet. Import one, or publish it with: portico publish.")
+		return nil, store.NotFoundf(nil, "No catalog is published yet. Publish one first.")
 	}
 	made := &struct { // one allocation for all
 		View

@@ -29,7 +29,7 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, productID strin
 			return nil, err
 		}
 		if fresh == 0 {
-			return nil, &store.Error{Code: store.Conflict, Path: []string{"product_id"}, Detail: "already has a stock record: \"" + productID + "\"; change it with a transaction"}
+			return nil, &store.Error{Code: store.Conflict, Reason: store.AlreadyExists, Path: []string{"product_id"}, Detail: "already has a stock record: \"" + productID + "\"; change it with a transaction"}
 		}
 		if _, err := t.Exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
 			return nil, err

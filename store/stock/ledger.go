@@ -14,7 +14,7 @@ import (
 func (s *Service) Transactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
-			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which stock transactions do not have; use id or created_at")
+			return nil, store.Invalidf([]string{"filter"}, "compares the time of an update, which stock transactions do not have; use the id or the time of creation")
 		}
 	}
 	switch query.Sort.By {
@@ -22,7 +22,7 @@ func (s *Service) Transactions(ctx context.Context, productID string, query stor
 		query.Sort = store.Sort{By: store.SortCreatedAt, Descending: true}
 	case store.SortCreatedAt:
 	default:
-		return nil, store.Invalidf([]string{"sort"}, "must be created_at, got %s", query.Sort.By)
+		return nil, store.Invalidf([]string{"sort"}, "must be by time of creation")
 	}
 	if err := s.hasLedger(ctx, productID); err != nil {
 		return nil, err

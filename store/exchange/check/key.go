@@ -17,22 +17,23 @@ import (
 // key, about 60 bytes a product. The texts of warnings are made by a further pass over the files, if
 // there is anything to warn of.
 type keyChecker struct {
-	lines    string // what holds the lines: files or items
-	seed     maphash.Seed
-	store    *storedKeys
-	defined  map[uint64]struct{} // in the files
-	repeated map[uint64]struct{} // defined by several lines
-	missing  map[uint64]struct{} // used, not in the store, and not in the files so far
-	owners   map[uint64]keyOwner // who has SKUs and slugs in the store
-	options  map[uint64]uint64   // options of parents: their variation, as a hash
-	variants map[uint64][]uint64 // KeyVariant of children with several options that are not all known so far
-	clashing map[uint64]struct{} // KeyVariant of children with two options of one variation
-	warnings int                 // of single lines
+	lines     string // what holds the lines: files or items
+	seed      maphash.Seed
+	store     *storedKeys
+	defined   map[uint64]struct{} // in the files
+	repeated  map[uint64]struct{} // defined by several lines
+	missing   map[uint64]struct{} // used, not in the store, and not in the files so far
+	owners    map[uint64]keyOwner // who has SKUs and slugs in the store
+	options   map[uint64]uint64   // options of parents: their variation, as a hash
+	variants  map[uint64][]uint64 // KeyVariant of children with several options that are not all known so far
+	clashing  map[uint64]struct{} // KeyVariant of children with two options of one variation
+	redirects map[string]int      // the lines of redirects by path
+	warnings  int                 // of single lines
 }
 
 func NewKeyChecker(s *storedKeys, lines string) *keyChecker {
 	return &keyChecker{lines: lines, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
-		missing: map[uint64]struct{}{}, owners: map[uint64]keyOwner{}, options: map[uint64]uint64{}, variants: map[uint64][]uint64{}, clashing: map[uint64]struct{}{}}
+		missing: map[uint64]struct{}{}, owners: map[uint64]keyOwner{}, options: map[uint64]uint64{}, variants: map[uint64][]uint64{}, clashing: map[uint64]struct{}{}, redirects: map[string]int{}}
 }
 
 func (c *keyChecker) hash(kind authoring.KeyKind, value string) uint64 {
@@ -91,6 +92,9 @@ func (c *keyChecker) Add(ctx context.Context, in db.Session, batch []Line, uncha
 			continue
 		}
 		line.Record(d)
+		if !unchanged(d.Number) {
+			c.addRedirect(d)
+		}
 		for _, key := range line.Defined {
 			c.define(key, d.Row.Continued)
 			if owned(key.Kind) && !unchanged(d.Number) {
@@ -147,6 +151,10 @@ func (c *keyChecker) define(key recordedMember, continued bool) {
 	if before && unique(key.Kind) && !continued {
 		c.repeated[hash] = struct{}{}
 	}
+	if key.Kind == authoring.KeyNodeSlug {
+		_, slug, _ := strings.Cut(key.Value, " ")
+		c.defined[c.hash(authoring.KeyPath, slug)] = struct{}{}
+	}
 	if key.Kind == authoring.KeySKU {
 		folded := c.hash(foldedSKU, strings.ToLower(key.Value))
 		if _, twice := c.defined[folded]; twice && !before {
@@ -165,12 +173,12 @@ func (c *keyChecker) note(key recordedMember) {
 
 // unique reports whether two lines must not define the same key.
 func unique(kind authoring.KeyKind) bool {
-	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyParent && kind != authoring.KeyOptionCount && kind != authoring.KeyModifier && kind != authoring.KeyTarget && kind != "stock_transaction"
+	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyParent && kind != authoring.KeyOptionCount && kind != authoring.KeyModifier && kind != authoring.KeyTarget && kind != authoring.KeyPath && kind != "stock_transaction"
 }
 
 // owned reports whether no other resource of the store should define the key.
 func owned(kind authoring.KeyKind) bool {
-	return kind == authoring.KeySKU || kind == authoring.KeySlug || kind == authoring.KeyNodeSlug
+	return kind == authoring.KeySKU || kind == authoring.KeySlug || kind == authoring.KeyNodeSlug || kind == authoring.KeyPath
 }
 
 // keyOwner is a resource of the store that has a key.
@@ -234,13 +242,14 @@ func (c *keyChecker) Finish() bool {
 		}
 	}
 	c.addClashing()
-	return c.warnings+len(c.missing)+len(c.repeated)+len(c.owners)+len(c.clashing) > 0
+	return c.warnings+len(c.missing)+len(c.repeated)+len(c.owners)+len(c.clashing) > 0 || c.hidesPage()
 }
 
 // keyWarner makes the warnings of lines, in the order of the files.
 type keyWarner struct {
 	*keyChecker
 	first   map[uint64]definedAt // of repeated keys
+	hidden  []ImportError        // redirects for pages of the files
 	keys    LineKeys
 	session db.Session
 }
@@ -259,6 +268,7 @@ func (w *keyWarner) warnings(ctx context.Context, d Line) (list []ImportError, e
 	if d.Source == nil {
 		return list, nil
 	}
+	w.hide(d)
 	w.keys.Record(d)
 	for _, key := range w.keys.Defined {
 		if warning := w.duplicate(d, key); warning != nil {
@@ -291,7 +301,11 @@ func (w *keyWarner) duplicate(d Line, key recordedMember) *ImportError {
 	warn := func(other int, format string, args ...any) *ImportError {
 		return &ImportError{Line: d.Number, Type: d.Kind, Err: store.Invalidf(key.path(), format, args...), Other: other}
 	}
-	if owner := w.owners[hash]; owner.id != "" && owner.id != d.Source.Key() {
+	owner := w.owners[hash]
+	if owner.id != "" && key.Kind == authoring.KeyPath {
+		return warn(0, pageDetail, owner.kind, owner.id, " in the store")
+	}
+	if owner.id != "" && owner.id != d.Source.Key() {
 		if key.Kind == authoring.KeyNodeSlug {
 			return warn(0, "is also the slug of the node %q in the store", owner.id)
 		}
@@ -359,7 +373,7 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 		case unknown || key.Kind == authoring.KeyOptionCount && childless:
 			return "", nil
 		case key.Kind == authoring.KeyParent:
-			return "refers to " + strconv.Quote(parent) + ", which is no parent: its base_product is not true", nil
+			return "refers to " + strconv.Quote(parent) + ", which is no parent of variants", nil
 		}
 		return "must have one option of each variation of the parent " + strconv.Quote(parent) + ", got " + count, nil
 	case authoring.KeyOption:
@@ -386,10 +400,10 @@ func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) 
 	return "", err
 }
 
-// Warn runs a pass over the files and calls found with each warning.
+// Warn runs a pass over the files and calls found with each warning, at last with those of redirects for pages of the files.
 func (c *keyChecker) Warn(ctx context.Context, batches func(func([]Line) error) error, in db.Session, found func(ImportError)) error {
 	w := &keyWarner{keyChecker: c, first: map[uint64]definedAt{}, session: in}
-	return batches(func(batch []Line) error {
+	err := batches(func(batch []Line) error {
 		for _, d := range batch {
 			list, err := w.warnings(ctx, d)
 			if err != nil {
@@ -402,4 +416,8 @@ func (c *keyChecker) Warn(ctx context.Context, batches func(func([]Line) error) 
 		}
 		return nil
 	})
+	for _, warning := range w.hidden {
+		found(warning)
+	}
+	return err
 }

@@ -99,6 +99,9 @@ func (s *storedKeys) owners(ctx context.Context, in db.Session, kind authoring.K
 	if kind == authoring.KeyNodeSlug {
 		return s.nodeOwners(ctx, in, values)
 	}
+	if kind == authoring.KeyPath {
+		return s.pages(ctx, in, values)
+	}
 	if s.empty["product"] {
 		return nil, nil
 	}

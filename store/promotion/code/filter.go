@@ -56,9 +56,9 @@ func (f *Filter) check(sort store.Sort) (store.Sort, error) {
 	}
 	switch byCreation := sort.By == store.SortCreatedAt; {
 	case f.Prefix != "" && byCreation:
-		return sort, store.Invalidf([]string{"order_by"}, "must be by code with a prefix and no created_at in the filter")
+		return sort, store.Invalidf([]string{"order_by"}, "must be by code if the filter has a prefix and no times")
 	case f.Prefix == "" && sort.By != store.SortDefault && !byCreation:
-		return sort, store.Invalidf([]string{"order_by"}, "must be by created_at with created_at and no prefix in the filter")
+		return sort, store.Invalidf([]string{"order_by"}, "must be by time of creation if the filter has times and no prefix")
 	case f.Prefix == "":
 		sort.By = store.SortCreatedAt
 	}

@@ -17,6 +17,9 @@ const (
 	CodeDisabled     CodeReason = "disabled"
 	CodeUsedUp       CodeReason = "used_up"
 	CodeWrongUser    CodeReason = "wrong_user"
+	CodeNeedsUser    CodeReason = "user_required"
+	CodeRedeemed     CodeReason = "reference_used"       // the reference redeemed the code with another user or other units
+	CodeReleased     CodeReason = "reference_released"   // the reference redeemed the code, and was released
 	CodeOtherCatalog CodeReason = "other_catalog"        // the promotion is for other catalogs than that of the cart
 	CodeNoUnits      CodeReason = "no_units"             // a per_item code without units, or a cart without items for it
 	CodeNotPerItem   CodeReason = "per_item_automatic"   // a per_item code of an automatic promotion
@@ -51,6 +54,7 @@ type CodeArgument string
 const (
 	CodeArgumentCode      CodeArgument = "code"
 	CodeArgumentUser      CodeArgument = "user"
+	CodeArgumentReference CodeArgument = "reference"
 	CodeArgumentUnits     CodeArgument = "units"
 	CodeArgumentCartValue CodeArgument = "cart_value" // the amount and its currency
 	CodeArgumentLines     CodeArgument = "lines"      // in place of the units and the cart total
@@ -83,4 +87,4 @@ func twiceInRequest(before, code string, row int) *store.Error {
 }
 
 // wayOut tells what to do about codes that differ in case alone.
-const wayOut = "they differ only in case, and codes_ignore_case is on. Use another code, delete that one, or set codes_ignore_case to false."
+const wayOut = "they differ only in case, which the settings ignore. Use another code, delete that one, or let the settings regard case."

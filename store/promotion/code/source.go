@@ -45,7 +45,7 @@ func (c *codeSource) Check(f *authoring.Validator) {
 		f.Between("uses", *c.Uses, 0, most)
 	}
 	if limited := c.MaxUses != nil || c.Uses != nil; limited && c.Used != 0 {
-		f.Add("used", "must be absent for a code with max_uses. Its uses are the remaining uses.")
+		f.Add("used", "must be absent for a code with a maximum. Its uses are the remaining uses.")
 	}
 	f.Between("used", c.Used, 0, store.MaxCount)
 	checkCodeUser(f, "user", c.User)

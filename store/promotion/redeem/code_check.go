@@ -89,11 +89,18 @@ func (o CodeOffer) refusals(use CodeUse, at time.Time, format FormatMoney) (list
 	refuse(at.Before(p.Start), code.CodeNotStarted, code.CodeArgumentCode, "cannot be used yet: its promotion starts at %s", store.FormatTime(p.Start))
 	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "belongs to a disabled promotion")
 	list = append(list, c.Refusals(p)...)
-	user, who := code.CodeArgumentUser, "may not use this code: it"
-	if use.OfToken {
-		user, who = code.CodeArgumentCode, "cannot be used by this shopper: it"
+	if !c.User.Includes(use.User) {
+		reason, about, text := code.CodeWrongUser, code.CodeArgumentUser, "may not use this code: it is limited to other users"
+		switch anonymous := use.User == "" && len(c.User.Names()) > 0; {
+		case anonymous && use.OfToken:
+			reason, about, text = code.CodeNeedsUser, code.CodeArgumentCode, "cannot be used by a shopper who is not signed in: it is limited to certain users"
+		case anonymous:
+			reason, text = code.CodeNeedsUser, "is required for this code, which is limited to certain users"
+		case use.OfToken:
+			about, text = code.CodeArgumentCode, "cannot be used by this shopper: it is limited to other users"
+		}
+		refuse(true, reason, about, "%s", text)
 	}
-	refuse(!c.User.Includes(use.User), code.CodeWrongUser, user, "%s is limited to other users", who)
 	value, low, in := code.CodeArgumentCartValue, "must be at least", "must be in"
 	if use.CatalogID != "" {
 		value, low, in = code.CodeArgumentLines, "must cost together at least", "must be priced in"

@@ -71,9 +71,9 @@ func (s *Service) CodeOffers(ctx context.Context, texts []string, at time.Time) 
 // It is idempotent by reference: repeated with the same user and units it returns the first
 // result, even if the code is used up by then.
 //
-// It returns code.Refusals with every reason for a code that cannot be used: NOT_FOUND for an unknown code, else
-// UNPROCESSABLE. It returns UNPROCESSABLE for a reference whose uses were released, and CONFLICT for a reference that was
-// redeemed with another user or other units.
+// It returns code.Refusals with every reason for a code that cannot be used: NOT_FOUND for an unknown code, CONFLICT for a
+// reference that redeemed it with another user or other units, else UNPROCESSABLE, also for a reference whose uses were
+// released.
 func (s *Service) Redeem(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	if use.Reference == "" {
 		return nil, store.Unprocessablef([]string{"reference"}, "is required: 1 to 255 bytes, such as an order number")

@@ -149,8 +149,7 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	key := usageKey{use.Reference, w.match.Key(use.Code)}
 	if made := w.usages[key]; made != nil {
-		again := *made
-		return &again, made.check(use)
+		return made.again(use)
 	}
 	o := w.offers[w.match.Key(use.Code)]
 	if o == nil {

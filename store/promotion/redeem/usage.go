@@ -3,7 +3,6 @@ package redeem
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"portico/store"
@@ -59,7 +58,7 @@ type UsageFilter struct {
 func (f UsageFilter) check() error {
 	switch {
 	case f.Code != nil && f.PromotionID == nil:
-		return store.Invalidf([]string{"code"}, "needs promotion_id, because several promotions may have had it. promotionCode finds the promotion.")
+		return store.Invalidf([]string{"code"}, "needs a promotion too, because several may have had the code. promotionCode finds it.")
 	case f.Reference != nil && !store.IsStorableText(*f.Reference):
 		return store.Invalidf([]string{"reference"}, "contains NUL or invalid UTF-8")
 	case f.Reference != nil && *f.Reference == "":
@@ -124,11 +123,11 @@ func (s *Service) UsagesOfPromotions(ctx context.Context, promotions []*rule.Pro
 func usageQuery(query store.ListQuery) (store.ListQuery, error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
-			return query, store.Invalidf([]string{"filter"}, "must not compare updated_at, which usages do not have. Use id or created_at.")
+			return query, store.Invalidf([]string{"filter"}, "must not compare the time of an update, which usages do not have. Use the id or the time of creation.")
 		}
 	}
 	if query.Sort.By == store.SortUpdatedAt {
-		return query, store.Invalidf([]string{"sort"}, "must be id or created_at, not updated_at")
+		return query, store.Invalidf([]string{"sort"}, "must be by id or time of creation: usages have no time of an update")
 	}
 	query.Sort.By = store.SortCreatedAt // ids are in the same order
 	return query, nil
@@ -214,16 +213,22 @@ var UsageList = db.Listing[*CodeUsage]{
 	Key:      func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
 }
 
-// check returns an error if a repeated redemption differs from the first one.
-func (u *CodeUsage) check(use CodeUse) error {
-	path := []string{"reference"}
+// again returns the usage for a repeated redemption, or code.Refusals: CONFLICT if it differs from the first one, and
+// UNPROCESSABLE if that was released.
+func (u *CodeUsage) again(use CodeUse) (*CodeUsage, error) {
+	const about = code.CodeArgumentReference
+	refusal := code.NewRefusal(code.CodeRedeemed, about, "has already redeemed this code for another user. Use another reference.")
 	switch {
 	case u.User != use.User:
-		return &store.Error{Code: store.Conflict, Path: path, Detail: "has already redeemed this code for another user. Use another reference."}
+		refusal.Err.Code = store.Conflict
 	case u.UnitsAsked != use.Units:
-		return &store.Error{Code: store.Conflict, Path: path, Detail: fmt.Sprintf("has already redeemed this code for %d units, got %d. Use another reference, or release this one.", u.UnitsAsked, use.Units)}
+		refusal = code.NewRefusal(code.CodeRedeemed, about, "has already redeemed this code for %d units, got %d. Use another reference, or release this one.", u.UnitsAsked, use.Units)
+		refusal.Err.Code = store.Conflict
 	case u.Released():
-		return store.Unprocessablef(path, "has redeemed this code and was released. Use another reference.")
+		refusal = code.NewRefusal(code.CodeReleased, about, "has redeemed this code and was released. Use another reference.")
+	default:
+		again := *u
+		return &again, nil
 	}
-	return nil
+	return nil, code.Refusals{refusal}
 }

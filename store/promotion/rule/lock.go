@@ -50,7 +50,7 @@ func LockSources(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	promotions, err := LockPromotions(ctx, w.Tx, store.Unique(ids))
 	for i, resource := range sources {
 		if err == nil && promotions[ids[i]] == nil {
-			err = &authoring.RowError{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted during the import", ids[i])}
+			err = &authoring.RowError{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted meanwhile", ids[i])}
 		}
 	}
 	return promotions, err

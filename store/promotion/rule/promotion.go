@@ -160,12 +160,14 @@ func (p *Promotion) AutomaticCode() string { return AutomaticCode(p.ID) }
 // CheckAcceptsCodes returns UNPROCESSABLE if codes cannot be added: the promotion is automatic or
 // has ended.
 func (p *Promotion) CheckAcceptsCodes() error {
+	detail := ""
 	switch {
 	case p.Automatic:
-		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}
+		detail = "Cannot add codes to an automatic promotion"
 	case p.State == PromotionExpired:
-		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Reason: store.CodesNotAllowed,
-			Detail: "The promotion ended at " + store.FormatTime(p.End) + ". Set an end in the future first."}
+		detail = "The promotion ended at " + store.FormatTime(p.End) + ". Set an end in the future first."
+	default:
+		return nil
 	}
-	return nil
+	return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Path: []string{"promotion_id"}, Detail: detail, Documented: true, Reason: store.CodesNotAllowed}
 }

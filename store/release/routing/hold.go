@@ -64,8 +64,8 @@ func EndHold(ctx context.Context, d *db.DB, actor store.Actor, hold Hold) error 
 type HeldError struct{ Hold Hold }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("The catalog %q is held at release %d, because it was rolled back from release %d. To publish it, run `portico publish %s` or the mutation catalogPublish.",
-		e.Hold.CatalogID, e.Hold.ReleaseID, e.Hold.RolledBackFrom, e.Hold.CatalogID)
+	return fmt.Sprintf("The catalog %q is held at release %d, because it was rolled back from release %d. Publish the catalog to serve a newer release.",
+		e.Hold.CatalogID, e.Hold.ReleaseID, e.Hold.RolledBackFrom)
 }
 
 // Unwrap returns the error as a *store.Error, a CONFLICT.

@@ -125,7 +125,7 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 		}
 		after.Below = below // a number that no release has: releases above it are later than this roll-back
 		t.AfterCommit(func() {
-			r.db.Log.Warn("a catalog was rolled back; imports leave it at this release until it is published on purpose",
+			r.db.Log.Warn("a catalog was rolled back; it stays at this release until it is published on purpose",
 				"catalog", after.CatalogID, "release", after.ReleaseID, "rolled_back_from", after.RolledBackFrom)
 		})
 	} else {

@@ -53,7 +53,8 @@ func (v *BundleChoiceInput) GetOptions() []BundleOptionInput { return v.Options 
 type BundleOptionInput struct {
 	// The option's product: global id or `uuid`.
 	Id string `json:"id"`
-	// Units of it, 1 to 1000000.
+	// Units of it, 1 to 1000000. Components bound how many options are chosen, not their units. A bundle with its own price costs
+	// that for any number of units, so a storefront bounds them: by the `quantity` of `ComponentOption`, for example.
 	Quantity int `json:"quantity"`
 }
 
@@ -457,6 +458,8 @@ const (
 	PromotionCodeArgumentCode PromotionCodeArgument = "CODE"
 	// The user: `user`.
 	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
+	// The reference: `reference`.
+	PromotionCodeArgumentReference PromotionCodeArgument = "REFERENCE"
 	// The number of items: `units`.
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
 	// The cart total, or its currency: `cartValue`.
@@ -468,6 +471,7 @@ const (
 var AllPromotionCodeArgument = []PromotionCodeArgument{
 	PromotionCodeArgumentCode,
 	PromotionCodeArgumentUser,
+	PromotionCodeArgumentReference,
 	PromotionCodeArgumentUnits,
 	PromotionCodeArgumentCartValue,
 	PromotionCodeArgumentLines,
@@ -487,8 +491,14 @@ const (
 	PromotionCodeReasonDisabled PromotionCodeReason = "DISABLED"
 	// It has no uses left.
 	PromotionCodeReasonUsedUp PromotionCodeReason = "USED_UP"
-	// It is for other users.
+	// It is for other users than `user`.
 	PromotionCodeReasonWrongUser PromotionCodeReason = "WRONG_USER"
+	// It is for certain users, and there is no `user`.
+	PromotionCodeReasonUserRequired PromotionCodeReason = "USER_REQUIRED"
+	// `reference` redeemed this code before, with another `user` or other `units`. Its ErrorCode is CONFLICT.
+	PromotionCodeReasonReferenceUsed PromotionCodeReason = "REFERENCE_USED"
+	// `reference` redeemed this code before, and was released. Use another reference.
+	PromotionCodeReasonReferenceReleased PromotionCodeReason = "REFERENCE_RELEASED"
 	// Its promotion is for other catalogs than that of `lines`.
 	PromotionCodeReasonOtherCatalog PromotionCodeReason = "OTHER_CATALOG"
 	// `lines` have no item that it applies to. Without `lines`: it counts per item, and `units` is 0.
@@ -508,6 +518,9 @@ var AllPromotionCodeReason = []PromotionCodeReason{
 	PromotionCodeReasonDisabled,
 	PromotionCodeReasonUsedUp,
 	PromotionCodeReasonWrongUser,
+	PromotionCodeReasonUserRequired,
+	PromotionCodeReasonReferenceUsed,
+	PromotionCodeReasonReferenceReleased,
 	PromotionCodeReasonOtherCatalog,
 	PromotionCodeReasonNoUnits,
 	PromotionCodeReasonPerItemAutomatic,
@@ -887,9 +900,9 @@ type ShopBundleQueryProductComponentsProductComponent struct {
 	Key string `json:"key"`
 	// Display name.
 	Name string `json:"name"`
-	// Fewest options to choose.
+	// Fewest options to choose. It counts options, not their units.
 	Min int `json:"min"`
-	// Most options to choose.
+	// Most options to choose. It counts options, not their units.
 	Max int `json:"max"`
 	// Position among the components.
 	SortOrder int `json:"sortOrder"`
@@ -924,7 +937,7 @@ func (v *ShopBundleQueryProductComponentsProductComponent) GetOptions() []ShopBu
 type ShopBundleQueryProductComponentsProductComponentOptionsComponentOption struct {
 	// The product's own id.
 	Uuid string `json:"uuid"`
-	// Units of the product in the bundle.
+	// Units of the product in the bundle, which stock is counted by. A shopper's choice may have more or fewer.
 	Quantity int `json:"quantity"`
 }
 
@@ -3070,9 +3083,10 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPriceMoney) Get
 // ShopChoiceQueryResponse is returned by ShopChoiceQuery on success.
 type ShopChoiceQueryResponse struct {
 	// A bundle with the options that the shopper chose, and its price. A bundle with its own price
-	// always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
+	// always costs that, whatever is chosen. Otherwise the price is the sum of the chosen options, and null if one of them
 	// has no price or if they differ in whether they include tax. Null for an unknown product.
-	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
+	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice: with an error for each fault,
+	// whose `extensions.argument` is its path.
 	// Example: `productConfigured(id: "prod-breakfast", choices: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 	// {component: "pastry", options: [{id: "prod-croissant", quantity: 1}]}]) { price { money { formatted } } }`.
 	// Needs the scope `catalog:read`.
