@@ -184,7 +184,7 @@ func (a authored) write(t *testing.T, s *graphtest.Service, outcome string) {
 					UserErrors []map[string]any
 				}
 			}
-			sent := s.Post(t, `mutation($items: [`+kind.item+`!]!) { done: `+kind.mutation+`(input: {items: $items}) { items { uuid outcome changes { member before after } } userErrors { field message } } }`, graphtest.Variables{"items": items})
+			sent := s.Post(t, `mutation($items: [`+kind.item+`!]!) { done: `+kind.mutation+`(input: {items: $items}) { items { uuid outcome changes { field before after } } userErrors { field message } } }`, graphtest.Variables{"items": items})
 			require.Empty(t, sent.Errors)
 			sent.Read(t, &written)
 			require.Empty(t, written.Done.UserErrors)

@@ -43,7 +43,7 @@ func (r queryResolver) CatalogReleaseDiff(ctx context.Context, fromID, toID stri
 	if err != nil {
 		return nil, err
 	}
-	return found.Summary(), nil
+	return model.ReleaseDiff(found.Summary()), nil
 }
 
 // Currencies reads the currencies of all releases at once.

@@ -48,9 +48,9 @@ func TestReleasesInHand(t *testing.T) {
 		_, err := s.Store.Exchange.Import(t.Context(), "test", graphtest.Reader(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For glue."`)), exchange.ImportOptions{})
 		require.NoError(t, err)
 
-		const diff = `{ catalogUuid fromReleaseUuid toReleaseUuid total counts { kind added changed removed } changes { kind uuid name effect memberCount members { member before after } } }`
+		const diff = `{ catalogUuid fromReleaseUuid toReleaseUuid total counts { kind added changed removed } changes { kind uuid name effect memberCount members { field before after } } }`
 		const changes = `"total":1,"counts":[{"kind":"PRODUCT","added":0,"changed":1,"removed":0}],"changes":[{"kind":"PRODUCT","uuid":"brush","name":"Brush","effect":"CHANGE",
-			"memberCount":1,"members":[{"member":"attributes.description","before":"\"For paint.\"","after":"\"For glue.\""}]}]`
+			"memberCount":1,"members":[{"field":["description"],"before":"\"For paint.\"","after":"\"For glue.\""}]}]`
 		dry := started(`, dryRun: true`)
 		finished(t, s, dry)
 		var served struct {

@@ -32,7 +32,7 @@ func TestStorefrontQueries(t *testing.T) {
 			{name: "currencies", query: `{ currencies { code default decimalPlaces } formats: currencies { format } }`,
 				data: `{"currencies":[{"code":"EUR","default":false,"decimalPlaces":2},{"code":"JPY","default":false,"decimalPlaces":0},{"code":"USD","default":true,"decimalPlaces":2}],"formats":[{"format":"€{price}"},{"format":"¥{price}"},{"format":"${price}"}]}`},
 			{name: "languages and channels", query: `{ locales channels }`, data: `{"locales":["en","fr","pt-BR","zh-Hant"],"channels":[]}`},
-			{name: "where stock is", query: `{ stockLocations { uuid name externalRef address } }`, data: `{"stockLocations":[{"uuid":"default","name":"Default","externalRef":null,"address":[]}]}`},
+			{name: "where stock is", query: `{ stockLocations { uuid name address } }`, data: `{"stockLocations":[{"uuid":"default","name":"Default","address":[]}]}`},
 			{name: "stock of a product that is not imported", query: `mutation { stockCreate(input: {productId: "orphan", quantity: 1}) { stock { total } warnings { field message } userErrors { code } } }`,
 				data: `{"stockCreate":{"stock":{"total":1},"warnings":[{"field":["input","productId"],"message":"productId names a product that does not exist: \"orphan\"; create the product, or delete the record with stockDelete."}],"userErrors":[]}}`},
 			{name: "deleting it", query: `mutation { stockDelete(input: {productId: "orphan"}) { deletedId userErrors { code } } }`,

@@ -11,7 +11,7 @@ type locationBody struct {
 
 type locationAttributes struct {
 	Name        string   `json:"name"`
-	ExternalRef string   `json:"external_ref"`
+	ExternalRef string   `json:"external_ref"` // always empty
 	Description string   `json:"description"`
 	Address     []string `json:"address"`
 	Geolocation any      `json:"geolocation"` // always null

@@ -92,9 +92,9 @@ type AuditEvent struct {
 
 // MemberExcerpt is a member before and after, as JSON text that may be cut; nil if absent.
 type MemberExcerpt struct {
-	Member string  `json:"member"`
-	Before *string `json:"before"`
-	After  *string `json:"after"`
+	Path   []string `json:"path"`
+	Before *string  `json:"before"`
+	After  *string  `json:"after"`
 }
 
 // The bounds of an event.
@@ -115,7 +115,7 @@ func NewAuditEvent(kind AuditKind, id string, action AuditAction, members ...Mem
 func (e *AuditEvent) Add(members ...MemberChange) {
 	e.MemberCount += len(members)
 	for _, m := range members {
-		e.keep(MemberExcerpt{m.Member, auditText(m.Before), auditText(m.After)})
+		e.keep(MemberExcerpt{m.Path, auditText(m.Before), auditText(m.After)})
 	}
 }
 
@@ -137,7 +137,7 @@ func (e *AuditEvent) keep(m MemberExcerpt) {
 
 // Size is about the bytes of the member.
 func (m *MemberExcerpt) Size() int {
-	size := len(m.Member)
+	size := len(strings.Join(m.Path, "."))
 	for _, text := range []*string{m.Before, m.After} {
 		if text != nil {
 			size += len(*text)

@@ -1293,7 +1293,7 @@ type Query {
   How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
   removes, with their members before and after. Releases without a common base may have at most 20000 products each;
   compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error.
-  Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { member before after } } }` + "`" + `.
+  Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { field before after } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   catalogReleaseDiff(
@@ -1786,13 +1786,13 @@ type Warning {
   referrers: [Referrer!]!
 }
 
-"A member before and after. A list is one member."
+"A member before and after. A list without keys is one member."
 type MemberChange {
   """
-  Path. Of what a mutation wrote: as in its item, for example ` + "`" + `seo.title` + "`" + `. Of a diff and of the audit log: as in the stored
-  resource, in snake case, for example ` + "`" + `attributes.name` + "`" + `, ` + "`" + `prices.USD.price.amount` + "`" + ` or ` + "`" + `translations.fr.attributes.name` + "`" + `.
+  Path of the member, as in ` + "`" + `UserError.field` + "`" + ` after ` + "`" + `input` + "`" + ` and the item: ` + "`" + `["seo", "title"]` + "`" + `. The elements of a list by key have
+  the key in the place of the position: ` + "`" + `["translations", "fr", "name"]` + "`" + `, ` + "`" + `["amounts", "USD", "money", "amount"]` + "`" + `.
   """
-  member: String!
+  field: [String!]!
   "JSON text before, for example ` + "`" + `\"Mug\"` + "`" + `. It is cut as the list says. Null if absent."
   before: String
   "JSON text after. It is cut as the list says. Null if absent."
@@ -3163,8 +3163,6 @@ type StockLocation {
   name: String!
   "Display text."
   description: String!
-  "The merchant's reference in another system. Null if not set."
-  externalRef: String
   "Lines of the address. Empty if not set."
   address: [String!]!
 }
@@ -6112,7 +6110,7 @@ type AuditEvent {
   resourceCount: Int!
   """
   Members before and after, the first 100. Values are cut after 1000 characters, and secrets are masked.
-  ` + "`" + `relationships.products` + "`" + ` of a node has the ids that were removed and added. Empty for several resources.
+  ` + "`" + `products` + "`" + ` of a category has the ids that were removed and added. Empty for several resources.
   """
   members: [MemberChange!]!
   "How many members differ."
@@ -8083,8 +8081,8 @@ func (ec *executionContext) childFields_JobPayload(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_MemberChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "member":
-		return ec.fieldContext_MemberChange_member(ctx, field)
+	case "field":
+		return ec.fieldContext_MemberChange_field(ctx, field)
 	case "before":
 		return ec.fieldContext_MemberChange_before(ctx, field)
 	case "after":
@@ -8989,8 +8987,6 @@ func (ec *executionContext) childFields_StockLocation(ctx context.Context, field
 		return ec.fieldContext_StockLocation_name(ctx, field)
 	case "description":
 		return ec.fieldContext_StockLocation_description(ctx, field)
-	case "externalRef":
-		return ec.fieldContext_StockLocation_externalRef(ctx, field)
 	case "address":
 		return ec.fieldContext_StockLocation_address(ctx, field)
 	}
@@ -25857,26 +25853,26 @@ func (ec *executionContext) fieldContext_JobPayload_userErrors(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _MemberChange_member(ctx context.Context, field graphql.CollectedField, obj *store.MemberExcerpt) (ret graphql.Marshaler) {
+func (ec *executionContext) _MemberChange_field(ctx context.Context, field graphql.CollectedField, obj *store.MemberExcerpt) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_MemberChange_member(ctx, field)
+			return ec.fieldContext_MemberChange_field(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Member, nil
+			return obj.Path, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_MemberChange_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_MemberChange_field(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("MemberChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -39118,29 +39114,6 @@ func (ec *executionContext) _StockLocation_description(ctx context.Context, fiel
 	)
 }
 func (ec *executionContext) fieldContext_StockLocation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _StockLocation_externalRef(ctx context.Context, field graphql.CollectedField, obj *stock.StockLocation) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_StockLocation_externalRef(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ExternalRef, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_StockLocation_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("StockLocation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -56064,8 +56037,8 @@ func (ec *executionContext) _MemberChange(ctx context.Context, sel ast.Selection
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("MemberChange")
-		case "member":
-			out.Values[i] = ec._MemberChange_member(ctx, field, obj)
+		case "field":
+			out.Values[i] = ec._MemberChange_field(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -63087,11 +63060,6 @@ func (ec *executionContext) _StockLocation(ctx context.Context, sel ast.Selectio
 		case "description":
 			out.Values[i] = ec._StockLocation_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "externalRef":
-			out.Values[i] = ec._StockLocation_externalRef(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "address":

@@ -4124,7 +4124,7 @@ var planMemberChange = &plan.Object{
 	Name:      "MemberChange",
 	Satisfies: []string{"MemberChange"},
 	Fields: map[string]*plan.FieldInfo{
-		"member": {Number: 1, NonNull: true},
+		"field":  {Number: 1, NonNull: true},
 		"before": {Number: 2},
 		"after":  {Number: 3},
 	},
@@ -4145,8 +4145,8 @@ func (x *planRun) writeMemberChange(ctx context.Context, fields *plan.Fields, ob
 
 func (x *planRun) fieldMemberChange(ctx context.Context, f *plan.Field, obj *store.MemberExcerpt) bool {
 	switch f.Number {
-	case 1: // member
-		return x.writeNString2string(ctx, f, obj.Member)
+	case 1: // field
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Path)
 	case 2: // before
 		return x.writeOString2ᚖstring(ctx, f, obj.Before)
 	case 3: // after
@@ -7213,8 +7213,7 @@ var planStockLocation = &plan.Object{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3, NonNull: true},
-		"externalRef": {Number: 4},
-		"address":     {Number: 5, NonNull: true},
+		"address":     {Number: 4, NonNull: true},
 	},
 }
 
@@ -7239,9 +7238,7 @@ func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *st
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 3: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 4: // externalRef
-		return x.writeOString2ᚖstring(ctx, f, obj.ExternalRef)
-	case 5: // address
+	case 4: // address
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Address)
 	}
 	return x.String("StockLocation")

@@ -71,8 +71,8 @@ func (e *AuditEvent) Resources() []string { return append([]string{}, e.IDs...) 
 // MemberRows returns the members.
 func (e *AuditEvent) MemberRows() []*store.MemberExcerpt {
 	rows := make([]*store.MemberExcerpt, len(e.Members))
-	for i := range e.Members {
-		rows[i] = &e.Members[i]
+	for i, m := range e.Members {
+		rows[i] = &store.MemberExcerpt{Path: ChangedPath(string(e.Kind), m.Path), Before: m.Before, After: m.After}
 	}
 	return rows
 }

@@ -1,9 +1,6 @@
 package model
 
 import (
-	"slices"
-	"strings"
-
 	"portico/store"
 	"portico/store/exchange"
 )
@@ -51,19 +48,6 @@ func (w *AuthoredWrite) Init(source writtenResource, position BatchRow[*Authored
 	w.WrittenItem, w.Kind, w.BatchRow = source.WrittenItem, source.kind, position
 	w.Changes = make([]*store.MemberExcerpt, len(source.Changes))
 	for i, change := range source.Changes {
-		w.Changes[i] = &store.MemberExcerpt{Member: memberPath(change.Path), Before: change.Before, After: change.After}
+		w.Changes[i] = &store.MemberExcerpt{Path: ArgumentPath(change.Path), Before: change.Before, After: change.After}
 	}
-}
-
-// openMembers are members whose own members are named by the merchant.
-var openMembers = []string{"custom_inputs", "extensions", "shopper_attributes", "translations", "attributes", "components", "related", "amounts", "sales"}
-
-// memberPath returns the path of a member of an item, as the schema spells it.
-func memberPath(path []string) string {
-	path = slices.Clone(path)
-	if !slices.Contains(openMembers, path[0]) {
-		return strings.Join(ArgumentPath(path), ".")
-	}
-	path[0] = camel(path[0])
-	return strings.Join(path, ".")
 }

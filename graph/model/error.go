@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/promotion"
 )
 
@@ -70,8 +71,14 @@ func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPat
 // codeMembers are the members of a new code that REST names otherwise.
 var codeMembers = map[string]string{"uses": "maxUses", "user": "users"}
 
-// ArgumentPath converts a path to the names of the schema, in camel case. Members within the
-// restDetails of a promotion stay, because they are REST's.
+// Members whose elements the merchant names: one name after a keyed one, and all after an open one. The members within
+// restDetails are REST's.
+var (
+	keyedMembers = []string{"translations", "labels", "attributes", "components", "related", "amounts", "tiers", "prices", "sales", "files"}
+	openMembers  = []string{"custom_inputs", "extensions", "shopper_attributes", "selected_options", "rest_details"}
+)
+
+// ArgumentPath converts a path to the names of the schema, in camel case. Names of the merchant stay.
 func ArgumentPath(path []string) []string {
 	if len(path) == 0 {
 		return path
@@ -81,10 +88,12 @@ func ArgumentPath(path []string) []string {
 	}
 	spelled := slices.Clone(path)
 	for i, name := range path {
-		if i > 0 && path[0] == "rest_details" {
-			break
+		if i == 0 || !slices.Contains(keyedMembers, path[i-1]) {
+			spelled[i] = camel(name)
+			if slices.Contains(openMembers, name) {
+				break
+			}
 		}
-		spelled[i] = camel(name)
 	}
 	switch {
 	case path[0] == "uses": // of codes to generate
@@ -93,6 +102,12 @@ func ArgumentPath(path []string) []string {
 		spelled[2] = cmp.Or(codeMembers[path[2]], spelled[2])
 	}
 	return spelled
+}
+
+// ChangedPath returns the path of a member that a write or a release changed of a resource of a kind, as a UserError of the
+// mutation that writes it has it after input, with keys in the place of positions.
+func ChangedPath(kind string, path []string) []string {
+	return ArgumentPath(exchange.InputPath(kind, path))
 }
 
 func camel(name string) string {

@@ -30,7 +30,22 @@ func (j *Job) CatalogUUID() *string { return store.NonEmpty(publish.CatalogOfJob
 func (j *Job) LabelText() *string { return store.NonEmpty(publish.NotesOfJob(j.Job).Label) }
 
 // Diff returns what a dry run found, or nil.
-func (j *Job) Diff() (*compare.DifferenceSummary, error) { return publish.DifferencesOfJob(j.Job) }
+func (j *Job) Diff() (*compare.DifferenceSummary, error) {
+	found, err := publish.DifferencesOfJob(j.Job)
+	return ReleaseDiff(found), err
+}
+
+// ReleaseDiff returns differences with the paths of members as the schema spells them; nil for nil.
+func ReleaseDiff(found *compare.DifferenceSummary) *compare.DifferenceSummary {
+	if found != nil {
+		for _, change := range found.Changes {
+			for _, m := range change.Members {
+				m.Path = ChangedPath(string(change.Kind), m.Path)
+			}
+		}
+	}
+	return found
+}
 
 // StartedAt returns when the job started, or nil.
 func (j *Job) StartedAt() *time.Time { return NonZeroTime(j.Job.StartedAt) }

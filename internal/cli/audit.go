@@ -30,7 +30,7 @@ func (*Audit) Help() string {
 		"Stock transactions and redemptions of promotion codes are in their own ledgers. " +
 		jsonHelp(auditList{{ID: "00000000000000ff", At: "2026-01-31T12:00:00Z", Actor: "client:0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f", Operation: new("Mutation.productsUpsert"),
 			Action: string(store.AuditUpdated), Kind: string(store.AuditProduct), Resource: new("prod-latte"), Resources: []string{}, Count: 1,
-			Members: []store.MemberExcerpt{{Member: "attributes.name", Before: new(`"Latte"`), After: new(`"Caffè Latte"`)}}, MemberCount: 1}})
+			Members: []store.MemberExcerpt{{Path: []string{"attributes", "name"}, Before: new(`"Latte"`), After: new(`"Caffè Latte"`)}}, MemberCount: 1}})
 }
 
 // maxAuditEvents is the most events that are listed.
@@ -86,7 +86,7 @@ func (e auditEntry) members() string {
 	const most = 3
 	var parts []string
 	for _, m := range e.Members[:min(len(e.Members), most)] {
-		change := store.MemberChange{Member: m.Member}
+		change := store.MemberChange{Path: m.Path}
 		if m.Before != nil {
 			change.Before = []byte(*m.Before)
 		}

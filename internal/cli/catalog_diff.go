@@ -38,7 +38,7 @@ type diffChange struct {
 func exampleDiff(to int64) catalogDiff {
 	return newCatalogDiff(&compare.Differences{CatalogID: "catalog-coffee", From: 1, To: to, Counts: map[compare.ResourceKind]compare.DifferenceCount{compare.ResourceProduct: {Changed: 1}},
 		List: []*compare.Difference{{Kind: compare.ResourceProduct, ID: "prod-latte", Name: "Caffè Latte", Effect: compare.PendingChange,
-			Members: []store.MemberChange{{Member: "attributes.name", Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
+			Members: []store.MemberChange{{Path: []string{"attributes", "name"}, Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
 }
 
 func newCatalogDiff(d *compare.Differences) catalogDiff {

@@ -60,7 +60,7 @@ func (*Import) Help() string {
 		"[{\"what\": \"promotions of a type that Portico does not have\", \"count\": 3}]. " +
 		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Deleted: map[string]int{"node": 1}, Warnings: 1, Kept: map[string]int{"stock": 3}, Skipped: map[string]int{}, Ignored: map[string]int{},
 			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Deleted: map[string]int{}, Kept: map[string]int{}, Skipped: map[string]int{},
-		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, false, []store.MemberChange{{Member: "attributes.name", Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
+		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, false, []store.MemberChange{{Path: []string{"attributes", "name"}, Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
 }
 
 // Validate checks the input.

@@ -154,7 +154,8 @@ func (w *findingWriter) writePlanned(p plannedChange) {
 		w.write(f)
 	}
 	for _, m := range p.Members {
-		f.Member, f.Message = m.Member, p.ID+": "+strings.TrimPrefix(describeMember(m), m.Member+" ")
+		f.Member = strings.Join(m.Path, ".")
+		f.Message = p.ID + ": " + strings.TrimPrefix(describeMember(m), f.Member+" ")
 		w.write(f)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"portico/store"
@@ -26,13 +27,14 @@ func describeMembers(members []store.MemberChange) (text string) {
 }
 
 func describeMember(m store.MemberChange) string {
+	member := strings.Join(m.Path, ".")
 	switch {
 	case m.Before == nil:
-		return m.Member + " is added: " + shortJSON(m.After)
+		return member + " is added: " + shortJSON(m.After)
 	case m.After == nil:
-		return m.Member + " is removed: " + shortJSON(m.Before)
+		return member + " is removed: " + shortJSON(m.Before)
 	}
-	return m.Member + " " + shortJSON(m.Before) + " to " + shortJSON(m.After)
+	return member + " " + shortJSON(m.Before) + " to " + shortJSON(m.After)
 }
 
 // shortJSON cuts a value to 40 characters.

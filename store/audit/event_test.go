@@ -43,7 +43,7 @@ func describe(e *store.AuditEvent) string {
 		text += fmt.Sprintf(" (%d)", e.Count)
 	}
 	for _, m := range e.Members {
-		text += fmt.Sprintf(" %s: %s -> %s", m.Member, value(m.Before), value(m.After))
+		text += fmt.Sprintf(" %s: %s -> %s", strings.Join(m.Path, "."), value(m.Before), value(m.After))
 	}
 	return text
 }
@@ -87,8 +87,8 @@ func TestEventsHaveMembers(t *testing.T) {
 		require.Empty(t, since(at), "a dry run leaves none")
 		_, err = s.Exchange.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, false)
 		require.NoError(t, err)
-		require.Contains(t, since(at)[0], "deleted product mug attributes: {")
-		require.Contains(t, since(at)[0], "-> none")
+		require.Contains(t, since(at)[0], "deleted product mug ")
+		require.Contains(t, since(at)[0], ` attributes.name: "Cup" -> none`)
 
 		byID := events(t, s, audit.AuditFilter{Kind: store.AuditProduct, ResourceID: new("mug")})
 		require.Len(t, byID, 3)

@@ -148,17 +148,20 @@ func (w *Writer) recordLine(k Kind, id string, before, after []byte, besides []s
 		w.AfterCommit(func() { w.Limit.Left -= w.single })
 	}
 	members := slices.DeleteFunc(store.ChangedMembers(before, after), func(m store.MemberChange) bool {
-		return m.Member == "type" || m.Member == "id"
+		return len(m.Path) == 1 && slices.Contains(unrecorded, m.Path[0])
 	})
 	k.MaskSecrets(members)
 	w.Record(store.NewAuditEvent(store.AuditKind(k.Name), id, action, append(members, besides...)...))
 }
 
+// unrecorded are members of a line that say which resource it is, and objects that are empty.
+var unrecorded = []string{"type", "id", "attributes", "relationships"}
+
 // MaskSecrets replaces the values of members that are secrets.
 func (k Kind) MaskSecrets(members []store.MemberChange) {
 	for i, m := range members {
-		if slices.Contains(k.Secrets, m.Member) {
-			members[i] = store.MemberChange{Member: m.Member, Before: masked(m.Before), After: masked(m.After)}
+		if slices.Contains(k.Secrets, m.Path[0]) {
+			members[i] = store.MemberChange{Path: m.Path, Before: masked(m.Before), After: masked(m.After)}
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (w *Writer) Read(ctx context.Context, kind, noun, id string, into Source) e
 
 // Create writes a new source. It returns UNPROCESSABLE if its id is taken.
 func (w *Writer) Create(ctx context.Context, k Kind, src Source) error {
-	if err := w.check(ctx, src); err != nil {
+	if err := w.check(ctx, k, src); err != nil {
 		return err
 	}
 	taken, err := w.Existing(ctx, k.Name, []string{src.Key()})
@@ -86,7 +86,7 @@ func (w *Writer) Create(ctx context.Context, k Kind, src Source) error {
 
 // Replace overwrites a source.
 func (w *Writer) Replace(ctx context.Context, k Kind, src Source) error {
-	if err := w.check(ctx, src); err != nil {
+	if err := w.check(ctx, k, src); err != nil {
 		return err
 	}
 	return w.put(ctx, k, src)
@@ -129,7 +129,7 @@ func RemoveRows(table string) func(context.Context, *Writer, []string) ([]string
 
 // check returns every error of a source, including references to missing resources. Paths
 // are those of the mutations' inputs.
-func (w *Writer) check(ctx context.Context, src Source) error {
+func (w *Writer) check(ctx context.Context, k Kind, src Source) error {
 	f := &Validator{}
 	src.Check(f)
 	if len(f.Errors) == 0 {
@@ -145,34 +145,12 @@ func (w *Writer) check(ctx context.Context, src Source) error {
 		}
 	}
 	for i, fault := range f.Errors {
-		f.Errors[i] = AsInput(fault)
+		moved := *fault
+		moved.Path = k.InputPath(fault.Path)
+		f.Errors[i] = &moved
 	}
 	if len(f.Errors) > 0 {
 		return f.Errors
 	}
 	return nil
-}
-
-// inputMembers maps members of sources to those of the mutations' inputs.
-var inputMembers = map[string]string{
-	"hierarchies": "hierarchy_ids", "pricebook_ids": "pricebooks", "curated_products": "product_ids",
-	"hierarchy": "hierarchy_id", "parent": "parent_id",
-}
-
-// AsInput converts the path of a source's member to that of the mutation's input.
-func AsInput(fault *store.Error) *store.Error {
-	moved := *fault
-	moved.Path = nil
-	for i, name := range fault.Path {
-		last := i == len(fault.Path)-1
-		switch {
-		case i == 0 && (name == "attributes" || name == "relationships"), name == "data":
-		case last && name == "id" && len(moved.Path) == 1 && strings.HasSuffix(moved.Path[0], "_id"):
-		case inputMembers[name] != "":
-			moved.Path = append(moved.Path, inputMembers[name])
-		default:
-			moved.Path = append(moved.Path, name)
-		}
-	}
-	return &moved
 }

@@ -30,10 +30,27 @@ type Kind struct {
 	Published bool   // releases contain it
 	Private   bool   // exported only on request
 
+	Inputs store.Renames // members that the input of a mutation names otherwise; see InputPath
+
 	// What the audit log shows. Line writes resources as Export does, without what is recorded apart.
 	Line    func(context.Context, *Exporter) error // nil to use Export
 	Ledger  bool                                   // entries are themselves a record: only their number is recorded
-	Secrets []string                               // members whose values it masks
+	Secrets []string                               // members of a line whose values it masks
+}
+
+// InputPath returns the path of a member of a source in the input of the mutation that writes it: translations, fr, name
+// for attributes, locales, fr, name. Of a list whose elements have keys it has the key in the place of the position. Members
+// that are not among the Inputs have their names within attributes, or that of the link with _id.
+func (k Kind) InputPath(path []string) []string {
+	switch renamed, found := k.Inputs.Apply(path); {
+	case found || len(path) < 2:
+		return renamed
+	case path[0] == "relationships":
+		return []string{path[1] + "_id"}
+	case path[0] == "attributes":
+		return path[1:]
+	}
+	return path
 }
 
 // Table is the table that has a row for each resource of the kind.

@@ -1,12 +1,15 @@
 package catalog
 
-import "portico/store/authoring"
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
 
 // AttributeKind is the kind of declared attributes.
 var AttributeKind = authoring.Kind{
 	Name: "attribute", Create: func() authoring.Source { return &AttributeSource{} },
 	Write: attributeTable.Write, Delete: authoring.RemoveRows("attribute"), Export: authoring.ExportBodies("attribute", "id", "sequence", "id"),
-	Published: true,
+	Published: true, Inputs: store.Renames{{"id", "key"}, {"attributes.attribute_type", "type"}},
 }
 
 var attributeTable = authoring.Table{Name: "attribute", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}

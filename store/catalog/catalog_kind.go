@@ -12,6 +12,7 @@ var CatalogKind = authoring.Kind{
 	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
 	Write: writeCatalogs, Delete: deleteCatalogs, Export: authoring.ExportBodies("catalog", "id", "sequence", "id"),
 	Published: true, Referred: true,
+	Inputs: store.Renames{{"attributes.hierarchies", "hierarchy_ids"}, {"attributes.pricebook_ids", "pricebooks"}},
 }
 
 var RuleKind = authoring.Kind{

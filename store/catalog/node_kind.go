@@ -15,7 +15,7 @@ import (
 var HierarchyKind = authoring.Kind{
 	Name: "hierarchy", Create: func() authoring.Source { return &hierarchySource{} },
 	Write: hierarchyTable.Write, Delete: authoring.RemoveRows("hierarchy"), Export: authoring.ExportBodies("hierarchy", "id", "sequence", "id"),
-	Published: true, Referred: true,
+	Published: true, Referred: true, Inputs: contentInputs,
 }
 
 // NodeKind imports nodes with their products. Mutations attach products separately.
@@ -23,7 +23,8 @@ var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
 	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
-	Line: ExportNodesWithoutProducts,
+	Line:   ExportNodesWithoutProducts,
+	Inputs: slices.Concat(contentInputs, store.Renames{{"attributes.curated_products", "product_ids"}, {"relationships.products", "products"}}),
 }
 
 // ExportNodesWithoutProducts exports nodes as they are stored. attachAt and detach record which products come and go.
@@ -230,7 +231,7 @@ func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs 
 
 // recordProducts records which products were detached from a node, and which were attached.
 func recordProducts(w *authoring.Writer, nodeID string, gone, come []string) {
-	change := store.MemberChange{Member: "relationships.products"}
+	change := store.MemberChange{Path: []string{"relationships", "products"}}
 	if len(gone) > 0 {
 		change.Before = store.Encode(gone)
 	}

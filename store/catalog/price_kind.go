@@ -18,14 +18,26 @@ var PricebookKind = authoring.Kind{
 var PriceKind = authoring.Kind{
 	Name: "product-price", Create: func() authoring.Source { return &PriceSource{} },
 	Write: writePrices, Delete: deletePrices, Export: authoring.ExportBodies("price", "id"),
-	Published: true, Whole: &priceTable,
+	Published: true, Whole: &priceTable, Inputs: slices.Concat(amountInputs, saleInputs),
 }
 
 var ModifierKind = authoring.Kind{
 	Name: "price_modifier", Create: func() authoring.Source { return &ModifierSource{} },
 	Write: modifierTable.Write, Delete: authoring.RemoveRows("price_modifier"), Export: authoring.ExportBodies("price_modifier", "id", "sequence", "id"),
-	Published: true,
+	Published: true, Inputs: amountInputs,
 }
+
+// amountInputs are the members of amounts that inputs name otherwise, and saleInputs those of sales.
+var (
+	amountInputs = store.Renames{
+		{"attributes.currencies.*.tiers.*.amount", "amounts.*.tiers.*.money.amount"}, {"attributes.currencies.*.amount", "amounts.*.money.amount"},
+		{"attributes.currencies", "amounts"},
+	}
+	saleInputs = store.Renames{
+		{"attributes.sales.*.currencies.*.tiers.*.amount", "sales.*.amounts.*.tiers.*.money.amount"}, {"attributes.sales.*.currencies.*.amount", "sales.*.amounts.*.money.amount"},
+		{"attributes.sales.*.currencies", "sales.*.amounts"}, {"attributes.sales.*.schedule.*", "sales.*.*"},
+	}
+)
 
 var pricebookTable = authoring.Table{Name: "pricebook", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}
 

@@ -36,11 +36,11 @@ type PriceSource struct {
 type AmountPrice struct {
 	Amount      int64                 `json:"amount"`
 	IncludesTax bool                  `json:"includes_tax"`
-	Tiers       map[string]tierSource `json:"tiers,omitempty"`
+	Tiers       map[string]AmountTier `json:"tiers,omitempty"`
 }
 
-// tierSource is the unit price from a minimum quantity on.
-type tierSource struct {
+// AmountTier is the unit price from a minimum quantity on.
+type AmountTier struct {
 	MinimumQuantity int   `json:"minimum_quantity"`
 	Amount          int64 `json:"amount"`
 }

@@ -16,7 +16,7 @@ func TestStoredPricesAreDecoded(t *testing.T) {
 	amounts := rapid.MapOfN(rapid.StringMatching("[A-Z]{3}"), rapid.Custom(func(t *rapid.T) AmountPrice {
 		amount := AmountPrice{Amount: rapid.OneOf(rapid.Int64Range(0, 2_000_000_000), rapid.Int64()).Draw(t, "amount"), IncludesTax: rapid.Bool().Draw(t, "tax")}
 		if rapid.IntRange(0, 4).Draw(t, "tiers") == 0 {
-			amount.Tiers = map[string]tierSource{"box": {10, 5}}
+			amount.Tiers = map[string]AmountTier{"box": {10, 5}}
 		}
 		return amount
 	}), 0, 3)

@@ -14,7 +14,23 @@ import (
 var ProductKind = authoring.Kind{
 	Name: "product", Create: func() authoring.Source { return &ProductSource{} },
 	Write: writeProducts, Export: authoring.ExportBodies("product", "id"),
-	Delete: deleteProducts, Published: true, Whole: &productTable,
+	Delete: deleteProducts, Published: true, Whole: &productTable, Inputs: slices.Concat(contentInputs, productInputs),
+}
+
+// contentInputs are the members of products, nodes and hierarchies that inputs name otherwise.
+var contentInputs = store.Renames{
+	{"attributes.locales", "translations"},
+	{"attributes.custom_attributes.*.key", "attributes.*.key"}, {"attributes.custom_attributes.*", "attributes.*.value"}, {"attributes.custom_attributes", "attributes"},
+}
+
+// productInputs are those of products alone. prices are what a release shows of them.
+var productInputs = store.Renames{
+	{"attributes.options", "option_ids"}, {"attributes.components.*.options.*.id", "components.*.options.*.product_id"},
+	{"relationships.files.data.*.created_at", "files.*.attached_at"}, {"relationships.files.data", "files"}, {"relationships.files", "files"},
+	{"relationships.component_products.data.*.*", "component_product_ids.*"}, {"relationships.component_products.data", "component_product_ids"}, {"relationships.component_products", "component_product_ids"},
+	{"relationships.related.*.*", "related.*.product_ids.*"}, {"relationships.related", "related"}, {"relationships.children.data", "children"},
+	{"prices.*.tiers.*.amount", "prices.*.tiers.*.money.amount"}, {"prices.*.amount", "prices.*.money.amount"},
+	{"prices.*.sales.*.tiers.*.amount", "prices.*.sales.*.tiers.*.money.amount"}, {"prices.*.sales.*.amount", "prices.*.sales.*.money.amount"},
 }
 
 // deleteProducts deletes products. Their stock and its ledger stay, and so do their attachments to

@@ -74,16 +74,3 @@ func Repeated[T any](list string, elements []T, key func(T) string) (faults stor
 	}
 	return faults
 }
-
-// KeyedPath returns the path of a member of an object that an input has as a list. Of a key that is not in the list it is
-// the key.
-func KeyedPath[T any](list string, member []string, elements []T, key func(T) string) []string {
-	if len(member) == 0 {
-		return []string{list}
-	}
-	at := member[0]
-	if i := slices.IndexFunc(elements, func(element T) bool { return key(element) == at }); i >= 0 {
-		at = strconv.Itoa(i)
-	}
-	return append([]string{list, at}, member[1:]...)
-}

@@ -48,12 +48,11 @@ func (s *Service) DeclareAttributes(ctx context.Context, actor store.Actor, item
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			item := &AttributeItemInput{}
-			if len(places) > 0 {
-				item = items[places[0]]
+		place: func(places []int, path []string) []string {
+			if path[0] == "labels" {
+				path = elementPath(path, items[places[0]].Labels, labelTag, "locale")
 			}
-			return inItem(places, item.path(member))
+			return inItem(places, path)
 		},
 	}, dryRun)
 }
@@ -76,21 +75,6 @@ func (item *AttributeItemInput) patch(p *itemPatch) {
 			p.Set(nil, "attributes", "labels", tag)
 		}
 	}
-}
-
-// path returns the path of a member of a declaration in the item.
-func (item *AttributeItemInput) path(member []string) []string {
-	switch {
-	case member[0] == "id":
-		return []string{"key"}
-	case len(member) < 2 || member[0] != "attributes":
-		return member
-	case member[1] == "attribute_type":
-		return []string{"type"}
-	case member[1] == "labels":
-		return elementPath("labels", member[2:], item.Labels, labelTag, "locale")
-	}
-	return member[1:]
 }
 
 func labelTag(l *AttributeLabelInput) string { return catalog.CanonicalTag(l.Locale) }

@@ -40,16 +40,6 @@ func (s *Service) UpsertFiles(ctx context.Context, actor store.Actor, items []*F
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			path := member
-			switch member[0] {
-			case "link":
-				path = []string{"href"}
-			case "meta":
-				path = member[len(member)-1:]
-			}
-			return inItem(places, path)
-		},
 	}, dryRun)
 }
 

@@ -34,7 +34,9 @@ func (s *Service) UpsertHierarchies(ctx context.Context, actor store.Actor, item
 			items[i].patch(p)
 			return p
 		},
-		path: nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations }),
+		place: func(places []int, path []string) []string {
+			return inItem(places, contentPath(path, items[places[0]].Translations, nil))
+		},
 	}, dryRun)
 }
 

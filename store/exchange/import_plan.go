@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
-	"strings"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -175,7 +174,7 @@ func (p *importPlanner) keeps(d check.Line, state planState) bool {
 // stay as they are.
 func changedMembers(before, after []byte) []store.MemberChange {
 	return slices.DeleteFunc(store.ChangedMembers(before, after), func(c store.MemberChange) bool {
-		leaf := c.Member[strings.LastIndexByte(c.Member, '.')+1:]
+		leaf := c.Path[len(c.Path)-1]
 		return c.After == nil && (leaf == "created_at" || leaf == "updated_at")
 	})
 }

@@ -20,7 +20,7 @@ func planned(t require.TestingT, s *shop.Store, text string, options exchange.Im
 	plan, err := s.Exchange.PlanImport(context.Background(), storetest.Actor, storetest.Source(text), options, func(c exchange.PlannedChange) {
 		line := fmt.Sprintf("%d %s %s created=%t", c.Line, c.Type, c.ID, c.Created)
 		for _, m := range c.Members {
-			line += fmt.Sprintf(" %s:%s->%s", m.Member, m.Before, m.After)
+			line += fmt.Sprintf(" %s:%s->%s", strings.Join(m.Path, "."), m.Before, m.After)
 		}
 		changes = append(changes, line)
 	})

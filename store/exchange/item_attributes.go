@@ -32,11 +32,6 @@ func (p *itemPatch) attributes(values []*AttributeValueInput) {
 	}
 }
 
-// attributePath returns the path of a member of custom_attributes in a list of values: attributes, 0, value.
-func attributePath(member []string, values []*AttributeValueInput) []string {
-	return elementPath("attributes", member, values, func(a *AttributeValueInput) string { return a.Key }, "value")
-}
-
 // explainAttributes changes errors of attributeChecker for callers of mutations, which declare attributes there, and see
 // the value of a wrong day.
 func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, wrong []check.ImportError) error {

@@ -113,16 +113,30 @@ func (p *itemPatch) putWhole(member string, given bool, value map[string]any, na
 	p.Set(value, names...)
 }
 
-// elementPath returns the path of a member of an object that the item has as a list. That of an element itself ends
-// with leaf, the member of the element that names it, or its value. Of a key that is not in the list it is the key.
-func elementPath[T any](list string, member []string, elements []T, key func(T) string, leaf string) []string {
-	if len(member) == 1 && slices.ContainsFunc(elements, func(e T) bool { return key(e) == member[0] }) {
-		member = append(slices.Clone(member), leaf)
+// elementPath returns a path with the position of an element in the place of its key, which follows the list: translations,
+// 0, name for translations, fr, name. That of an element itself ends with leaf, the member that has its key. A key that is
+// not in the list stays.
+func elementPath[T any](path []string, elements []T, key func(T) string, leaf ...string) []string {
+	if len(path) < 2 {
+		return path
 	}
-	return catalog.KeyedPath(list, member, elements, key)
+	i := slices.IndexFunc(elements, func(element T) bool { return key(element) == path[1] })
+	switch {
+	case i < 0:
+		return path
+	case len(path) > 2:
+		leaf = path[2:]
+	}
+	return append([]string{path[0], strconv.Itoa(i)}, leaf...)
 }
 
-// translationPath returns the path of a member of locales in a list of translations: translations, 0, name.
-func translationPath(member []string, translations []*catalog.TranslationChange) []string {
-	return elementPath("translations", member, translations, func(t *catalog.TranslationChange) string { return catalog.CanonicalTag(t.Locale) }, "locale")
+// contentPath is elementPath for the lists of products, nodes and hierarchies.
+func contentPath(path []string, translations []*catalog.TranslationChange, attributes []*AttributeValueInput) []string {
+	switch path[0] {
+	case "translations":
+		return elementPath(path, translations, func(t *catalog.TranslationChange) string { return catalog.CanonicalTag(t.Locale) }, "locale")
+	case "attributes":
+		return elementPath(path, attributes, func(a *AttributeValueInput) string { return a.Key })
+	}
+	return path
 }

@@ -70,15 +70,15 @@ func TestUpsertProducts(t *testing.T) {
 			{"null clears", []*item{{ID: new("mug")}}, store.Nulls{"items.0.description", "items.0.seo.title", "items.0.tags"}, []string{`mug updated description:"Blue"-> tags:["a"]->`}},
 			{"null of a part", []*item{{ID: new("mug"), Seo: &catalog.SEOChange{}}}, store.Nulls{"items.0.seo.title"}, []string{`mug updated seo.title:"T"->`}},
 			{"a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
-				[]string{`mug updated translations.fr.name:"Tasse"->"Bol" translations.pt-BR:->{"description":"Azul"}`}},
-			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
-			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations:{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}}->`}},
+				[]string{`mug updated translations.fr.name:"Tasse"->"Bol" translations.pt-BR.description:->"Azul"`}},
+			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr.name:"Tasse"->`}},
+			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations.de.name:"Tasse"-> translations.fr.name:"Tasse"->`}},
 			{"open data", []*item{{ID: new("mug"), Extensions: json.RawMessage(`{"x":{"b":2}}`)}}, nil, []string{`mug updated extensions.x.b:->2`}},
 			{"images", []*item{{ID: new("mug"), MainImageID: new("f"), Files: []*exchange.ProductFileInput{{ID: "f", Alt: "Blue"}}}}, nil,
 				[]string{`mug updated files:->[{"type":"file","id":"f","alt":"Blue"}] main_image_id:->"f"`}},
 			{"texts for search engines of a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr", SEO: &catalog.SEOChange{Title: new("T")}}, {Locale: "de", SEO: &catalog.SEOChange{}}}}}, store.Nulls{"items.0.translations.0.name", "items.0.translations.1.seo.title"},
-				[]string{`mug updated translations.fr.name:"Tasse"-> translations.fr.seo:->{"title":"T"}`}},
-			{"empty texts", []*item{{ID: new("mug"), Seo: &catalog.SEOChange{Title: new(""), Description: new("")}}}, nil, []string{`mug updated seo:{"title":"T","description":"D"}->`}},
+				[]string{`mug updated translations.fr.name:"Tasse"-> translations.fr.seo.title:->"T"`}},
+			{"empty texts", []*item{{ID: new("mug"), Seo: &catalog.SEOChange{Title: new(""), Description: new("")}}}, nil, []string{`mug updated seo.description:"D"-> seo.title:"T"->`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
@@ -132,9 +132,9 @@ func TestUpsertProductParts(t *testing.T) {
 		at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		runItemSteps(t, s, []itemStep{
 			{"an attribute without a value", upsert(&item{ID: new("mug"), Attributes: []*exchange.AttributeValueInput{{Key: "brand"}}}), `mug unchanged`},
-			{"a null one", upsert(&item{ID: new("mug"), Attributes: []*exchange.AttributeValueInput{{Key: "brand"}}}, "items.0.attributes.0.value"), `mug updated attributes:{"brand":"LG"}->`},
+			{"a null one", upsert(&item{ID: new("mug"), Attributes: []*exchange.AttributeValueInput{{Key: "brand"}}}, "items.0.attributes.0.value"), `mug updated attributes.brand.value:"LG"->`},
 			{"a language without a label", declare(&exchange.AttributeLabelInput{Locale: "fr"}), `brand unchanged`},
-			{"a null one", declare(&exchange.AttributeLabelInput{Locale: "fr"}, "items.0.labels.0.label"), `brand updated labels:{"fr":"Marque"}->`},
+			{"a null one", declare(&exchange.AttributeLabelInput{Locale: "fr"}, "items.0.labels.0.label"), `brand updated labels.fr:"Marque"->`},
 			{"a file that was attached before", upsert(&item{ID: new("mug"), Files: []*exchange.ProductFileInput{{ID: "f"}}}), `mug unchanged`},
 			{"a second file", upsert(&item{ID: new("mug"), Files: []*exchange.ProductFileInput{{ID: "g", AttachedAt: &at}, {ID: "f"}}}),
 				`mug updated files:[{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]->[{"type":"file","id":"g","created_at":"2020-01-01T00:00:00.000Z"},{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]`},
@@ -278,12 +278,12 @@ func TestUpsertPrices(t *testing.T) {
 			require.NoError(t, err)
 			return fmt.Sprintf("%s%v", strings.Join(described(result), "\n"), []*store.Error(result.Warnings))
 		}
-		require.Equal(t, `p updated amounts.USD.amount:6->7[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("USD", "7")}}}))
-		require.Equal(t, `p updated amounts.EUR.tiers.from_3:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.many:{"minimum_quantity":9,"amount":4}->[]`,
+		require.Equal(t, `p updated amounts.USD.money.amount:6->7[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("USD", "7")}}}))
+		require.Equal(t, `p updated amounts.EUR.tiers.from_3.money.amount:->4 amounts.EUR.tiers.from_3.minimum_quantity:->3 amounts.EUR.tiers.many.money.amount:4-> amounts.EUR.tiers.many.minimum_quantity:9->[]`,
 			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("EUR", "5"), Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 3, Money: money("EUR", "4")}}}}}))
-		require.Equal(t, `p updated amounts.EUR.tiers.few:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.from_3:{"minimum_quantity":3,"amount":4}->[]`,
+		require.Equal(t, `p updated amounts.EUR.tiers.few.money.amount:->4 amounts.EUR.tiers.few.minimum_quantity:->3 amounts.EUR.tiers.from_3.money.amount:4-> amounts.EUR.tiers.from_3.minimum_quantity:3->[]`,
 			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Money: money("EUR", "5"), Tiers: []*exchange.PriceTierInput{{Name: new("few"), MinimumQuantity: 3, Money: money("EUR", "4")}}}}}))
-		require.Equal(t, `p updated amounts.USD:{"amount":7,"includes_tax":false}->[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}))
+		require.Equal(t, `p updated amounts.USD.money.amount:7-> amounts.USD.includes_tax:false->[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}))
 		require.Contains(t, upsert(&exchange.PriceItemInput{ID: new("q"), SKU: "sku-mug", Amounts: amounts{{Money: money("USD", "7")}}}),
 			`q created[items.0.sku is the SKU of no product; a product of the store has "SKU-MUG"`)
 
@@ -296,10 +296,10 @@ func TestUpsertPrices(t *testing.T) {
 			require.NoError(t, err)
 			return strings.Join(described(result), "\n")
 		}
-		require.Equal(t, `p updated sales:->{"summer":{"schedule":{"valid_from":"2030-06-01T00:00:00.000Z"},"currencies":{"EUR":{"amount":3,"includes_tax":false}}},"winter":{"schedule":{},"currencies":{"EUR":{"amount":2,"includes_tax":false}}}}`,
+		require.Equal(t, `p updated sales.summer.amounts.EUR.money.amount:->3 sales.summer.amounts.EUR.includes_tax:->false sales.summer.valid_from:->"2030-06-01T00:00:00.000Z" sales.winter.amounts.EUR.money.amount:->2 sales.winter.amounts.EUR.includes_tax:->false`,
 			sales(nil, &exchange.SaleItemInput{Name: "summer", ValidFrom: &start, Amounts: amounts{{Money: money("EUR", "3")}}}, &exchange.SaleItemInput{Name: "winter", Amounts: amounts{{Money: money("EUR", "2")}}}))
-		require.Equal(t, `p updated sales.summer.schedule.valid_from:"2030-06-01T00:00:00.000Z"->`, sales(store.Nulls{"items.0.valid_from"}, &exchange.SaleItemInput{Name: "summer"}))
-		require.Equal(t, `p updated sales.summer:{"schedule":{},"currencies":{"EUR":{"amount":3,"includes_tax":false}}}->`, sales(nil, &exchange.SaleItemInput{Name: "summer", Remove: true}))
+		require.Equal(t, `p updated sales.summer.valid_from:"2030-06-01T00:00:00.000Z"->`, sales(store.Nulls{"items.0.valid_from"}, &exchange.SaleItemInput{Name: "summer"}))
+		require.Equal(t, `p updated sales.summer.amounts.EUR.money.amount:3-> sales.summer.amounts.EUR.includes_tax:false->`, sales(nil, &exchange.SaleItemInput{Name: "summer", Remove: true}))
 		require.Contains(t, exported(t, s, "product-price", "p"), `"sales":{"winter"`)
 	})
 }

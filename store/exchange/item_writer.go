@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -44,14 +43,8 @@ type ItemsWritten struct {
 type WrittenItem struct {
 	ID          string
 	Outcome     ItemOutcome
-	Changes     []*ItemChange // of an updated one, up to maxItemChanges and maxChangesLength
-	ChangeCount int           // of all changes
-}
-
-// ItemChange is a member that changed. Values are JSON, nil if absent.
-type ItemChange struct {
-	Path          []string // as in the item
-	Before, After *string
+	Changes     []*store.MemberExcerpt // of an updated one, as in the item, up to maxItemChanges and maxChangesLength
+	ChangeCount int                    // of all changes
 }
 
 // itemSet describes the items of a mutation. They are numbered from 0.
@@ -66,9 +59,9 @@ type itemSet struct {
 	// patch returns what an item changes of its resource, whose stored line is before, nil if there is none.
 	patch func(i int, id string, before []byte) *itemPatch
 
-	// path returns the path of a member of a resource in the input, which has the resource in items. Without
-	// items it is the path within any item, with keys in the place of positions: translations.fr.name.
-	path func(items []int, member []string) []string
+	// place returns a path of Kind.InputPath in the input, which has the resource in items: with the number of the item, and
+	// positions in the place of keys that its lists have. Nil if the items have no such lists.
+	place func(items []int, path []string) []string
 
 	shared bool             // several items may change one resource
 	remove func(i int) bool // whether an item removes its resource; nil if none does
@@ -268,11 +261,8 @@ func (w *itemWrite) checkNumber(ctx context.Context) error {
 	return err
 }
 
-// inItem returns a path in the first of some items; without items, in any.
+// inItem returns a path in the first of some items.
 func inItem(items []int, path []string) []string {
-	if len(items) == 0 {
-		return path
-	}
 	return append([]string{strconv.Itoa(items[0])}, path...)
 }
 
@@ -282,7 +272,11 @@ func (w *itemWrite) fault(f check.ImportError) { w.faults = append(w.faults, w.p
 // placed returns the error of a line with its path in the input.
 func (w *itemWrite) placed(f check.ImportError) *store.Error {
 	placed := *f.Err
-	placed.Path = w.path(w.items[w.ids[f.Line-1]], f.Err.Path)
+	place := inItem
+	if w.place != nil {
+		place = w.place
+	}
+	placed.Path = place(w.items[w.ids[f.Line-1]], w.kind.InputPath(f.Err.Path))
 	if f.Other > 0 {
 		placed.Detail += fmt.Sprintf(" (items.%d)", w.items[w.ids[f.Other-1]][0])
 	}
@@ -318,13 +312,12 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 			}
 			item.Outcome = ItemUpdated
 			for _, change := range changedMembers(was, is) {
-				if change.Member == "attributes.updated_at" {
+				if slices.Equal(change.Path, []string{"attributes", "updated_at"}) {
 					continue
 				}
 				item.ChangeCount++
 				if length += len(change.Before) + len(change.After); length <= maxChangesLength && len(item.Changes) < maxItemChanges {
-					path := w.path(nil, strings.Split(change.Member, "."))
-					item.Changes = append(item.Changes, &ItemChange{path, shownValue(change.Before), shownValue(change.After)})
+					item.Changes = append(item.Changes, &store.MemberExcerpt{Path: w.kind.InputPath(change.Path), Before: shownValue(change.Before), After: shownValue(change.After)})
 				}
 			}
 		}

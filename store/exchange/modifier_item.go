@@ -44,8 +44,8 @@ func (s *Service) UpsertModifiers(ctx context.Context, actor store.Actor, items 
 			p.amounts(items[i].Amounts, items[i].RemoveCurrencies, "attributes", "currencies")
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			return pathOfAmounts(places, member, func(i int) []*PriceAmountInput { return items[i].Amounts })
+		place: func(places []int, path []string) []string {
+			return inItem(places, amountPath(path, items[places[0]].Amounts))
 		},
 	}, dryRun)
 }

@@ -35,7 +35,6 @@ type CatalogNodeItemInput struct {
 func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*CatalogNodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
 	cleared := store.SetOf(nulls)
 	var inherited map[string]string
-	translated := nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations })
 	kind := catalog.NodeKind
 	kind.Write, kind.Export = kind.Author, catalog.ExportNodesWithoutProducts
 	return s.writeItems(ctx, actor, itemSet{
@@ -52,15 +51,8 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*C
 			items[i].patch(p, inherited[id])
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			if len(member) < 2 || member[1] != "custom_attributes" {
-				return translated(places, member)
-			}
-			var values []*AttributeValueInput
-			if len(places) > 0 {
-				values = items[places[0]].Attributes
-			}
-			return inItem(places, attributePath(member[2:], values))
+		place: func(places []int, path []string) []string {
+			return inItem(places, contentPath(path, items[places[0]].Translations, items[places[0]].Attributes))
 		},
 		accept: func(d *check.Line) {
 			// Curated products that are not attached are not in the line.
@@ -146,30 +138,4 @@ func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	p.setCreated(item.CreatedAt)
 	p.texts(item.Seo, item.Translations)
 	p.attributes(item.Attributes)
-}
-
-// nodePaths returns the function itemSet.path of nodes or hierarchies, whose items have these translations.
-func nodePaths(translations func(i int) []*catalog.TranslationChange) func(places []int, member []string) []string {
-	return func(places []int, member []string) []string {
-		var of []*catalog.TranslationChange
-		if len(places) > 0 {
-			of = translations(places[0])
-		}
-		return inItem(places, nodePath(member, of))
-	}
-}
-
-// nodePath returns the path of a member of a node in an item that has these translations.
-func nodePath(member []string, translations []*catalog.TranslationChange) []string {
-	switch {
-	case len(member) < 2:
-		return member
-	case member[0] == "relationships":
-		return []string{member[1] + "_id"}
-	case member[0] == "attributes" && member[1] == "locales":
-		return translationPath(member[2:], translations)
-	case member[0] == "attributes":
-		return member[1:]
-	}
-	return member
 }

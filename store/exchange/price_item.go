@@ -77,8 +77,8 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			return pathOfAmounts(places, member, func(i int) []*PriceAmountInput { return items[i].Amounts })
+		place: func(places []int, path []string) []string {
+			return inItem(places, amountPath(path, items[places[0]].Amounts))
 		},
 		mistakes: secondPrices,
 	}, dryRun)
@@ -129,7 +129,7 @@ func (s *Service) UpsertSales(ctx context.Context, actor store.Actor, items []*S
 			items[i].patch(p)
 			return p
 		},
-		path:   func(places []int, member []string) []string { return salePath(items, places, pricePath(member)) },
+		place:  func(places []int, path []string) []string { return salePath(items, places, path) },
 		accept: explainLastSale,
 	}, dryRun)
 }
@@ -307,82 +307,38 @@ func (item *SaleItemInput) patch(p *itemPatch) {
 	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "sales", item.Name, "currencies")
 }
 
-// pricePath returns the path of a member of a price without the parts that an item does not have.
-func pricePath(member []string) []string {
-	switch {
-	case len(member) > 1 && member[0] == "relationships":
-		return []string{"pricebook_id"}
-	case len(member) > 1 && member[0] == "attributes":
-		return member[1:]
-	}
-	return member
-}
-
-// pathOfAmounts is itemSet.path for items with amounts.
-func pathOfAmounts(places []int, member []string, amountsOf func(i int) []*PriceAmountInput) []string {
-	var amounts []*PriceAmountInput
-	if len(places) > 0 {
-		amounts = amountsOf(places[0])
-	}
-	return inItem(places, amountPath(pricePath(member), amounts))
-}
-
-// amountPath returns the path of an amount in a list of amounts, from that in currencies. Other paths stay.
+// amountPath returns a path with positions in the place of the currency and the name of the tier. Other paths stay.
 func amountPath(path []string, list []*PriceAmountInput) []string {
-	if path[0] != "currencies" {
+	if path[0] != "amounts" {
 		return path
 	}
-	if len(path) < 2 {
-		return []string{"amounts"}
+	placed := elementPath(path, list, (*PriceAmountInput).key, "money", "currency")
+	if len(placed) < 4 || placed[2] != "tiers" || placed[1] == path[1] {
+		return placed
 	}
-	key := path[1]
-	rest := path[2:]
-	i := slices.IndexFunc(list, func(a *PriceAmountInput) bool { return a.key() == key })
-	if i < 0 {
-		return append([]string{"amounts", key}, rest...)
-	}
-	if len(rest) > 1 && rest[0] == "tiers" {
-		rest = catalog.KeyedPath("tiers", rest[1:], list[i].Tiers, (*PriceTierInput).key)
-	}
-	if len(rest) == 0 {
-		rest = []string{"currency"}
-	}
-	if last := len(rest) - 1; rest[last] == "amount" || rest[last] == "currency" {
-		rest = append(rest[:last:last], "money", rest[last])
-	}
-	return append([]string{"amounts", strconv.Itoa(i)}, rest...)
+	i, _ := strconv.Atoi(placed[1])
+	return append(placed[:2], elementPath(placed[2:], list[i].Tiers, (*PriceTierInput).key)...)
 }
 
-// salePath returns the path of a member of a price in the sale that it belongs to, or in the first item of
-// the price.
+// salePath returns a path of a price in the sale that it belongs to, or in the first item of the price.
 func salePath(items []*SaleItemInput, places []int, path []string) []string {
-	if len(places) == 0 {
-		return path
-	}
-	i := places[0]
-	if len(path) == 1 && path[0] == "currencies" { // explainLastSale
+	if slices.Equal(path, []string{"amounts"}) { // explainLastSale
 		for _, place := range places {
 			if items[place].Remove {
 				return []string{strconv.Itoa(place), "remove"}
 			}
 		}
 	}
-	if path[0] != "sales" || len(path) < 2 {
-		return append([]string{strconv.Itoa(i)}, path...)
-	}
-	name, rest := path[1], path[2:]
-	for _, place := range places {
-		if items[place].Name == name {
-			i = place
+	if path[0] == "sales" && len(path) > 1 {
+		for _, place := range places {
+			if items[place].Name != path[1] {
+				continue
+			}
+			if path = path[2:]; len(path) > 0 {
+				path = amountPath(path, items[place].Amounts)
+			}
+			return inItem([]int{place}, path)
 		}
 	}
-	if len(rest) > 1 && rest[0] == "schedule" {
-		rest = rest[1:]
-	} else if len(rest) > 0 {
-		rest = amountPath(rest, items[i].Amounts)
-	}
-	if items[i].Name != name {
-		rest = append([]string{"sales", name}, rest...)
-	}
-	return append([]string{strconv.Itoa(i)}, rest...)
+	return inItem(places, path)
 }

@@ -30,7 +30,6 @@ func (s *Service) UpsertPricebooks(ctx context.Context, actor store.Actor, items
 			put(p, "description", "attributes.description", items[i].Description)
 			return p
 		},
-		path: func(places []int, member []string) []string { return inItem(places, pricePath(member)) },
 	}, dryRun)
 }
 

@@ -103,13 +103,7 @@ func (s *Service) UpsertProducts(ctx context.Context, actor store.Actor, items [
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			item := &ProductItemInput{}
-			if len(places) > 0 {
-				item = items[places[0]]
-			}
-			return inItem(places, item.path(member))
-		},
+		place: func(places []int, path []string) []string { return inItem(places, items[places[0]].place(path)) },
 	}, dryRun)
 }
 
@@ -262,45 +256,13 @@ func (p *itemPatch) storedProduct() *catalog.ProductSource {
 	return p.product
 }
 
-// path returns the path of a member of a product in the item.
-func (item *ProductItemInput) path(member []string) []string {
-	if len(member) < 2 || member[0] != "attributes" && member[0] != "relationships" {
-		return member
-	}
-	rest := member[2:]
-	switch name := member[1]; name {
-	case "parent", "main_image":
-		return []string{name + "_id"}
-	case "options":
-		return append([]string{"option_ids"}, rest...)
-	case "files", "component_products":
-		if len(rest) < 2 || rest[0] != "data" {
-			return []string{map[string]string{"files": "files", "component_products": "component_product_ids"}[name]}
-		}
-		if name == "files" {
-			if last := len(rest) - 1; rest[last] == "created_at" {
-				rest = append(rest[:last:last], "attached_at")
-			}
-			return append([]string{name}, rest[1:]...)
-		}
-		return []string{"component_product_ids", rest[1]}
-	case "locales":
-		return translationPath(rest, item.Translations)
-	case "custom_attributes":
-		return attributePath(rest, item.Attributes)
+// place returns a path of the item with positions in the place of keys.
+func (item *ProductItemInput) place(path []string) []string {
+	switch path[0] {
 	case "related":
-		path := elementPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind }, "kind")
-		if len(path) == 3 && path[2] != "kind" {
-			path = []string{name, path[1], "product_ids", path[2]}
-		}
-		return path
+		return elementPath(path, item.Related, func(r *RelatedProductsInput) string { return r.Kind }, "kind")
 	case "components":
-		path := catalog.KeyedPath(name, rest, item.Components, func(c *ProductComponentInput) string { return c.Key })
-		if last := len(path) - 1; path[last] == "id" {
-			path[last] = "product_id"
-		}
-		return path
-	default:
-		return append([]string{name}, rest...)
+		return elementPath(path, item.Components, func(c *ProductComponentInput) string { return c.Key })
 	}
+	return contentPath(path, item.Translations, item.Attributes)
 }

@@ -44,13 +44,7 @@ func (s *Service) SetRedirects(ctx context.Context, actor store.Actor, items []*
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			item := &RedirectItemInput{}
-			if len(places) > 0 {
-				item = items[places[0]]
-			}
-			return inItem(places, item.path(member))
-		},
+		place:  func(places []int, path []string) []string { return inItem(places, items[places[0]].place(path)) },
 		remove: func(i int) bool { return items[i].Remove },
 	}, dryRun)
 }
@@ -107,19 +101,14 @@ func storedDestination(line []byte) string {
 	return "to"
 }
 
-// path returns the path of a member of a redirect in the item. Without an item the destination is target.
-func (item *RedirectItemInput) path(member []string) []string {
+// place returns a path of the item with the destination in the place of target.
+func (item *RedirectItemInput) place(path []string) []string {
 	switch {
-	case len(member) < 2:
-		return member
-	case member[0] == "attributes":
-		return member[1:]
+	case path[0] != "target":
 	case item.CatalogNodeID != nil:
 		return []string{destinationMembers[catalog.RedirectNode]}
 	case item.ProductID != nil:
 		return []string{destinationMembers[catalog.RedirectProduct]}
-	case len(member) > 3: // target.data.id
-		return []string{"target", member[3]}
 	}
-	return member[1:]
+	return path
 }

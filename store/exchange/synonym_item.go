@@ -42,12 +42,6 @@ func (s *Service) SetSynonyms(ctx context.Context, actor store.Actor, items []*S
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			if len(member) > 1 && member[0] == "attributes" {
-				member = member[1:]
-			}
-			return inItem(places, member)
-		},
 		remove: func(i int) bool { return items[i].Remove },
 	}, dryRun)
 }

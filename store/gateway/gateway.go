@@ -202,7 +202,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, slug string, ch
 		w := &authoring.Writer{Tx: t, DB: s.db}
 		if change.Password != nil {
 			mask := json.RawMessage(`"` + SecretMask + `"`)
-			w.RecordMembers(store.AuditGateway, slug, store.MemberChange{Member: "password", Before: mask, After: mask})
+			w.RecordMembers(store.AuditGateway, slug, store.MemberChange{Path: []string{"password"}, Before: mask, After: mask})
 			if _, err := t.Exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
 				slug, key.Seal(g.Slug.PasswordField(), []byte(change.Password.Reveal()))); err != nil {
 				return nil, err

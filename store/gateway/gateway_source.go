@@ -1,6 +1,9 @@
 package gateway
 
-import "portico/store/authoring"
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
 
 // gatewaySource is a gateway in an import file, without its password.
 type gatewaySource struct {
@@ -17,6 +20,7 @@ type gatewaySource struct {
 var GatewayKind = authoring.Kind{
 	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
 	Write: gatewayTable.Write, Export: authoring.ExportBodies("gateway", "slug"), Column: "slug",
+	Inputs: store.Renames{{"login", "username"}},
 }
 
 func (g *gatewaySource) Key() string { return g.Slug }

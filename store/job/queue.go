@@ -94,9 +94,9 @@ func (s *Service) Schedule(ctx context.Context, actor store.Actor, kind JobKind,
 			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, run_at, started_at, beat_at, finished_at)
 			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, $8, 0, $9, 0)`,
 			job.ID, string(kind), string(job.State), text, string(t.Actor), store.Micros(t.Now), total, runAt, beatAt)
-		members := []store.MemberChange{{Member: "kind", After: store.Encode(kind)}}
+		members := []store.MemberChange{{Path: []string{"kind"}, After: store.Encode(kind)}}
 		if !at.IsZero() {
-			members = append(members, store.MemberChange{Member: "run_at", After: store.Encode(store.FormatTime(at))})
+			members = append(members, store.MemberChange{Path: []string{"run_at"}, After: store.Encode(store.FormatTime(at))})
 		}
 		t.Record(store.NewAuditEvent(store.AuditJob, job.ID, store.AuditCreated, members...))
 		if at.IsZero() {

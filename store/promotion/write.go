@@ -151,11 +151,6 @@ func checkPromotion(source *rule.Source) store.Errors {
 	f := &authoring.Validator{}
 	source.Check(f)
 	source.CheckMaximum(f)
-	for i, e := range f.Errors {
-		if e.Path[0] != "schema" { // keeps its names
-			f.Errors[i] = authoring.AsInput(e)
-		}
-	}
 	return f.Errors
 }
 

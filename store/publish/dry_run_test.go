@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,9 +110,9 @@ func TestDryRun(t *testing.T) {
 		}
 		require.Equal(t, []string{
 			`product anvil remove Anvil`,
-			`product brush change Brush attributes.description:"For paint."->"For glue." prices.USD.price.amount:500->700`,
-			`node paints change Colours name:"Paints"->"Colours"`,
-			`node tools change Tools curated_products:["chalk","anvil"]->["chalk"]`,
+			`product brush change Brush attributes.description:"For paint."->"For glue." prices.USD.amount:500->700`,
+			`node paints change Colours attributes.name:"Paints"->"Colours"`,
+			`node tools change Tools attributes.curated_products:["chalk","anvil"]->["chalk"]`,
 			`synonym glue add glue, paste`,
 			`redirect old-paints add old-paints`,
 		}, list)
@@ -136,7 +137,7 @@ func differenceLines(d *compare.Differences) (lines []string) {
 	for _, one := range d.List {
 		line := fmt.Sprintf("%s %s %s %s", one.Kind, one.ID, one.Effect, one.Name)
 		for _, m := range one.Members {
-			line += fmt.Sprintf(" %s:%s->%s", m.Member, short(m.Before), short(m.After))
+			line += fmt.Sprintf(" %s:%s->%s", strings.Join(m.Path, "."), short(m.Before), short(m.After))
 		}
 		lines = append(lines, line)
 	}

@@ -269,7 +269,7 @@ func endBuild(ctx context.Context, t *db.Tx, made *segment.Release, state string
 
 // recordRelease records that a release was made, and whether its catalog serves it. hold is as before.
 func recordRelease(t *db.Tx, hold routing.Hold, made *segment.Release, serve bool) {
-	release := store.MemberChange{Member: "release", After: store.Encode(made.ID)}
+	release := store.MemberChange{Path: []string{"release"}, After: store.Encode(made.ID)}
 	action := store.AuditPreviewed
 	if serve && hold.CatalogID != "" && hold.Below < made.ID && hold.ReleaseID < made.ID {
 		if action = store.AuditPublished; hold.ReleaseID != 0 {
@@ -281,7 +281,7 @@ func recordRelease(t *db.Tx, hold routing.Hold, made *segment.Release, serve boo
 		member string
 		count  int
 	}{{"products", made.Products}, {"products_added", made.Added}, {"products_changed", made.Changed}, {"products_removed", made.Removed}} {
-		e.Add(store.MemberChange{Member: products.member, After: store.Encode(products.count)})
+		e.Add(store.MemberChange{Path: []string{products.member}, After: store.Encode(products.count)})
 	}
 	t.Record(e)
 }

@@ -44,7 +44,7 @@ func (s *Service) Create(ctx context.Context, actor store.Actor, productID strin
 			opening.Action = StockIncrement // from zero
 			w.addEntry(actor, &opening, row.Stock, available, 0)
 		}
-		t.Record(store.NewAuditEvent(store.AuditStock, productID, store.AuditCreated, store.MemberChange{Member: "available", After: store.Encode(available)}))
+		t.Record(store.NewAuditEvent(store.AuditStock, productID, store.AuditCreated, store.MemberChange{Path: []string{"available"}, After: store.Encode(available)}))
 		return &row.Stock, w.finish(ctx)
 	})
 }

@@ -10,7 +10,6 @@ type StockLocation struct {
 	ID          string
 	Name        string
 	Description string
-	ExternalRef *string  // always nil
 	Address     []string // always empty
 }
 

@@ -136,6 +136,11 @@ func differenceOf(c resourceChange[described]) *Difference {
 	d := &Difference{Kind: shown.kind, ID: c.ID, Name: shown.name, Effect: c.Effect}
 	if c.Effect == PendingChange {
 		d.Members = store.ChangedMembers([]byte(c.Was.body), []byte(c.Is.body))
+		if d.Kind == ResourceNode || d.Kind == ResourceHierarchy {
+			for i := range d.Members {
+				d.Members[i].Path, _ = nodeMembers.Apply(d.Members[i].Path)
+			}
+		}
 	}
 	return d
 }
@@ -172,6 +177,12 @@ type shownNode struct {
 	Custom      json.RawMessage `json:"custom_attributes,omitempty"`
 
 	Translations map[string]catalog.NodeText `json:"translations,omitempty"`
+}
+
+// nodeMembers are the members of a shownNode as a line of an import has them.
+var nodeMembers = store.Renames{
+	{"hierarchy_id", "relationships.hierarchy.data.id"}, {"parent_id", "relationships.parent.data.id"}, {"main_image_id", "relationships.main_image.data.id"},
+	{"ancestors", "ancestors"}, {"has_children", "has_children"}, {"translations", "attributes.locales"}, {"*", "attributes.*"},
 }
 
 // describedNodes returns the nodes and hierarchies of which a member differs.

@@ -66,7 +66,7 @@ func (d *Differences) Summary() *DifferenceSummary {
 	for _, one := range d.List[:min(len(d.List), MaxSummarized)] {
 		e := &DifferenceExcerpt{Kind: one.Kind, ID: one.ID, Name: one.Name, Effect: one.Effect, Members: []*store.MemberExcerpt{}, MemberCount: len(one.Members)}
 		for _, m := range one.Members[:min(len(one.Members), maxSummaryMembers)] {
-			e.Members = append(e.Members, &store.MemberExcerpt{Member: m.Member, Before: excerpt(m.Before), After: excerpt(m.After)})
+			e.Members = append(e.Members, &store.MemberExcerpt{Path: m.Path, Before: excerpt(m.Before), After: excerpt(m.After)})
 		}
 		if size += len(store.Encode(e)); size > maxSummaryBytes && len(s.Changes) > 0 {
 			break

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/release/price"
 )
 
@@ -24,7 +25,7 @@ type ShownProduct struct {
 func changedMembers(was, is *ShownProduct) []store.MemberChange {
 	changes := store.ChangedMembers(was.body, is.body)
 	key := func(c store.MemberChange) string {
-		return c.Member + "\n" + string(c.Before) + "\n" + string(c.After)
+		return string(store.Encode(c))
 	}
 	inBase := map[string]bool{}
 	for _, c := range changes {
@@ -32,26 +33,38 @@ func changedMembers(was, is *ShownProduct) []store.MemberChange {
 	}
 	for _, language := range store.Unique(slices.Concat(SortedIDs(was.translations), SortedIDs(is.translations))) {
 		before, after := was.translations[language], is.translations[language]
-		prefix := "translations." + language + "."
+		translated := func(c store.MemberChange) []string {
+			return append([]string{"translations", language}, c.Path...)
+		}
 		switch {
 		case before == nil:
 			for _, c := range store.ChangedMembers(is.document, after) {
-				changes = append(changes, store.MemberChange{Member: prefix + c.Member, After: c.After})
+				changes = append(changes, store.MemberChange{Path: translated(c), After: c.After})
 			}
 		case after == nil:
 			for _, c := range store.ChangedMembers(was.document, before) {
-				changes = append(changes, store.MemberChange{Member: prefix + c.Member, Before: c.After})
+				changes = append(changes, store.MemberChange{Path: translated(c), Before: c.After})
 			}
 		default:
 			for _, c := range store.ChangedMembers(before, after) {
 				if !inBase[key(c)] {
-					changes = append(changes, store.MemberChange{Member: prefix + c.Member, Before: c.Before, After: c.After})
+					changes = append(changes, store.MemberChange{Path: translated(c), Before: c.Before, After: c.After})
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b store.MemberChange) int { return strings.Compare(a.Member, b.Member) })
+	for i := range changes {
+		changes[i].Path, _ = lineMembers.Apply(changes[i].Path)
+	}
+	slices.SortStableFunc(changes, func(a, b store.MemberChange) int { return slices.Compare(a.Path, b.Path) })
 	return changes
+}
+
+// lineMembers are the members of a ShownProduct that a line of an import has elsewhere.
+var lineMembers = store.Renames{
+	{"custom_attributes", "attributes.custom_attributes"}, {"meta.product_types", "attributes.product_types"},
+	{"extras.seo", "attributes.seo"}, {"extras.related", "relationships.related"}, {"extras.alts.*", "relationships.files.*.alt"},
+	{"translations.*.meta.language", "attributes.locales.*.locale"}, {"translations.*.attributes", "attributes.locales.*"}, {"translations.*.extras", "attributes.locales.*"}, {"translations", "attributes.locales"},
 }
 
 // ProductTexts are the parts of a product as releases store them.
@@ -65,22 +78,34 @@ type ProductTexts struct {
 
 // shownPrice is a price in one currency.
 type shownPrice struct {
-	PricebookID string               `json:"pricebook_id"`
-	Price       *price.TieredPrice   `json:"price,omitempty"` // in minor units
-	Sales       map[string]shownSale `json:"sales,omitempty"` // by name
+	PricebookID string `json:"pricebook_id"`
+	*catalog.AmountPrice
+	Sales map[string]shownSale `json:"sales,omitempty"` // by name
 }
 
 // shownSale is a sale, with its times as imports have them.
 type shownSale struct {
 	ValidFrom string `json:"valid_from,omitempty"`
 	ValidTo   string `json:"valid_to,omitempty"`
-	price.TieredPrice
+	*catalog.AmountPrice
+}
+
+// amountOf returns a price as imports have it.
+func amountOf(p *price.TieredPrice) *catalog.AmountPrice {
+	if p == nil {
+		return nil
+	}
+	amount := &catalog.AmountPrice{Amount: p.Minor, IncludesTax: p.IncludesTax, Tiers: map[string]catalog.AmountTier{}}
+	for _, tier := range p.Tiers {
+		amount.Tiers[tier.Name] = catalog.AmountTier{MinimumQuantity: tier.MinimumQuantity, Amount: tier.Minor}
+	}
+	return amount
 }
 
 func showSales(sales []price.Sale) map[string]shownSale {
 	shown := make(map[string]shownSale, len(sales))
 	for _, sale := range sales {
-		s := shownSale{TieredPrice: sale.TieredPrice}
+		s := shownSale{AmountPrice: amountOf(&sale.TieredPrice)}
 		if sale.From != 0 {
 			s.ValidFrom = store.FormatTime(time.UnixMicro(sale.From))
 		}
@@ -120,7 +145,7 @@ func (t *ProductTexts) Show(id string) (*ShownProduct, error) {
 		if err != nil {
 			return nil, fmt.Errorf("product %s: %w", id, err)
 		}
-		prices[code] = shownPrice{offer.PricebookID, offer.Base, showSales(offer.Sales)}
+		prices[code] = shownPrice{offer.PricebookID, amountOf(offer.Base), showSales(offer.Sales)}
 	}
 	members["prices"] = store.Encode(prices)
 	shown := &ShownProduct{all.Attributes.Name, store.Encode(members), body, map[string][]byte{}}

@@ -132,7 +132,7 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 		after.RolledBackFrom = 0
 	}
 	if number != before.ReleaseID || before.Holds() != after.Holds() {
-		change := store.MemberChange{Member: "release", Before: store.Encode(before.ReleaseID), After: store.Encode(number)}
+		change := store.MemberChange{Path: []string{"release"}, Before: store.Encode(before.ReleaseID), After: store.Encode(number)}
 		if before.ReleaseID == 0 {
 			change.Before = nil
 		}
