@@ -4,5 +4,5 @@ package cli
 
 import "io/fs"
 
-// isOwner reports whether a file belongs to the user of this process.
-func isOwner(fs.FileInfo) bool { return true }
+// othersMayRead is false: on these systems, as on Windows, the permissions of a file do not tell who may read it.
+func othersMayRead(fs.FileInfo) bool { return false }
