@@ -122,6 +122,7 @@ func (c *apiClient) do(ctx context.Context, r request, into any) error {
 	})
 }
 
+// newRequest returns a request with the token of the client and the headers that choose catalog, language and currency.
 func (c *apiClient) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if r.body != nil {

@@ -77,7 +77,8 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importLine[nodeAttributes, nodeLinks]) error {
 	node.Type, node.Attributes.CreatedAt = "node", utc(node.Attributes.CreatedAt)
 	r := &node.Relationships
-	if r.Parent = linkTo("node", r.Parent.id()); r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
+	r.Parent = linkTo("node", r.Parent.id())
+	if r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
 		r.Parent = nil
 	}
 	r.Hierarchy, r.Products = linkTo("hierarchy", hierarchy), nil
