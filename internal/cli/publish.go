@@ -171,8 +171,8 @@ func (p *publisher) publish(ctx context.Context, wanted []string) (publications,
 	return list, nil
 }
 
-// publishCatalog publishes a catalog and prints the result: a new release, none because a roll-back holds the catalog, or the
-// same release as before because nothing has changed.
+// publishCatalog publishes a catalog and prints the result. There is no new release if a roll-back holds the catalog, or if
+// nothing has changed.
 func (p *publisher) publishCatalog(ctx context.Context, id string) (publication, error) {
 	before, err := p.store.Releases.List(ctx, id)
 	if err != nil {

@@ -119,9 +119,9 @@ func (d *Dependencies) Size() int {
 	return 64 + 8*cap(d.keys) // 64: the struct
 }
 
-// HoldIn reports whether nothing that the response was made from differs in a state, before or
-// after the latest turn in which it is known to hold. It advances that turn. Nil dependencies hold
-// in all states.
+// HoldIn reports whether nothing that the response was made from differs in a state. The state may
+// be older than the turn in which the response is known to hold, which a newer one advances. Nil
+// dependencies hold in all states.
 func (d *Dependencies) HoldIn(state State) bool {
 	if d == nil {
 		return true

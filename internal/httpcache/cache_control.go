@@ -92,7 +92,7 @@ func (c *CacheControl) Value(holds time.Duration, unbounded bool) []string {
 var revalidate = []string{"public, no-cache"}
 
 // limit returns the value with times that let no cache send the response for longer than a number of
-// seconds: the fresh times are cut first, and what they leave bounds the stale times.
+// seconds. The fresh times are cut first; what they leave bounds the stale times.
 func (c *CacheControl) limit(seconds int64) *CacheControl {
 	limited := &CacheControl{rest: c.rest, times: slices.Clone(c.times)}
 	var fresh int64

@@ -47,8 +47,8 @@ func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, d
 	})
 }
 
-// optional returns nil for an error with status 403, 404 or 405, of what the client may not read or the server does not have,
-// and records it by refused. It returns any other error.
+// optional records an error with status 403, 404 or 405 by refused and returns nil: the client may not read something, or the
+// server does not have it. It returns any other error.
 func (f *fetcher) optional(what string, err error) error {
 	switch status(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:

@@ -125,7 +125,7 @@ func (f *fetcher) loadKnown() (err error) {
 }
 
 // writeProducts writes the products of a page that are not known yet, with their texts in other languages, their prices and
-// files, and keeps what they show of price modifiers and of the order of nodes.
+// files. It keeps what they show of price modifiers and of the order of nodes.
 func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 	var rows []json.RawMessage
 	var products []*wireProduct

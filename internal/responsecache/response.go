@@ -90,8 +90,8 @@ func newForm(body []byte, tag string, more ...headerField) representation {
 	return representation{body, append([]headerField{newHeaderField("Etag", tag), newHeaderField("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
 
-// Attach keeps a value of a size in bytes with the response, for its builder: what the builder needs when the response is found
-// in the cache. Size counts it.
+// Attach keeps a value of a size in bytes with the response, which its builder needs when it finds the response in the cache. Size
+// counts it.
 func (resp *Response) Attach(value any, size int) *Response {
 	resp.attachment, resp.attachmentBytes = value, size
 	return resp

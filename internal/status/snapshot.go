@@ -11,8 +11,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// A Snapshot is the metrics of a server at a time. total, sums and histograms find nothing in a nil Snapshot, which is the one
-// before the first. max needs one.
+// A Snapshot is the metrics of a server at a time. A nil one stands for the start of the server: total, sums and histograms accept
+// it, max does not.
 type Snapshot struct {
 	At       time.Time
 	families map[string]*dto.MetricFamily

@@ -100,8 +100,8 @@ func (t *Tracing) Close() {
 	}
 }
 
-// Jobs returns a context in which each job and sweep is a trace of its own, with a span budget of its own: observer.Begin replaces
-// the observer for each.
+// Jobs returns a context in which each job and sweep is a trace of its own, with a span budget of its own. observer.Begin replaces
+// this observer for each, so nothing spends its budget.
 func (t *Tracing) Jobs(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx

@@ -16,8 +16,8 @@ func eachNode(node *kong.Node, path string, do func(path string, node *kong.Node
 	}
 }
 
-// choices returns the values that an argument or a flag may have. isFile reports whether it is a path: by its type, or by the name
-// of the arguments of import and export, which may be - too.
+// choices returns the values that an argument or a flag may have. isFile reports whether it is a path. The arguments of import and
+// export are known by name: they may be - too, so their type is not path.
 func choices(value *kong.Value) (list []string, isFile bool) {
 	if value.Enum != "" {
 		return value.EnumSlice(), false

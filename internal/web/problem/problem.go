@@ -131,8 +131,8 @@ func write(w http.ResponseWriter, status int, body []byte) {
 
 // newErrorBody returns an error as REST shows it; catalog says that the path is under /catalog.
 //
-// Its title is the error's own, else catalogTitle for unexpected errors under /catalog, else that of the status if that is not
-// the one of the code, else that of the code.
+// The title is the error's own, else catalogTitle for unexpected errors under /catalog, else that of the code. If the status is
+// not that of the code, as for a StatusError, it is that of the status.
 func newErrorBody(e *store.Error, status int, catalog bool) errorBody {
 	title := e.Title
 	if title == "" {

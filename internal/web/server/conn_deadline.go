@@ -31,8 +31,8 @@ type connDeadline struct {
 	onSocket bool      // the socket has it
 }
 
-// change replaces a deadline. It returns what to set on the socket: one before near at once, or none in place of the one that
-// the socket has; ok is false if the socket stays as it is.
+// change replaces a deadline. It returns what to set on the socket: a deadline before near, or none in place of the former one. ok is
+// false if the socket stays as it is.
 func (d *connDeadline) change(due, near time.Time) (socket time.Time, ok bool) {
 	had := d.onSocket // the former deadline
 	d.due, d.onSocket = due, !due.IsZero() && due.Before(near)
