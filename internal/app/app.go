@@ -134,7 +134,7 @@ func (c *Serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog
 	return a, nil
 }
 
-// openPurgeHook creates the purge hook, if there is one, and its metrics.
+// openPurgeHook creates the purge hook, if --purge-url is set, and its metrics.
 func (a *app) openPurgeHook() error {
 	keys, err := a.PurgeKeys(a.log)
 	if err != nil {

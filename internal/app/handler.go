@@ -87,6 +87,7 @@ func (a *app) countOperation(ctx context.Context, stats executor.OperationStats)
 	a.metrics.CountOperation(ctx, metrics.Operation(stats))
 }
 
+// countSubscription counts a GraphQL subscription that begins.
 func (a *app) countSubscription(ctx context.Context, stats executor.OperationStats) {
 	a.metrics.CountSubscription(ctx, metrics.Operation(stats))
 }

@@ -62,7 +62,7 @@ func (a *anonymousClient) callerOf(s *Service, r *http.Request) any {
 	return nil
 }
 
-// mayReadCatalog reports whether a request may be a read of catalogs. Require knows.
+// mayReadCatalog reports whether a request may be a read of catalogs, by its path and method. Require decides.
 func mayReadCatalog(r *http.Request) bool {
 	switch web.FirstSegment(r.URL) {
 	case "graphql":

@@ -75,6 +75,7 @@ func (s *Service) TokenHandler(writeError WriteError) http.Handler {
 	}, http.MethodPost)
 }
 
+// grant issues the token that a request asks for, unless the rate limit is exceeded.
 func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) {
 	request, err := readTokenRequest(w, r)
 	if err != nil {
@@ -118,6 +119,7 @@ type tokenRequest struct {
 	Scope        string `json:"scope"` // separated by spaces; empty for all scopes of the client
 }
 
+// readTokenRequest reads the body, and takes the credentials from HTTP Basic if the body has no secret and no other client.
 func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequest, err error) {
 	body, err := ReadBody(w, r, maxTokenRequest, nil)
 	if err != nil {

@@ -28,18 +28,18 @@ type keyring struct {
 	log     *slog.Logger
 	current atomic.Pointer[keySet]
 
-	mu        sync.Mutex // one reading at a time
-	unknownAt time.Time  // when an unknown key last caused a reading
-	failedAt  time.Time  // when a reading last failed
-	err       error      // of the last reading
+	mu        sync.Mutex // one load at a time
+	unknownAt time.Time  // when an unknown key last caused a load
+	failedAt  time.Time  // when a load last failed
+	err       error      // of the last load
 }
 
 // keySet is the result of one load of the signing keys.
 type keySet struct {
-	version int64 // of the topic of signing keys, before the reading
-	public  map[string]ed25519.PublicKey
-	signers []signer // the newest first; at least one
-	jwks    []byte
+	version int64                        // access.Service.SigningKeysVersion before the load
+	public  map[string]ed25519.PublicKey // by id
+	signers []signer                     // the newest first; at least one
+	jwks    []byte                       // the public keys as a JSON Web Key Set
 }
 
 // signer signs with a key from validFrom on.
@@ -63,8 +63,8 @@ func newKeyring(ctx context.Context, keys *access.Service, sealer *seal.Sealer, 
 	return r, r.reload(ctx)
 }
 
-// latest returns the current keys. It loads them again after another process changed them, and keeps the old ones if that
-// fails.
+// latest returns the current keys. It loads them again after another process changed them. It returns the old ones while another
+// call does so, if that fails, and for reloadPause after a failure.
 func (r *keyring) latest(ctx context.Context) *keySet {
 	have := r.current.Load()
 	if have.version == r.access.SigningKeysVersion() || !r.mu.TryLock() {
@@ -109,11 +109,12 @@ func (r *keyring) isRecent(moment time.Time) bool {
 	return since >= 0 && since < reloadPause
 }
 
-// reload loads the keys, even if the request of ctx is canceled.
+// reload loads the keys, even if the request of ctx is canceled. If that fails, the current keys stay. The caller holds mu, except
+// newKeyring.
 func (r *keyring) reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadDeadline)
 	defer cancel()
-	version := r.access.SigningKeysVersion() // before reading: a change meanwhile reads again
+	version := r.access.SigningKeysVersion() // before the load: a change meanwhile causes another one
 	list, err := r.access.SigningKeys(ctx, r.sealer)
 	if err == nil {
 		var fresh *keySet
@@ -127,7 +128,7 @@ func (r *keyring) reload(ctx context.Context) error {
 	return err
 }
 
-// newKeys takes one key or more, the newest first.
+// newKeys returns the set of one key or more, the newest first.
 func newKeys(version int64, list []*access.SigningKey) (*keySet, error) {
 	k := &keySet{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
 	var set jose.JSONWebKeySet

@@ -70,7 +70,7 @@ type oidcVerifier struct {
 	clock  func() time.Time
 	log    *slog.Logger
 	client *http.Client
-	jwks   string // address of the keys, of the running load alone; empty until discovery found it
+	jwks   string // address of the keys; empty until discovery found it. Only the running load uses it.
 
 	keys  atomic.Pointer[issuerKeys] // never nil
 	loads singleflight.Group
@@ -198,6 +198,7 @@ func (o *oidcVerifier) find(ctx context.Context, kid string) ([]jose.JSONWebKey,
 	return keys, nil
 }
 
+// find returns the public keys with an id that may verify signatures, all of those for an empty id.
 func (k *issuerKeys) find(kid string) (keys []jose.JSONWebKey) {
 	for _, key := range k.Keys {
 		if (kid == "" || key.KeyID == kid) && key.Use != "enc" && key.IsPublic() {

@@ -25,9 +25,9 @@ const (
 // Principal is the client, or the shopper, that a valid token stands for. Requests share it; it must not be changed.
 type Principal struct {
 	ClientID string // begins with "oidc:" for a token of the OIDC issuer
-	Grant    string // client_credentials, implicit, shopper or oidc
+	Grant    string // client_credentials, implicit, shopper, oidc or anonymous
 	Scopes   []string
-	Expires  time.Time
+	Expires  time.Time // zero for anonymous
 
 	// The shopper that the token was issued for, if any.
 	AccountID   string
@@ -72,6 +72,7 @@ func (p *Principal) AppendRights(dst []byte) []byte {
 // HasScope reports whether the principal has a scope.
 func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
+// principalKey is the context key of WithPrincipal and WithTokenError, for callers without a request of their own.
 type principalKey struct{}
 
 // tokenError is the reason why a token is invalid.

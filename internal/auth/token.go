@@ -58,6 +58,7 @@ func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *acce
 	})
 }
 
+// standardClaims returns the claims that all tokens of the service have.
 func (s *Service) standardClaims(subject, id string, issued, expires time.Time) jwt.Claims {
 	return jwt.Claims{
 		Issuer:   s.issuer,
@@ -69,6 +70,7 @@ func (s *Service) standardClaims(subject, id string, issued, expires time.Time) 
 	}
 }
 
+// sign signs claims with the key that signs now. It returns UNPROCESSABLE if the token would be longer than maxTokenSize.
 func (s *Service) sign(ctx context.Context, c claims) (*Token, error) {
 	issued, expires := c.IssuedAt.Time().UTC(), c.Expiry.Time().UTC()
 	token := &Token{Grant: c.Grant, Scopes: strings.Fields(c.Scope), Lifetime: expires.Sub(issued), Expires: expires}

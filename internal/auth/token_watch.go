@@ -16,8 +16,8 @@ type TokenWatch struct {
 	expires time.Time
 
 	mu      sync.Mutex
-	version int64 // of the topics of keys and clients, at the last check
-	checked time.Time
+	version int64     // of access.Service.TokensVersion at the last check
+	checked time.Time // zero before the first check
 }
 
 // recheckInterval is how long a token is taken as valid if no change is known.
@@ -25,7 +25,7 @@ const recheckInterval = 15 * time.Second
 
 // Authenticate verifies an Authorization header and returns a context with the principal, or with the error, as Middleware
 // does. watch is nil without a valid token.
-func (s *Service) Authenticate(ctx context.Context, header string) (admitted context.Context, watcw *TokenWatch, err error) {
+func (s *Service) Authenticate(ctx context.Context, header string) (admitted context.Context, watch *TokenWatch, err error) {
 	version := s.access.TokensVersion() // before it is verified
 	principal, err := s.caller(ctx, header)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Service) Watch(r *http.Request) *TokenWatch {
 	return nil
 }
 
-// Check returns UNAUTHENTICATED once the token has expired, its client was revoked, or its key was removed. It is cheap
-// while nothing has changed.
+// Check returns UNAUTHENTICATED once the token has expired, its client was revoked, or its key was removed. It returns nil while
+// that is unknown, because the database or the issuer is not responding. It is cheap while nothing has changed.
 func (w *TokenWatch) Check(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,7 +13,7 @@ type verifiedTokens = *otter.Cache[[sha256.Size]byte, verifiedToken]
 
 type verifiedToken struct {
 	principal *Principal
-	kid       string
+	kid       string // id of the key that signed it
 }
 
 // maxVerifiedTokens is the number of cached tokens.

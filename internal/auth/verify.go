@@ -51,7 +51,7 @@ func (s *Service) checkRevoked(ctx context.Context, p *Principal) error {
 	return err
 }
 
-// verifySignature checks the format and the signature.
+// verifySignature checks the format and the signature of a token, and returns its claims and the id of the key.
 func (s *Service) verifySignature(ctx context.Context, bearer string) (c claims, kid string, err error) {
 	token, err := jwt.ParseSigned(bearer, []jose.SignatureAlgorithm{jose.EdDSA})
 	if other := new(jose.ErrUnexpectedSignatureAlgorithm); errors.As(err, &other) {
@@ -76,7 +76,7 @@ func (s *Service) verifySignature(ctx context.Context, bearer string) (c claims,
 }
 
 // checkClaims checks the claims of a token with a valid signature. It ignores iat, as RFC 7519 allows, so that a server whose
-// clock is behind accepts tokens issued by others. Our tokens have no nbf.
+// clock is behind accepts tokens issued by others. It checks nbf, although our tokens have none.
 func (s *Service) checkClaims(c claims) error {
 	if c.Expiry == nil || c.Subject == "" {
 		return errMalformed()

@@ -12,7 +12,7 @@ import (
 // hand. The zero value is New("").
 type Key struct {
 	text   string
-	joined bool // text has several parts, or none, each with its length; else it is the only part
+	joined bool // text has several parts, or none, each with its length; else it is the only part, without
 }
 
 // New returns the key of parts. The key of a single part does not allocate.
@@ -54,7 +54,7 @@ func AppendPart[T string | []byte](dst []byte, part T) []byte {
 
 // AppendKey is AppendPart for a key as one part.
 func AppendKey(dst []byte, part Key) []byte {
-	head := uint64(len(part.text)) << 1
+	head := uint64(len(part.text)) << 1 // the lowest bit tells a joined key from a text, as AppendPart writes
 	if part.joined {
 		head |= 1
 	}

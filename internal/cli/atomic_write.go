@@ -13,7 +13,7 @@ import (
 // readers never see an incomplete file. fill must sync the file. If anything
 // fails, the temporary file is removed.
 func atomicWrite(path string, put func(from, to string) error, fill func(temporary string) error) error {
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { // else the error would name the temporary file
 		return &fs.PathError{Op: "write", Path: path, Err: errors.Unwrap(err)}
 	}
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
@@ -24,8 +24,8 @@ func atomicWrite(path string, put func(from, to string) error, fill func(tempora
 	return put(temporary, path)
 }
 
-// fileExists reports whether a file exists; also if that cannot be told, with the
-// error.
+// fileExists reports whether a file exists. If that is unknown, as without
+// permission for its folder, it returns true and the error.
 func fileExists(path string) (bool, error) {
 	_, err := os.Stat(path)
 	return !errors.Is(err, fs.ErrNotExist), err

@@ -27,7 +27,7 @@ func (*Backup) Help() string {
 
 // copiedDatabase is the result of backup and restore.
 type copiedDatabase struct {
-	verb string
+	verb string // in the past tense
 	From string `json:"from"`
 	To   string `json:"to"`
 }
@@ -95,7 +95,7 @@ func (c *Restore) copyTo(ctx context.Context, streams Streams, path string) erro
 		return err
 	}
 	for _, suffix := range databaseSuffixes {
-		_ = os.Remove(path + suffix) // empty after Close
+		_ = os.Remove(path + suffix) // nothing is in them after Close
 	}
 	return nil
 }

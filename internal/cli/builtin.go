@@ -34,6 +34,7 @@ func (c *Help) Run(command *kong.Context) error {
 // helpAllFlag shows the hidden flags too.
 type helpAllFlag bool
 
+// IgnoreDefault implements kong.IgnoreDefault: the flag works without a command.
 func (helpAllFlag) IgnoreDefault() {}
 
 // BeforeReset prints the help and exits.
@@ -50,8 +51,10 @@ func (helpAllFlag) BeforeReset(ctx *kong.Context) error {
 	return nil
 }
 
+// versionFlag prints the version, as the command version does.
 type versionFlag bool
 
+// IgnoreDefault implements kong.IgnoreDefault: the flag works without a command.
 func (versionFlag) IgnoreDefault() {}
 
 // BeforeReset prints the version and exits.

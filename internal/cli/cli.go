@@ -1,5 +1,5 @@
 // Package cli implements the commands of portico, one file each, except the
-// server itself, which package main assembles from Serve. Main parses a command
+// server itself, which internal/app assembles from Serve. Main parses a command
 // line by a kong grammar and runs the command that it names. Results go to
 // standard output, everything else to standard error. Package cli must not
 // import graph or rest.
@@ -34,6 +34,8 @@ func Main(ctx context.Context, grammar any, args []string, streams Streams, give
 	return exitCode
 }
 
+// runCommand is Main without the check of standard output. Kong calls kong.Exit
+// after --help and --version, which panics with an exit that runCommand recovers.
 func runCommand(ctx context.Context, grammar any, args []string, streams Streams, given []any) (exitCode int) {
 	parser, err := Parser(grammar, streams)
 	if err != nil {

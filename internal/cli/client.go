@@ -79,6 +79,7 @@ func (c clientSecret) String() string {
 	return text
 }
 
+// printSecret prints a new secret. If that fails, the error says that the secret is lost.
 func (o Output) printSecret(streams Streams, client *access.Client, secret string) error {
 	if !o.JSON {
 		fmt.Fprintln(streams.Err, "Copy the secret now. It is stored as a hash and cannot be shown again.")

@@ -94,8 +94,8 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	return c.print(streams, generatedCodes{task.Done, guesses})
 }
 
-// waitForJob waits until a job has finished. If ctx ends first, it cancels the
-// job.
+// waitForJob waits until a job has finished, and shows its progress. If ctx ends
+// first, it cancels the job and waits on. It ends the bar.
 func waitForJob(ctx context.Context, s *shop.Store, task *job.Job, bar *progressBar) (*job.Job, error) {
 	defer bar.end()
 	ticker := time.NewTicker(100 * time.Millisecond)

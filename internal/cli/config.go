@@ -49,7 +49,7 @@ type Setting struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"` // a string, a number, a boolean, or a list of strings
 	From  string `json:"from"`
-	group string
+	group string // key of help.FlagGroups; empty for none
 }
 
 // The sources of a setting.
@@ -145,8 +145,9 @@ var harmlessParameters = []string{"sslmode", "target_session_attrs", "applicatio
 // encoded may contain @, so the last @ ends it.
 var credentials = regexp.MustCompile(`^([a-z0-9+.-]+://)([^:@/?#]*)(:?)(.*)@([^@]*)$`)
 
-// maskURL masks the password of a URL, and its parameters except the harmless
-// ones. It returns other texts unchanged.
+// maskURL masks the password of a URL, its parameters except the harmless ones,
+// and those without a value, which may be secret themselves. It returns other
+// texts unchanged.
 func maskURL(text string) string {
 	if !strings.Contains(text, "://") {
 		return text

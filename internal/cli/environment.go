@@ -10,22 +10,21 @@ import (
 	"portico/internal/cli/help"
 )
 
+// variablePrefix begins the variables of flags.
 const variablePrefix = "PORTICO_"
 
 // serviceVariable matches the variables that Kubernetes and Docker set for a
-// service named portico, for example PORTICO_PORT=tcp://10.0.0.1:80.
-var serviceVariable = regexp.MustCompile(`^PORTICO_(\w+_)?(SERVICE_HOST=.*|SERVICE_PORT(_\w+)?=\d+|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?=.*)$`)
+// service named portico, for example PORTICO_PORT=tcp://10.0.0.1:80. It does not
+// match PORTICO_PORT=8080, which somebody means as a flag.
+var serviceVariable = regexp.MustCompile(`^PORTICO_(\w+_)?(SERVICE_HOST=.*|SERVICE_PORT(_\w+)?=\d+|PORT=\w+://.*|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=.*)$`)
 
 // checkEnvironment returns an error for a PORTICO_ variable that belongs to no
 // flag of any command.
 func checkEnvironment(parser *kong.Kong, environment []string) error {
 	known := flagVariables(parser.Model.Node, nil)
 	for _, variable := range environment {
-		name, value, _ := strings.Cut(variable, "=")
-		if !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) {
-			continue
-		}
-		if serviceVariable.MatchString(variable) && (!strings.HasSuffix(name, "_PORT") || strings.Contains(value, "://") || strings.HasSuffix(name, "_SERVICE_PORT")) {
+		name, _, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) || serviceVariable.MatchString(variable) {
 			continue
 		}
 		if near, ok := help.Nearest(name, known); ok {

@@ -63,6 +63,7 @@ type explainedError struct {
 func (e *explainedError) Error() string { return e.sentence }
 func (e *explainedError) Unwrap() error { return e.cause }
 
+// explainListen says why an address cannot be listened on; empty if it does not know.
 func explainListen(err *net.OpError) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -88,6 +89,7 @@ func pathOf(err error) (path string, known bool) {
 	return "", false
 }
 
+// explainFile says what is wrong with a file and what to do; empty if it does not know.
 func explainFile(err error, path string) string {
 	found := func(path string) bool { found, _ := fileExists(path); return found }
 	isFolder := func() bool { info, err := os.Stat(path); return err == nil && info.IsDir() }

@@ -30,7 +30,7 @@ func (f *OutputFile) Validate() error {
 
 // exported is the result of export and codes export.
 type exported struct {
-	noun  string
+	noun  string // of Count, in the singular
 	File  string `json:"file"`
 	Count int    `json:"count"`
 }
@@ -122,8 +122,12 @@ func (c *Export) exportFolder(fill func(create func(kind string) (io.WriteCloser
 	if err := os.MkdirAll(c.File, 0o700); err != nil {
 		return 0, err
 	}
-	if entries, err := os.ReadDir(c.File); err != nil || len(entries) > 0 {
-		return 0, errors.Join(err, fmt.Errorf("the folder %s is not empty; name a new one", c.File))
+	entries, err := os.ReadDir(c.File)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("the folder %s is not empty; name a new one", c.File)
+	}
+	if err != nil {
+		return 0, err
 	}
 	var names []string
 	defer func() {

@@ -202,6 +202,8 @@ func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
 	return s.Close()
 }
 
+// options returns the options of an import or its plan. w gets what it finds; nil
+// for none.
 func (c *Import) options(in input.Source, bar *progressBar, w *findingWriter) exchange.ImportOptions {
 	options := exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, Merge: c.Merge, Replace: store.Unique(c.Replace), Skip: c.Skip, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
 	if in.HasSheets() {
@@ -210,7 +212,8 @@ func (c *Import) options(in input.Source, bar *progressBar, w *findingWriter) ex
 	return options
 }
 
-// readSheets converts the CSV files of the import.
+// readSheets converts the CSV files of the import, and prints what is odd about
+// them.
 func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store, in input.Source) error {
 	reader := &sheet.Reader{Lenient: c.Lenient, IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
 		return s.Exchange.SheetIDs(ctx, keys)
@@ -222,6 +225,7 @@ func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store,
 	return err
 }
 
+// input opens what the flags name: another server, a generated shop, or files.
 func (c *Import) input(ctx context.Context, streams Streams) (input.Source, error) {
 	if c.From != "" {
 		return c.fetch(ctx, streams)
@@ -246,9 +250,12 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input.Sou
 	return fmt.Errorf("%s. Nothing was imported", found)
 }
 
-// printWarnings prints the first likely mistakes by kind, and the number of all.
+// printWarnings prints the warnings that the report holds, those of one kind after
+// each other and then how many more of it there are. The kinds come in the order
+// of their first warning. Then come the number of further kinds' warnings, where
+// all of them are (file is that of --report), and their number.
 func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, file string) {
-	left := report.WarningCount
+	left := report.WarningCount // of kinds that were not printed
 	for i, first := range report.Warnings {
 		kind := first.Kind()
 		ofKind := func(e check.ImportError) bool { return e.Kind() == kind }
@@ -270,9 +277,10 @@ func printWarnings(w io.Writer, report *exchange.ImportReport, in input.Source, 
 	if left > 0 {
 		fmt.Fprintf(w, "and %d more of other kinds\n", left)
 	}
-	if hidden := report.WarningCount > len(report.Warnings); hidden && file == "" {
+	switch hidden := report.WarningCount > len(report.Warnings); {
+	case hidden && file == "":
 		fmt.Fprintln(w, "--report FILE writes all of them")
-	} else if hidden {
+	case hidden:
 		fmt.Fprintf(w, "all of them are in %s\n", file)
 	}
 	if report.WarningCount > 0 {
@@ -341,7 +349,7 @@ func countSummary(verb string, counts map[string]int) string {
 	return fmt.Sprintf("%s %d: %s", verb, sum(counts), joinCounts(counts))
 }
 
-// withoutZeros deletes the counts that are 0.
+// withoutZeros deletes the counts that are 0 from the map, and returns it.
 func withoutZeros(counts map[string]int) map[string]int {
 	maps.DeleteFunc(counts, func(_ string, n int) bool { return n == 0 })
 	return counts

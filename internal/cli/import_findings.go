@@ -40,7 +40,8 @@ func newFinding(e check.ImportError, severity string, in input.Source) finding {
 	return f
 }
 
-// position returns the file and the line in it of a line; none for line 0.
+// position returns the file of a line of the import, and the line in it. It is "" and
+// 0 for line 0, which stands for what no line names.
 func position(in input.Source, line int) (file string, fileLine int) {
 	if line == 0 {
 		return "", 0
@@ -68,7 +69,8 @@ func (f finding) String() string {
 	if f.Member != "" {
 		text += f.Member + " "
 	}
-	if text += f.Message; !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") {
+	text += f.Message
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") {
 		text += "."
 	}
 	return text
@@ -77,9 +79,9 @@ func (f finding) String() string {
 // findingWriter writes a report: CSV if its name ends in .csv, else NDJSON.
 type findingWriter struct {
 	buffer *bufio.Writer
-	json   *json.Encoder
-	csv    *csv.Writer // nil for NDJSON
-	err    error
+	json   *json.Encoder // nil for CSV
+	csv    *csv.Writer   // nil for NDJSON
+	err    error         // the first one; flush returns it
 }
 
 func newFindingWriter(to io.Writer, name string) *findingWriter {
@@ -94,6 +96,7 @@ func newFindingWriter(to io.Writer, name string) *findingWriter {
 	return w
 }
 
+// write writes a finding, unless an earlier one failed.
 func (w *findingWriter) write(f finding) {
 	switch {
 	case w.err != nil:

@@ -31,6 +31,7 @@ type FromFlags struct {
 	Rate                 float64  `group:"from" placeholder:"N" default:"10" help:"Maximum number of requests a second to the other server."`
 }
 
+// check returns a usage error for flags that are invalid, or need --from.
 func (f *FromFlags) check() error {
 	if f.From == "" {
 		if len(f.FromLanguage)+len(f.FromTag) > 0 || f.FromFolder != "" || f.FromChannel != "" {

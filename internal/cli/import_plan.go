@@ -26,8 +26,8 @@ type importPlan struct {
 	Kept      map[string]int  `json:"kept"`
 	Skipped   map[string]int  `json:"skipped"`
 	Warnings  int             `json:"warnings"`
-	Changes   []plannedChange `json:"changes"` // the first maxShownChanges
-	NotTold   []remote.Gap    `json:"not_told,omitempty"`
+	Changes   []plannedChange `json:"changes"`            // the first maxShownChanges
+	NotTold   []remote.Gap    `json:"not_told,omitempty"` // as in importResult
 }
 
 // plannedChange is a resource that would be created, updated or deleted.
@@ -82,7 +82,8 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input.Source) err
 	return c.printJSON(streams, result)
 }
 
-// openToPlan opens the database to compare with. If there is none, it opens an empty one in a temporary folder.
+// openToPlan opens the database to compare with. If there is none, it opens an empty one in a temporary folder. Call end to
+// close it, and to remove that folder.
 func (c *Import) openToPlan(ctx context.Context, streams Streams) (s *shop.Store, end func(), err error) {
 	s, err = c.OpenToRead(ctx, c.Log(streams))
 	if err == nil {
@@ -111,6 +112,7 @@ func newPlannedChange(change exchange.PlannedChange, in input.Source) plannedCha
 	return planned
 }
 
+// print prints the first changes and the counts. report is the file that has all changes; empty for none.
 func (p importPlan) print(w io.Writer, report string) {
 	for _, change := range p.Changes[:min(len(p.Changes), maxPrintedChanges)] {
 		fmt.Fprintln(w, change)

@@ -26,6 +26,7 @@ func describeMembers(members []store.MemberChange) (text string) {
 	return text
 }
 
+// describeMember is "name "A" to "B"", "name is added: "B"" or "name is removed: "A"".
 func describeMember(m store.MemberChange) string {
 	member := strings.Join(m.Path, ".")
 	switch {

@@ -151,7 +151,7 @@ func groupLimit(root fs.FS, mount, group, file string) (bytes int64) {
 	}
 }
 
-// lowerLimit returns the lower of two limits; 0 means no limit.
+// lowerLimit returns the lower of two limits; 0 of either means no limit.
 func lowerLimit(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return cmp.Or(a, b)

@@ -62,8 +62,7 @@ func jsonExample(example any) string {
 	return string(text)
 }
 
-// table formats rows in columns. It quotes cells that a terminal would not show
-// as text.
+// table formats rows in columns, with each cell made printable in place.
 func table(rows [][]string) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -77,6 +76,7 @@ func table(rows [][]string) string {
 	return text.String()
 }
 
+// printable quotes a text that a terminal would not show as text.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(text)

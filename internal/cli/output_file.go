@@ -78,7 +78,7 @@ func (p outputPath) replace(fill func(io.Writer) error) error {
 	})
 }
 
-// create opens a file that does not exist yet.
+// create checks the path and creates the file, which must not exist.
 func (p outputPath) create() (*os.File, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func isDatabase(path string) bool {
 
 // isKeyFile reports whether a file has keys that encrypt secrets, and nothing else.
 func isKeyFile(path string) bool {
-	const most = 16 * 2 * seal.KeySize // a rekey has two keys
+	const most = 16 * 2 * seal.KeySize // more than any key file has: two keys in base64 are 90 bytes
 	text := beginning(path, most)
 	if len(text) == 0 || len(text) == most {
 		return false
@@ -116,7 +116,7 @@ func isKeyFile(path string) bool {
 	return err == nil
 }
 
-// beginning returns the first bytes of a regular file; none if it cannot be read.
+// beginning returns at most most bytes of the begin of a regular file; none if it cannot be read.
 func beginning(path string, most int) []byte {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil

@@ -12,8 +12,8 @@ import (
 // are safe for concurrent use.
 type progressBar struct {
 	bar  *progressbar.ProgressBar
-	pass int64 // steps of a further pass
-	done atomic.Int64
+	pass int64        // steps of one pass; -1 if unknown
+	done atomic.Int64 // steps
 }
 
 // newProgressBar expects passes of length steps each; -1 means that the length
@@ -25,6 +25,7 @@ func newProgressBar(w io.Writer, label string, length, passes int64) *progressBa
 	return drawProgressBar(w, label, length, passes)
 }
 
+// drawProgressBar is newProgressBar for a terminal.
 func drawProgressBar(w io.Writer, label string, length, passes int64) *progressBar {
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(label), progressbar.OptionSetWidth(30),
@@ -36,6 +37,7 @@ func drawProgressBar(w io.Writer, label string, length, passes int64) *progressB
 	return &progressBar{pass: length, bar: progressbar.NewOptions64(max(length*passes, -1), options...)}
 }
 
+// add moves the bar by n steps.
 func (p *progressBar) add(n int64) {
 	if p == nil {
 		return

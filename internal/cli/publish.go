@@ -93,8 +93,8 @@ func (c *Publish) check() error {
 	noted := c.Label != "" || c.Note != ""
 	for _, flag := range []struct {
 		name     string
-		set, bad bool
-		with     string
+		set, bad bool   // bad: a flag of with is set too
+		with     string // as the error names them
 	}{
 		{"--dry-run", c.DryRun, noted || c.At != "" || c.Scheduled || c.Cancel != "", "--label, --note, --at, --scheduled or --cancel"},
 		{"--scheduled", c.Scheduled, noted || c.At != "" || c.Cancel != "", "--label, --note, --at or --cancel"},
@@ -129,7 +129,8 @@ func (c *Publish) dryRun(ctx context.Context, s *shop.Store, streams Streams) er
 	return c.printJSON(streams, list)
 }
 
-// barOf returns a function that shows progress with a bar, which it makes on the first call.
+// barOf returns a function that shows progress with a bar, which it makes on the first call, when the total is known. The
+// caller ends the bar.
 func barOf(bar **progressBar, streams Streams, label string) publish.PublishProgress {
 	return func(done, total int) {
 		if *bar == nil {
@@ -170,6 +171,8 @@ func (p *publisher) publish(ctx context.Context, wanted []string) (publications,
 	return list, nil
 }
 
+// publishCatalog publishes a catalog and prints the result. There is no new release if a roll-back holds the catalog, or if
+// nothing has changed.
 func (p *publisher) publishCatalog(ctx context.Context, id string) (publication, error) {
 	before, err := p.store.Releases.List(ctx, id)
 	if err != nil {
@@ -198,7 +201,7 @@ func (p *publisher) publishCatalog(ctx context.Context, id string) (publication,
 		return publication{}, err
 	}
 	state := statePublished
-	if slices.ContainsFunc(before, func(r *segment.Release) bool { return r.ID == made.ID }) {
+	if slices.ContainsFunc(before, func(r *segment.Release) bool { return r.ID == made.ID }) { // the same release as before
 		state = stateUnchanged
 		fmt.Fprintf(p.streams.Err, "nothing changed in %s: release %d stays\n", id, made.ID)
 		if p.notes != (publish.ReleaseNotes{}) {

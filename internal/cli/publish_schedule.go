@@ -65,6 +65,8 @@ func (c *Publish) schedule(ctx context.Context, s *shop.Store, streams Streams) 
 	return c.printJSON(streams, list)
 }
 
+// listScheduled prints the scheduled publications of the chosen catalogs. If none is chosen, it prints all, also those of catalogs
+// that were deleted.
 func (c *Publish) listScheduled(ctx context.Context, s *shop.Store, streams Streams) error {
 	catalogs, err := chosenCatalogs(ctx, s, c.Catalogs)
 	if err != nil {
@@ -87,6 +89,7 @@ func (c *Publish) listScheduled(ctx context.Context, s *shop.Store, streams Stre
 	return c.print(streams, list)
 }
 
+// cancel cancels a scheduled publication. It fails for other jobs, and for one that has begun.
 func (c *Publish) cancel(ctx context.Context, s *shop.Store, streams Streams) error {
 	task, err := s.Jobs.Get(ctx, c.Cancel)
 	if store.HasCode(err, store.NotFound) || err == nil && (task.Kind != job.JobPublish || task.RunAt.IsZero()) {

@@ -51,7 +51,8 @@ func (c createdKeyFile) String() string {
 	return "the database has no secrets yet; created the key file " + c.path
 }
 
-// Run changes the key.
+// Run changes the key. If this command creates it, the key file has both keys until all secrets have the new one. So an interrupted
+// run can be repeated, and servers read either. Then the former key moves to another file.
 func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	log := c.Log(streams)
 	keys, ownFile, err := c.keys(log)

@@ -115,6 +115,7 @@ func heldCatalogs(ctx context.Context, s *shop.Store) (map[string]bool, error) {
 	return held, err
 }
 
+// newReleaseEntry returns the entry of a release. held says that a roll-back holds its catalog.
 func newReleaseEntry(ctx context.Context, s *shop.Store, r *segment.Release, held bool) (releaseEntry, error) {
 	served, err := s.Releases.Served(ctx, r)
 	state := releaseKept
@@ -153,6 +154,7 @@ func (c *ReleaseServe) Run(ctx context.Context, streams Streams) error {
 	return serveRelease(ctx, s, streams, c.Output, c.ID)
 }
 
+// serveRelease serves a release by its number or UUID, and prints the result: for release serve and release rollback.
 func serveRelease(ctx context.Context, s *shop.Store, streams Streams, output Output, id string) error {
 	served, err := s.Releases.Serve(ctx, releaseActor, id)
 	if err != nil {
@@ -233,7 +235,8 @@ func chosenCatalogs(ctx context.Context, s *shop.Store, wanted []string) ([]stri
 	}
 	exists, chosen := store.SetOf(known), make([]string, len(wanted))
 	for i, id := range wanted {
-		if chosen[i], _ = store.CanonicalID(id); !exists[chosen[i]] {
+		chosen[i], _ = store.CanonicalID(id)
+		if !exists[chosen[i]] {
 			return nil, fmt.Errorf("catalog %q does not exist. Catalogs: %s", id, strings.Join(known, " "))
 		}
 	}

@@ -86,6 +86,7 @@ func (c *ReleaseShow) Run(ctx context.Context, streams Streams) error {
 	return c.print(streams, detail)
 }
 
+// newReleaseDetail returns what release show prints of a release.
 func newReleaseDetail(ctx context.Context, s *shop.Store, r *segment.Release) (d releaseDetail, err error) {
 	held, err := heldCatalogs(ctx, s)
 	if err != nil {
@@ -139,6 +140,7 @@ func (c *ReleaseDiff) Run(ctx context.Context, streams Streams) error {
 	}
 	found, err := s.Publisher.DiffReleases(ctx, c.From, c.To, most, 0)
 	if err != nil {
+		// The error names the members of the API.
 		return fmt.Errorf("compare: %s", strings.NewReplacer("from_id", "the first release", "to_id", "the second release", "catalogReleases, or ", "").Replace(err.Error()))
 	}
 	return c.print(streams, newCatalogDiff(found))
@@ -201,6 +203,7 @@ func (c *ReleaseLabel) Run(ctx context.Context, streams Streams) error {
 	return updateRelease(ctx, streams, c.Output, c.StoreFlags, c.ID, publish.ReleaseUpdate{Label: c.Label, Note: c.Note}, "labeled release %d of %s")
 }
 
+// updateRelease changes a release and prints it: done is a format of its number and its catalog, as text.
 func updateRelease(ctx context.Context, streams Streams, output Output, flags StoreFlags, id string, update publish.ReleaseUpdate, done string) error {
 	s, err := flags.OpenExisting(ctx, flags.Log(streams))
 	if err != nil {

@@ -65,8 +65,9 @@ func (k *SealKeyFlags) path(databaseURL string) (string, error) {
 	return "", usagef("%s", errNoKey)
 }
 
-// createKeyFile creates the key file if it does not exist. If two servers start
-// at once, both end up with the same key.
+// createKeyFile creates the key file if it does not exist, unless the database has
+// secrets already: then the file was lost. If two servers start at once, both end
+// up with the same key.
 func createKeyFile(ctx context.Context, path, databaseURL string, log *slog.Logger) error {
 	if found, err := fileExists(path); found {
 		return err
@@ -99,7 +100,8 @@ func newKey() []byte {
 	return key
 }
 
-// writeKeys atomically writes keys to a file with permissions 0600.
+// writeKeys atomically writes keys to a file with permissions 0600. put is that of
+// atomicWrite.
 func writeKeys(path string, put func(from, to string) error, keys ...[]byte) error {
 	return atomicWrite(path, put, func(temporary string) error {
 		return writeFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, func(w io.Writer) error {
@@ -113,6 +115,7 @@ func writeKeys(path string, put func(from, to string) error, keys ...[]byte) err
 	})
 }
 
+// readKeys reads the keys of a file, and warns if other users can read it.
 func readKeys(path string, log *slog.Logger) ([][]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -122,17 +125,6 @@ func readKeys(path string, log *slog.Logger) ([][]byte, error) {
 		log.Warn("other users can read the key file. Restrict its permissions to 0600", "file", path, "mode", info.Mode().Perm().String())
 	}
 	return parseKeys(path, string(text))
-}
-
-// othersMayRead reports whether the permissions of a file let others read or
-// write it. Read access of the group does not count if the file belongs to
-// another user, because this process may need it, as for a Kubernetes Secret.
-func othersMayRead(info fs.FileInfo) bool {
-	others := fs.FileMode(0o077)
-	if !isOwner(info) {
-		others = 0o037
-	}
-	return info.Mode().Perm()&others != 0
 }
 
 // isCredential reports whether systemd passed the file as a credential. It
@@ -148,7 +140,7 @@ func isCredential(path string) bool {
 func parseKeys(from, text string) (keys [][]byte, err error) {
 	fields := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(fields) == 0 {
-		fields = []string{""}
+		fields = []string{""} // fails below
 	}
 	for _, field := range fields {
 		field = strings.TrimRight(field, "=")

@@ -134,9 +134,9 @@ func (c *Serve) ExternalIssuer() *auth.OIDCIssuer {
 	return &auth.OIDCIssuer{URL: c.OIDCIssuer, Audience: c.OIDCAudience}
 }
 
-// applyDemoDefaults relaxes limits for the demo, which serves this machine only,
-// and returns the names of the flags that it changed. It leaves flags that are
-// set.
+// applyDemoDefaults changes limits, origins and the linger time for the demo, which
+// serves this machine only, and returns the names of the flags that it changed. It
+// leaves flags that are set.
 func (c *Serve) applyDemoDefaults(command *kong.Context) (changed []string) {
 	for flag, change := range map[string]func(){
 		"token-rate-client": func() { c.TokenRateClient = 0 }, "token-rate-address": func() { c.TokenRateAddress = 0 },
@@ -172,7 +172,8 @@ func (c *Serve) PrepareDemo(command *kong.Context) (remove func(), err error) {
 func (c *Serve) Effective(command *kong.Context) []Setting {
 	var changed []string
 	if c.Demo {
-		if changed = c.applyDemoDefaults(command); !IsSet(command, "database-url") {
+		changed = c.applyDemoDefaults(command)
+		if !IsSet(command, "database-url") {
 			c.DatabaseURL, c.Synchronous = "", "OFF"
 			changed = append(changed, "database-url", "synchronous")
 		}
@@ -187,11 +188,11 @@ func (c *Serve) Effective(command *kong.Context) []Setting {
 }
 
 // Logs returns the log of the server, and the line writer that it shares with
-// the access log.
+// the access log. A log of text writes to a terminal directly.
 func (c *Serve) Logs(streams Streams) (*slog.Logger, *accesslog.LineWriter) {
 	lines := accesslog.NewLineWriter(streams.Err)
 	if log := c.Log(streams); !LogsJSON(log) {
-		return accesslog.NewLogger(log), lines // text goes to a terminal, not through lines
+		return accesslog.NewLogger(log), lines
 	}
 	streams.Err = lines
 	return accesslog.NewLogger(c.Log(streams)), lines
@@ -201,7 +202,7 @@ func (c *Serve) Logs(streams Streams) (*slog.Logger, *accesslog.LineWriter) {
 // this machine.
 func (c *Serve) Listen(flag, addr string, notLocal error) (net.Listener, error) {
 	address, err := net.ResolveTCPAddr("tcp", addr)
-	if _, number := strconv.ParseUint(addr, 10, 16); number == nil {
+	if _, noPort := strconv.ParseUint(addr, 10, 16); noPort == nil { // 8080 for :8080
 		return nil, usagef("%s must be HOST:PORT, got %s, did you mean 127.0.0.1:%[2]s, or :%[2]s for all interfaces?", flag, addr)
 	}
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// Signals handles the signals of a running server. main handles the first
-// SIGINT or SIGTERM; the second closes hurry, and a third ends the process. Each
-// SIGHUP calls reload. stop ends the handling.
+// Signals handles the signals of a running server. The context of main ends at the
+// first SIGINT or SIGTERM, the second closes hurry, and a third ends the process.
+// Each SIGHUP calls reload. stop ends the handling.
 func Signals(reload func()) (hurry <-chan struct{}, stop func()) {
 	terminations, hangups := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	stopped, hurrying := make(chan struct{}), make(chan struct{})
@@ -18,8 +18,9 @@ func Signals(reload func()) (hurry <-chan struct{}, stop func()) {
 		for received := 0; ; {
 			select {
 			case <-terminations:
-				if received++; received == 2 {
-					signal.Stop(terminations)
+				received++
+				if received == 2 {
+					signal.Stop(terminations) // the third has its default effect
 					close(hurrying)
 				}
 			case <-hangups:

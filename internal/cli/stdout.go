@@ -22,7 +22,7 @@ func (o *outputWriter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// check returns an error if the result of a command that succeeded is lost.
+// check returns an error if a write failed, so that the result of a command that succeeded is lost.
 func (o *outputWriter) check() error {
 	if o.err == nil {
 		return nil

@@ -52,7 +52,7 @@ func (c *StoreFlags) timeouts() store.Timeouts {
 func (c *StoreFlags) Log(streams Streams) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		level = slog.LevelInfo // the parser lets nothing else through
+		level = slog.LevelInfo // never: the parser rejects other values
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "text" || c.LogFormat == "auto" && isTerminal(streams.Err) {
@@ -84,6 +84,7 @@ func (c *StoreFlags) OpenToRead(ctx context.Context, log *slog.Logger, options .
 	return c.open(ctx, log, shop.KeepSchema, options)
 }
 
+// open opens the database by the flags. mode says what it may do to the schema, and options change the configuration.
 func (c *StoreFlags) open(ctx context.Context, log *slog.Logger, mode shop.SchemaMode, options []func(*shop.Config)) (*shop.Store, error) {
 	config := shop.Config{
 		URL: c.DatabaseURL, Schema: mode, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.ReleaseCacheBytes, DefaultReleaseCacheBytes()), Log: log,

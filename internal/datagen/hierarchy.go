@@ -21,7 +21,8 @@ func (g *generator) departments() {
 		return func(yield func(int) bool) {
 			n := 0
 			for i := range g.inLeaf(leaf) {
-				if n++; n > 10 || !yield(i) {
+				n++
+				if n > 10 || !yield(i) {
 					return
 				}
 			}
@@ -41,6 +42,8 @@ func (g *generator) departments() {
 // maxNodeProducts keeps the line of a node below the 64 MiB limit of imports.
 const maxNodeProducts = 600_000
 
+// collections writes Everything, in shops of 20 products or more, and three smaller nodes: every 19th, 20th
+// and 21st product. Children are in no node.
 func (g *generator) collections() {
 	every := func(step, from, until int) func(func(int) bool) {
 		return func(yield func(int) bool) {
@@ -59,8 +62,8 @@ func (g *generator) collections() {
 	}
 }
 
-// node writes a node in pieces, since a line can have many megabytes. It curates every ninth product, at
-// most five.
+// node writes a node in pieces, since a line can have many megabytes. hierarchy is the number of its
+// hierarchy; an empty parent is the hierarchy itself. It curates every ninth product, at most five.
 func (g *generator) node(name string, hierarchy int, parent, id string, products func(func(int) bool)) {
 	n := node{Type: "node", ID: id, Attributes: nodeAttributes{CreatedAt: opened, Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
 		Description: "All there is of: " + name + "."}}
@@ -69,7 +72,8 @@ func (g *generator) node(name string, hierarchy int, parent, id string, products
 		if position%9 == 0 {
 			n.Attributes.CuratedProducts = append(n.Attributes.CuratedProducts, g.id("product", i))
 		}
-		if position++; len(n.Attributes.CuratedProducts) == 5 {
+		position++
+		if len(n.Attributes.CuratedProducts) == 5 {
 			break
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func WriteShop(w io.Writer, products int, seed uint64) error {
 	return g.out.Flush()
 }
 
+// generator writes a shop. Its methods without arguments write one section of it each.
 type generator struct {
 	out      *bufio.Writer
 	lines    *json.Encoder // to out
@@ -55,21 +57,24 @@ type generator struct {
 	products int
 	seed     uint64
 	space    uuid.UUID // UUID namespace of the ids
-	leaves   int
+	leaves   int       // of "Departments"
 }
 
+// line writes a resource.
 func (g *generator) line(resource any) {
 	if g.err == nil {
 		g.err = g.lines.Encode(resource)
 	}
 }
 
+// write writes a part of a line.
 func (g *generator) write(text string) {
 	if g.err == nil {
 		_, g.err = g.out.WriteString(text)
 	}
 }
 
+// id returns the id of the i-th resource of a kind.
 func (g *generator) id(kind string, i int) string {
 	return uuid.NewSHA1(g.space, fmt.Appendf(nil, "%s/%d", kind, i)).String()
 }
@@ -93,13 +98,13 @@ const (
 const (
 	familyEvery  = 50
 	familyParent = 10
-	children     = 3
+	children     = 3 // one for each of the sizes in vocabulary
 )
 
 // family returns the index of a child's parent, else -1, and whether the product is a parent.
 func (g *generator) family(i int) (parent int, isParent bool) {
 	at := i % familyEvery
-	whole := i-at+familyParent+children < g.products
+	whole := i-at+familyParent+children < g.products // the last run may end before its children
 	switch {
 	case whole && at == familyParent:
 		return -1, true
@@ -121,18 +126,19 @@ type blueprint struct {
 	created, updated time.Time
 }
 
+// blueprint returns the blueprint of a product, the same each time.
 func (g *generator) blueprint(i int) blueprint {
 	r := g.random(randomProduct, i)
-	s := blueprint{draft: r.IntN(100) < 3, bundle: r.IntN(100) < 5 && i >= 10, translated: r.IntN(10) == 0}
-	s.parent, s.isParent = g.family(i)
-	s.bundle = s.bundle && s.parent < 0 && !s.isParent
-	s.created = time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(5*365*24*3600*1000)) * time.Millisecond)
+	b := blueprint{draft: r.IntN(100) < 3, bundle: r.IntN(100) < 5 && i >= 10, translated: r.IntN(10) == 0}
+	b.parent, b.isParent = g.family(i)
+	b.bundle = b.bundle && b.parent < 0 && !b.isParent
+	b.created = time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(5*365*24*3600*1000)) * time.Millisecond)
 	if r.IntN(3) == 0 {
-		s.updated = time.Date(2024, time.Month(1+r.IntN(sharedUpdates)), 1, 3, 0, 0, 0, time.UTC)
+		b.updated = time.Date(2024, time.Month(1+r.IntN(sharedUpdates)), 1, 3, 0, 0, 0, time.UTC)
 	} else {
-		s.updated = s.created.Add(time.Duration(r.Int64N(365*24*3600*1000)) * time.Millisecond)
+		b.updated = b.created.Add(time.Duration(r.Int64N(365*24*3600*1000)) * time.Millisecond)
 	}
-	return s
+	return b
 }
 
 // leaf returns the leaf of a product. Consecutive products go to consecutive leaves, and each round starts
@@ -169,13 +175,13 @@ func (g *generator) files() {
 func (g *generator) productLines() {
 	tags := vocabulary("tags")
 	for i := range g.products {
-		s, r := g.blueprint(i), g.random(randomText, i)
+		b, r := g.blueprint(i), g.random(randomText, i)
 		p := &product{Type: "product", ID: g.id("product", i)}
 		a := &p.Attributes
-		a.Name, a.Description = g.texts(r, s, i, "en")
+		a.Name, a.Description = g.texts(r, b, i, "en")
 		a.SKU, a.Slug = g.sku(i), strings.ToLower(strings.ReplaceAll(a.Name, " ", "-"))+fmt.Sprintf("-%d", i)
 		a.Status, a.CommodityType = "live", "physical"
-		if s.draft {
+		if b.draft {
 			a.Status = "draft"
 		}
 		a.ManufacturerPartNum = fmt.Sprintf("MPN-%05d", r.IntN(g.products))
@@ -186,15 +192,15 @@ func (g *generator) productLines() {
 				a.Tags = append(a.Tags, tag)
 			}
 		}
-		a.CreatedAt, a.UpdatedAt = formatTime(s.created), formatTime(s.updated)
-		if s.translated {
+		a.CreatedAt, a.UpdatedAt = formatTime(b.created), formatTime(b.updated)
+		if b.translated {
 			a.Locales = map[string]textAttributes{}
 			for _, tag := range []string{"fr", "de"} {
-				name, description := g.texts(g.random(randomText, i), s, i, tag)
+				name, description := g.texts(g.random(randomText, i), b, i, tag)
 				a.Locales[tag] = textAttributes{name, description}
 			}
 		}
-		g.relate(p, s, r, i)
+		g.relate(p, b, r, i)
 		g.line(p)
 	}
 }
@@ -202,22 +208,22 @@ func (g *generator) productLines() {
 func (g *generator) sku(i int) string { return fmt.Sprintf("SKU-%07d", i) }
 
 // relate sets the parent, variations, components and files of a product.
-func (g *generator) relate(p *product, s blueprint, r *rand.Rand, i int) {
+func (g *generator) relate(p *product, b blueprint, r *rand.Rand, i int) {
 	a, image := &p.Attributes, i
 	switch {
-	case s.isParent:
+	case b.isParent:
 		a.BaseProduct, a.ProductTypes = true, []string{"parent"}
 		size := variation{ID: g.id("variation", i), Name: "Size"}
 		for n, name := range vocabulary("sizes") {
 			size.Options = append(size.Options, option{g.id("option", i+1+n), name, "Size " + name, n})
 		}
 		a.Variations = []variation{size}
-	case s.parent >= 0:
-		a.BaseProductID, a.ProductTypes = g.id("product", s.parent), []string{"child"}
+	case b.parent >= 0:
+		a.BaseProductID, a.ProductTypes = g.id("product", b.parent), []string{"child"}
 		a.Options = []string{g.id("option", i)}
 		p.Relationships.Parent = &link{ref{"product", a.BaseProductID}}
-		image = s.parent
-	case s.bundle:
+		image = b.parent
+	case b.bundle:
 		a.ProductTypes = []string{"bundle"}
 		a.Components, p.Relationships.ComponentProducts = map[string]component{}, &links{}
 		for n := range 3 + r.IntN(6) {
@@ -275,9 +281,20 @@ func (g *generator) catalog() {
 
 func (g *generator) stock() {
 	for i := range g.products {
-		r, s := g.random(randomStock, i), g.blueprint(i)
+		r, b := g.random(randomStock, i), g.blueprint(i)
 		available, allocated := r.IntN(500), max(0, r.IntN(40)-30)
 		g.line(stock{Type: "stock", ID: g.id("product", i), Available: available, Allocated: allocated, Total: available + allocated,
-			CreatedAt: formatTime(s.created), UpdatedAt: formatTime(s.updated)})
+			CreatedAt: formatTime(b.created), UpdatedAt: formatTime(b.updated)})
 	}
+}
+
+// ean returns an EAN-13 for a number of nine digits, with the check digit.
+func ean(number int) string {
+	digits := fmt.Sprintf("400%09d", number)
+	sum := 0
+	for i, digit := range digits {
+		weight := 1 + 2*(i%2)
+		sum += weight * int(digit-'0')
+	}
+	return digits + strconv.Itoa((10-sum%10)%10)
 }

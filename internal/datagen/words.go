@@ -3,18 +3,18 @@ package datagen
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 )
 
-// texts returns the name and description of a product in a language: en, fr or de. For each language, r
-// must be in the same state. The noun depends on the leaf, and a child has the words of its parent.
-func (g *generator) texts(r *rand.Rand, s blueprint, i int, tag string) (name, description string) {
+// texts returns the name and description of the product i in a language: en, fr or de. For each language, r
+// must be in the same state. The noun depends on the leaf. A child, which follows its parent and its earlier
+// siblings, has the words of its parent, and a size.
+func (g *generator) texts(r *rand.Rand, b blueprint, i int, tag string) (name, description string) {
 	leaf, size := g.leaf(i), ""
-	if s.parent >= 0 {
-		r, leaf, size = g.random(randomText, s.parent), g.leaf(s.parent), " "+vocabulary("sizes")[i-s.parent-1]
+	if b.parent >= 0 {
+		r, leaf, size = g.random(randomText, b.parent), g.leaf(b.parent), " "+vocabulary("sizes")[i-b.parent-1]
 	}
-	if s.bundle {
+	if b.bundle {
 		size = " Set"
 	}
 	nouns, adjectives, materials := vocabulary("nouns."+tag), vocabulary("adjectives."+tag), vocabulary("materials."+tag)
@@ -51,15 +51,4 @@ func vocabulary(kind string) []string {
 		"materials.fr":  "chêne,acier,laine,cuir,bambou,verre,coton,aluminium,liège,lin",
 		"materials.de":  "Eiche,Stahl,Wolle,Leder,Bambus,Glas,Baumwolle,Aluminium,Kork,Leinen",
 	}[kind], ",")
-}
-
-// ean returns an EAN-13 for a number of nine digits, with the check digit.
-func ean(number int) string {
-	digits := fmt.Sprintf("400%09d", number)
-	sum := 0
-	for i, digit := range digits {
-		weight := 1 + 2*(i%2)
-		sum += weight * int(digit-'0')
-	}
-	return digits + strconv.Itoa((10-sum%10)%10)
 }

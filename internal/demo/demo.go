@@ -84,6 +84,7 @@ func Fill(ctx context.Context, s *shop.Store) error {
 	return nil
 }
 
+// read imports lines of the import format.
 func read(ctx context.Context, s *shop.Store, lines string) error {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
 	_, err := s.Exchange.Import(ctx, actor, open, exchange.ImportOptions{})
@@ -91,8 +92,8 @@ func read(ctx context.Context, s *shop.Store, lines string) error {
 }
 
 // PrintWelcome prints the addresses and credentials. base is the server's address, such as http://127.0.0.1:8080.
-func PrintWelcome(w io.Writer, base string, v *Client) error {
-	_, err := strings.NewReplacer("BASE", base, "CLIENT", v.ClientID, "SECRET", v.Secret, "THETOKEN", v.Token).WriteString(w, `
+func PrintWelcome(w io.Writer, base string, c *Client) error {
+	_, err := strings.NewReplacer("BASE", base, "CLIENT", c.ClientID, "SECRET", c.Secret, "THETOKEN", c.Token).WriteString(w, `
 Portico Coffee is running, on this machine only.
 
   Playground     BASE/

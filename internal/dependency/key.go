@@ -25,7 +25,7 @@ func NewKey(kind byte, name string) Key {
 // Changes are the keys that differ between two states of the data. The zero value is no change.
 type Changes struct {
 	keys       map[Key]struct{}
-	everything bool
+	everything bool // all keys; the map is nil then
 }
 
 // MaxChanges is the largest number of keys of Changes. More count as AddEverything.
@@ -62,7 +62,7 @@ func (c *Changes) Has(key Key) bool {
 // Empty reports whether nothing differs.
 func (c *Changes) Empty() bool { return !c.everything && len(c.keys) == 0 }
 
-// Keys returns the keys that differ, in order; false if there are more than atMost.
+// Keys returns the keys that differ, in order; false if there are more than atMost, or all differ.
 func (c *Changes) Keys(atMost int) ([]Key, bool) {
 	if c.everything || len(c.keys) > atMost {
 		return nil, false

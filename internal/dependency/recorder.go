@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// Recorder collects what a response is made from. The zero value is ready to use; a nil one
-// collects nothing. It is safe for concurrent use.
+// Recorder collects what a response is made from. The zero value is ready to use. Nil is for a
+// response that is not cached: it collects nothing. It is safe for concurrent use.
 type Recorder struct {
 	mu         sync.Mutex
-	keys       []Key
-	everything bool
+	keys       []Key // some of them repeated
+	everything bool  // every change; keys is nil then
 }
 
 // maxKeys is the largest number of keys of one response. One with more is made again after each
@@ -41,18 +41,21 @@ func (r *Recorder) AddNames(kind byte, names []string) {
 	}
 }
 
+// add appends a key, and removes repeated ones now and then. The caller holds mu.
 func (r *Recorder) add(key Key) {
 	if r.everything {
 		return
 	}
-	if r.keys = append(r.keys, key); len(r.keys) > 2*maxKeys {
-		if r.compact(); len(r.keys) > maxKeys {
+	r.keys = append(r.keys, key)
+	if len(r.keys) > 2*maxKeys {
+		r.compact()
+		if len(r.keys) > maxKeys {
 			r.keys, r.everything = nil, true
 		}
 	}
 }
 
-// compact removes repeated keys.
+// compact sorts the keys and removes repeated ones.
 func (r *Recorder) compact() {
 	slices.Sort(r.keys)
 	r.keys = slices.Compact(r.keys)
@@ -68,7 +71,8 @@ func (r *Recorder) AddEverything() {
 	r.keys, r.everything = nil, true
 }
 
-// Keys returns the keys that were recorded so far, in order; false if there are more than atMost.
+// Keys returns the keys that were recorded so far, in order; false if there are more than atMost, or
+// if the recorder is nil.
 func (r *Recorder) Keys(atMost int) ([]Key, bool) {
 	if r == nil {
 		return nil, false
@@ -83,7 +87,7 @@ func (r *Recorder) Keys(atMost int) ([]Key, bool) {
 }
 
 // Dependencies returns what was recorded so far, for a response that was made in a state. It is nil
-// without a history: such a response holds for ever.
+// without a history, where such a response holds for ever, and for a nil recorder.
 func (r *Recorder) Dependencies(state State) *Dependencies {
 	if state.history == nil || r == nil {
 		return nil
@@ -102,8 +106,8 @@ func (r *Recorder) Dependencies(state State) *Dependencies {
 // Dependencies are what a response was made from. They are safe for concurrent use.
 type Dependencies struct {
 	history    *History
-	keys       []Key
-	everything bool
+	keys       []Key         // sorted
+	everything bool          // every change
 	turn       atomic.Uint64 // the latest turn for which the response is known to hold
 }
 
@@ -112,10 +116,11 @@ func (d *Dependencies) Size() int {
 	if d == nil {
 		return 0
 	}
-	return 64 + 8*cap(d.keys)
+	return 64 + 8*cap(d.keys) // 64: the struct
 }
 
-// HoldIn reports whether nothing that the response was made from differs in a state. Nil
+// HoldIn reports whether nothing that the response was made from differs in a state. The state may
+// be older than the turn in which the response is known to hold, which a newer one advances. Nil
 // dependencies hold in all states.
 func (d *Dependencies) HoldIn(state State) bool {
 	if d == nil {

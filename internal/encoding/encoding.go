@@ -47,24 +47,25 @@ var (
 const zstdWindow = 128 << 10
 
 // NewWriter returns a writer that compresses to w. The caller closes it and passes it to Release.
-func (c *Encoding) NewWriter(w io.Writer) Writer {
-	packer := c.writers.Get().(Writer)
-	packer.Reset(w)
-	return packer
+func (e *Encoding) NewWriter(w io.Writer) Writer {
+	writer := e.writers.Get().(Writer)
+	writer.Reset(w)
+	return writer
 }
 
 // Release returns a writer to the pool.
-func (c *Encoding) Release(packer Writer) {
-	packer.Reset(nil) // it holds nothing of the answer
-	c.writers.Put(packer)
+func (e *Encoding) Release(writer Writer) {
+	writer.Reset(nil) // so that it keeps nothing of the response
+	e.writers.Put(writer)
 }
 
 // ETag returns the entity tag of the compressed form of a body with this tag.
-func (c *Encoding) ETag(tag string) string { return strings.TrimSuffix(tag, `"`) + c.Suffix + `"` }
+func (e *Encoding) ETag(tag string) string { return strings.TrimSuffix(tag, `"`) + e.Suffix + `"` }
 
-// Negotiate returns the preferred encoding of Accept-Encoding headers, zstd before gzip; nil for none. zstd must be named.
+// Negotiate returns the encoding that Accept-Encoding headers prefer; nil for none. Of gzip and zstd with the same quality it
+// returns zstd. * stands for gzip only: zstd must be named.
 func Negotiate(encodings []string) *Encoding {
-	gzipQ, zstdQ, anyQ := -1.0, -1.0, 0.0
+	gzipQ, zstdQ, anyQ := -1.0, -1.0, 0.0 // -1: not named
 	for _, list := range encodings {
 		for entry := range strings.SplitSeq(list, ",") {
 			name, parameter, _ := strings.Cut(entry, ";")

@@ -49,6 +49,7 @@ func Map(n, entry int) int {
 	return header + Round(table) + Round(slots/group*(group*entry+8))
 }
 
+// walker adds up the allocations that it reaches, each once.
 type walker struct {
 	bytes int
 	seen  map[unsafe.Pointer]struct{}

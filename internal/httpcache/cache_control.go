@@ -88,10 +88,11 @@ func (c *CacheControl) Value(holds time.Duration, unbounded bool) []string {
 	return []string{limited.String()}
 }
 
+// revalidate is for a response that changes within a second: caches ask the server each time.
 var revalidate = []string{"public, no-cache"}
 
-// limit returns the value with times of which none allows a cache to send the response for longer
-// than a number of seconds.
+// limit returns the value with times that let no cache send the response for longer than a number of
+// seconds. The fresh times are cut first; what they leave bounds the stale times.
 func (c *CacheControl) limit(seconds int64) *CacheControl {
 	limited := &CacheControl{rest: c.rest, times: slices.Clone(c.times)}
 	var fresh int64

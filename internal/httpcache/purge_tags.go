@@ -28,11 +28,12 @@ const (
 )
 
 const (
-	MaxParts  = 200 // tags of parts on a response: 14 bytes each
+	MaxParts  = 200 // tags of parts on a response: 14 bytes each, with the separator
 	MaxPurged = 100 // tags of a purge, as many as Cloudflare takes at once
 )
 
-// Tags returns the tags of a response of a catalog and a release, and of the parts that it was made from.
+// Tags returns the tags of a response of a catalog and a release, and of the parts that it was made from: BroadTag stands for
+// more than MaxParts.
 func Tags(catalogID, releaseID string, madeFrom *dependency.Recorder) []string {
 	tags := []string{AllTag, CatalogTag + catalogID, ReleaseTag + releaseID}
 	if parts, few := madeFrom.Keys(MaxParts); few {
@@ -41,17 +42,19 @@ func Tags(catalogID, releaseID string, madeFrom *dependency.Recorder) []string {
 	return append(tags, BroadTag+catalogID)
 }
 
-// PurgedTags returns the tags of all responses of a catalog that a change may make old.
+// PurgedTags returns the tags of all responses of a catalog that a change may make old: BroadTag and the parts, or CatalogTag if
+// they are more than MaxPurged.
 func PurgedTags(catalogID string, changed *dependency.Changes) []string {
-	if parts, few := changed.Keys(MaxPurged - 1); few {
+	if parts, few := changed.Keys(MaxPurged - 1); few { // 1: BroadTag
 		return appendParts([]string{BroadTag + catalogID}, catalogID, parts)
 	}
 	return []string{CatalogTag + catalogID}
 }
 
+// partEncoding encodes the 8 bytes of a part as 13 letters and digits.
 var partEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// appendParts appends a tag for each part: 13 letters and digits, others in each catalog.
+// appendParts appends a tag for each part. A part has another tag in each catalog, whose hash is mixed in.
 func appendParts(tags []string, catalogID string, parts []dependency.Key) []string {
 	tags = slices.Grow(tags, len(parts))
 	catalog := xxhash.Sum64String(catalogID)

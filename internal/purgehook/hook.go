@@ -40,7 +40,7 @@ const (
 )
 
 const (
-	timeout      = 10 * time.Second // of a call, with its response; below purge.Lease
+	timeout      = 10 * time.Second // of a call, with its response; below purge.Lease, so that no other server makes it meanwhile
 	maxAnswer    = 4 << 10          // bytes that are read of a response
 	shownAnswer  = 200              // bytes of it in the log
 	firstRetry   = time.Second
@@ -55,7 +55,7 @@ type Hook struct {
 	shop   Shop
 	purges *purge.Service
 	client *http.Client
-	target string // of the log: a query may hold a secret
+	target string // the URL in the log, without its query, which may hold a secret
 }
 
 // Shop is the database that a hook follows.
@@ -138,19 +138,20 @@ func (h *Hook) makeDueCalls(ctx context.Context) (wait time.Duration, err error)
 	}
 }
 
-// makeCall makes a call and records its outcome. The error is of the database.
+// makeCall makes a call, counts and records its outcome. A call that failed because ctx ended is left to other servers, and not
+// counted. The error is of the database.
 func (h *Hook) makeCall(ctx context.Context, call *purge.Call) error {
 	err := h.send(ctx, call)
-	after := context.WithoutCancel(ctx)
-	if ctx.Err() != nil { // another server may make it now
-		return h.purges.Retry(after, call, 0)
-	}
-	if err == nil {
+	after := context.WithoutCancel(ctx) // the outcome is recorded during shutdown too
+	switch {
+	case err == nil:
 		h.Count(Succeeded)
 		if call.Attempt > 0 {
 			h.Log.Info("the purge hook succeeded again", "url", h.target, "catalog", call.CatalogID, "attempt", call.Attempt+1)
 		}
 		return h.purges.Finish(after, call)
+	case ctx.Err() != nil:
+		return h.purges.Retry(after, call, 0)
 	}
 	h.Count(Failed)
 	pause := retryPause(call.Attempt)
@@ -159,7 +160,7 @@ func (h *Hook) makeCall(ctx context.Context, call *purge.Call) error {
 	return h.purges.Retry(after, call, pause)
 }
 
-// retryPause doubles with each attempt, up to maxRetry, and varies by a fifth.
+// retryPause doubles with each attempt, up to maxRetry, and adds up to a fifth at random.
 func retryPause(attempt int) time.Duration {
 	pause := min(firstRetry<<min(attempt, 20), maxRetry)
 	return (pause + time.Duration(rand.Int64N(int64(pause/5)))).Round(time.Millisecond)
@@ -171,9 +172,10 @@ type message struct {
 	Release *string  `json:"release"` // that the catalog serves; null for all
 	Tags    []string `json:"tags"`    // to purge
 	All     bool     `json:"all"`
-	Repeat  bool     `json:"repeat"`
+	Repeat  bool     `json:"repeat"` // the second call for one change (docs/cdn.md)
 }
 
+// newMessage returns the body of a call, which is for all catalogs if it has no CatalogID.
 func newMessage(call *purge.Call) message {
 	if call.CatalogID == "" {
 		return message{Tags: []string{httpcache.AllTag}, All: true, Repeat: call.Repeat}

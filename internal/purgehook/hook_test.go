@@ -258,6 +258,29 @@ func TestStopDuringCall(t *testing.T) {
 	})
 }
 
+// stopAfterResponse is a transport that stops a server when it has the response of a call.
+type stopAfterResponse struct{ stop func() }
+
+func (s stopAfterResponse) RoundTrip(request *http.Request) (*http.Response, error) {
+	defer s.stop()
+	return http.DefaultTransport.RoundTrip(request)
+}
+
+// TestStopAfterCall: a call that succeeds while its server stops is counted, and not made again.
+func TestStopAfterCall(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		f := newFixture(t, backend)
+		ctx, stop := context.WithCancel(t.Context())
+		f.hook.SetTransport(stopAfterResponse{stop})
+		f.hook.Run(ctx)
+		require.Len(t, f.take(), 1)
+		require.Equal(t, map[string]int{purgehook.Succeeded: 1}, f.outcomes)
+		calls, _ := f.round(f.newHook(backend.Open(t)))
+		require.Empty(t, calls)
+	})
+}
+
 // TestServersShareCalls: of two servers that run, one makes each call, soon after a publication.
 func TestServersShareCalls(t *testing.T) {
 	t.Parallel()

@@ -118,7 +118,8 @@ func bundleGraphiQL(ctx context.Context, source string) error {
 	return nil
 }
 
-// build builds the binary of a target and returns its file name, which contains the version.
+// build builds the binary of a target into o.folder and returns its file name, which contains the version. It
+// builds in work first, since only the binary knows the version.
 func build(ctx context.Context, source, work string, o options, t target) (name string, err error) {
 	built := filepath.Join(work, "portico")
 	if _, err := command(ctx, source, t.buildEnv(), "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w",

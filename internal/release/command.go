@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// command runs a program in a folder and returns its output without the final newline. The error
-// contains the standard error.
+// command runs a program in a folder and returns its output without the final newline. A nil environment
+// is that of this process. The error contains the standard error.
 func command(ctx context.Context, folder string, environment []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = folder, environment

@@ -46,6 +46,7 @@ func main() {
 	exit(run(ctx, ".", o, os.Stdout))
 }
 
+// exit ends the process, with code 1 and the error if there is one.
 func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)

@@ -42,12 +42,13 @@ type apiClient struct {
 	shopper     http.Header // headers that choose the catalog
 	http        *http.Client
 	limiter     *rate.Limiter
-	firstWait   time.Duration // before the first retry, without Retry-After
-	token       string
-	renewAt     time.Time
-	waiting     func(string, time.Duration) // called before each retry
+	firstWait   time.Duration               // before the first retry, without Retry-After
+	token       string                      // empty until login
+	renewAt     time.Time                   // of the token
+	waiting     func(string, time.Duration) // called before each retry; nil for nobody
 }
 
+// newClient returns a client that has not logged in yet: do does so.
 func newClient(c Config) (*apiClient, error) {
 	base, err := url.Parse(strings.TrimRight(c.URL, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
@@ -86,7 +87,7 @@ func shopperHeader(c Config) http.Header {
 type request struct {
 	path, query        string
 	language, currency string // empty for the server's
-	body               any    // of a POST; nil for GET
+	body               any    // encoded as JSON for a POST; nil for GET
 }
 
 func (r request) method() string {
@@ -103,9 +104,9 @@ func (r request) String() string {
 	return r.method() + " " + r.path + "?" + abbreviate(r.query)
 }
 
-// do decodes the response to a request. It retries connection errors, 408, 429 and 5xx.
+// do sends a request, logging in before if it must, and decodes the response. It retries connection errors, 408, 429 and 5xx.
 func (c *apiClient) do(ctx context.Context, r request, into any) error {
-	renewed := false
+	renewed := false // a second 401 is final
 	return c.retry(ctx, func() error {
 		if err := c.login(ctx); err != nil {
 			return err
@@ -121,6 +122,7 @@ func (c *apiClient) do(ctx context.Context, r request, into any) error {
 	})
 }
 
+// newRequest returns a request with the token of the client and the headers that choose catalog, language and currency.
 func (c *apiClient) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if r.body != nil {
@@ -149,7 +151,7 @@ func (c *apiClient) newRequest(ctx context.Context, r request) (*http.Request, e
 	return req, nil
 }
 
-// login gets a token unless there is one that is valid for a while.
+// login gets a token unless there is one, and renews it after nine tenths of its lifetime.
 func (c *apiClient) login(ctx context.Context) error {
 	if c.token != "" && time.Now().Before(c.renewAt) {
 		return nil
@@ -185,7 +187,8 @@ func (c *apiClient) login(ctx context.Context) error {
 	return nil
 }
 
-// send sends a request once and decodes the response, when the rate allows it.
+// send waits until the rate allows a request, sends it once and decodes the response. Errors that retry must not repeat are
+// permanent: of ctx, an unknown host, a certificate, the content of a response, and most statuses (newHTTPError).
 func (c *apiClient) send(ctx context.Context, name string, build func() (*http.Request, error), into any) error {
 	if err := c.limiter.Wait(ctx); err != nil {
 		return permanent(err)
@@ -201,7 +204,7 @@ func (c *apiClient) send(ctx context.Context, name string, build func() (*http.R
 		if ctx.Err() != nil {
 			return permanent(ctx.Err())
 		}
-		if lasting := new(net.DNSError); errors.As(err, &lasting) && lasting.IsNotFound || errors.As(err, new(*tls.CertificateVerificationError)) {
+		if unknown := new(net.DNSError); errors.As(err, &unknown) && unknown.IsNotFound || errors.As(err, new(*tls.CertificateVerificationError)) {
 			return permanent(&connectionError{name, err})
 		}
 		return &connectionError{name, err}
@@ -221,7 +224,7 @@ func (c *apiClient) send(ctx context.Context, name string, build func() (*http.R
 	return c.decode(name, body, into)
 }
 
-// decode decodes a response, in which unknown members may be.
+// decode decodes a response. It ignores unknown members.
 func (c *apiClient) decode(name string, body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	mistyped := new(json.UnmarshalTypeError)
@@ -253,7 +256,7 @@ func (c *apiClient) retry(ctx context.Context, do func() error) error {
 	return plain(err)
 }
 
-// plain returns an error without what tells the retry library how to go on.
+// plain returns the HTTPError in an error, without the RetryAfter that retry joined to it; else the error itself.
 func plain(err error) error {
 	if refused := (*HTTPError)(nil); errors.As(err, &refused) {
 		return refused
@@ -261,6 +264,7 @@ func plain(err error) error {
 	return err
 }
 
+// permanent marks an error that retry must not repeat.
 func permanent(err error) error { return backoff.Permanent(err) }
 
 // retryAfter returns how many seconds the server asks to wait; 0 if it does not say.
@@ -272,12 +276,11 @@ func retryAfter(err error) int {
 	return refused.retryAfter
 }
 
+// parseRetryAfter returns the seconds of a Retry-After, a number or a date: 0 to a day, 0 if it is neither.
 func parseRetryAfter(text string) int {
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return min(max(seconds, 0), int(24*time.Hour/time.Second))
+	seconds, err := strconv.Atoi(text)
+	if at, noDate := http.ParseTime(text); err != nil && noDate == nil {
+		seconds = int(time.Until(at).Seconds()) + 1
 	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, int(time.Until(at).Seconds())+1)
-	}
-	return 0
+	return min(max(seconds, 0), int(24*time.Hour/time.Second))
 }

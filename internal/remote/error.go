@@ -14,14 +14,14 @@ type HTTPError struct {
 	Request string // method, path and query
 	Status  int
 	Detail  string // from the response; empty if it has none
-	Advice  string // the way out
+	Advice  string // what to do; a sentence
 
 	retryAfter int // seconds; 0 if the server does not say
 }
 
 func (e *HTTPError) Error() string { return e.cause() + ". " + e.Advice }
 
-// cause is the error without the way out.
+// cause is the error without its Advice.
 func (e *HTTPError) cause() string {
 	text := fmt.Sprintf("%s: %d %s", e.Request, e.Status, http.StatusText(e.Status))
 	if e.Detail != "" {
@@ -33,13 +33,13 @@ func (e *HTTPError) cause() string {
 // newHTTPError returns the error of a response. It is permanent unless the same request may succeed later.
 func (c *apiClient) newHTTPError(name string, response *http.Response, body []byte) error {
 	e := &HTTPError{Request: name, Status: response.StatusCode, Advice: "Is " + c.base.String() + " the base address of a commerce service?"}
-	var told struct {
+	var sent struct {
 		Errors []struct{ Title, Detail string }
 	}
-	if json.Unmarshal(body, &told) == nil && len(told.Errors) > 0 {
-		e.Detail = abbreviate(c.redact(told.Errors[0].Detail))
+	if json.Unmarshal(body, &sent) == nil && len(sent.Errors) > 0 {
+		e.Detail = abbreviate(c.redact(sent.Errors[0].Detail))
 		if e.Detail == "" {
-			e.Detail = abbreviate(c.redact(told.Errors[0].Title))
+			e.Detail = abbreviate(c.redact(sent.Errors[0].Title))
 		}
 	}
 	switch {
@@ -67,7 +67,7 @@ func (e *connectionError) Error() string {
 	return e.cause() + ". Check the address, or run the command again later: it continues from here"
 }
 
-// cause is the error without the way out.
+// cause is the error without what to do.
 func (e *connectionError) cause() string {
 	first := e.err
 	for inner := errors.Unwrap(first); inner != nil; inner = errors.Unwrap(first) { // net/url repeats the address
@@ -78,7 +78,7 @@ func (e *connectionError) cause() string {
 
 func (e *connectionError) Unwrap() error { return e.err }
 
-// cause returns why a request failed, without what to do when it fails for good.
+// cause returns why a request failed, for the notice of a retry: the advice in the error is for a failure that is final.
 func cause(err error) string {
 	if failed := (interface{ cause() string })(nil); errors.As(err, &failed) {
 		return failed.cause()
@@ -86,7 +86,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// status returns the HTTP status of an error; 0 if it is none.
+// status returns the HTTP status of an error; 0 for nil and for any other error.
 func status(err error) int {
 	if refused := (*HTTPError)(nil); errors.As(err, &refused) {
 		return refused.Status

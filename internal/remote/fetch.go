@@ -13,7 +13,7 @@ import (
 )
 
 // Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely. Until the caller
-// closes or removes it, another Fetch into the folder is an error.
+// closes or removes it, another Fetch into the folder is an error. If Fetch fails before it read anything, it removes the folder.
 func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	sender, err := newClient(c)
 	if err != nil {
@@ -24,9 +24,12 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 		return nil, err
 	}
 	defer func() {
-		if folder.closeParts(); err != nil && folder.state.isEmpty() {
+		folder.closeParts()
+		switch {
+		case err == nil: // the caller has the folder
+		case folder.state.isEmpty():
 			err = errors.Join(err, folder.Remove()) // there is nothing to continue
-		} else if err != nil {
+		default:
 			folder.Close()
 		}
 	}()
@@ -66,7 +69,7 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	return folder, nil
 }
 
-// Files returns the files with the lines.
+// Files returns the files with the lines, in the order of linePartNames.
 func (f *Folder) Files() (paths []string) {
 	for _, name := range linePartNames {
 		if f.state.Parts[name] > 0 {

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,15 +17,15 @@ type fetcher struct {
 	folder *Folder
 	say    func(text string)
 
-	products, files map[string]bool // ids that were written
-	orders          map[string]bool // lists of nodes that were written
+	products, files map[string]bool // ids that were written, by an earlier run too; nil until loadKnown
+	orders          map[string]bool // what noteOrder has written
 }
 
-// pagesShown is after how many pages of a list its progress is told.
+// pagesShown is after how many pages of a list its progress is shown.
 const pagesShown = 50
 
-// each reads a list from where the fetch stopped, and commits after each page. name is that of the list in the state. It
-// counts the rows that cannot be read as what.
+// each reads a list from where the fetch stopped, calls do for each page, and commits after it. name is that of the list in
+// fetchState.At. It counts the rows that cannot be read as "cut." and what.
 func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, do func(*page) error) error {
 	at := f.folder.state.At[name]
 	if at == nil {
@@ -38,16 +39,16 @@ func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, d
 		if err := do(p); err != nil {
 			return err
 		}
-		if f.folder.state.At[name] = p.next; p.next == nil {
-			f.folder.state.At[name] = &position{}
-		} else if p.next.Pages%pagesShown == 0 {
+		f.folder.state.At[name] = cmp.Or(p.next, &position{})
+		if p.next != nil && p.next.Pages%pagesShown == 0 {
 			f.say(fmt.Sprintf("%s: read %d so far", what, p.next.Pages*pageLength))
 		}
 		return f.folder.commit()
 	})
 }
 
-// optional returns nil for the error of what the client may not read, or the server does not have, and notes it.
+// optional records an error with status 403, 404 or 405 by refused and returns nil: the client may not read something, or the
+// server does not have it. It returns any other error.
 func (f *fetcher) optional(what string, err error) error {
 	switch status(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
@@ -57,7 +58,7 @@ func (f *fetcher) optional(what string, err error) error {
 	return err
 }
 
-// refused notes what the server refuses.
+// refused records in the state what the server refuses, for Gaps.
 func (f *fetcher) refused(what string, err error) {
 	f.folder.state.Refused[what] = strconv.Itoa(status(err)) + " " + http.StatusText(status(err))
 }

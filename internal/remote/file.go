@@ -7,7 +7,7 @@ import (
 	"path"
 )
 
-// wireFile is a file, on both sides.
+// wireFile is a file, as the server sends it and as the import format has it.
 type wireFile struct {
 	Type     string `json:"type"`
 	ID       string `json:"id"`

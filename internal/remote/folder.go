@@ -15,30 +15,30 @@ import (
 	"time"
 )
 
-// stateFile is the file of a folder that says how far it is.
 const (
-	stateFile    = "fetch.json"
-	stateVersion = 2
-	maxBytes     = 64 << 30 // of a folder
+	stateFile    = "fetch.json" // the file of a folder that has its fetchState
+	stateVersion = 2            // folders with another one are not continued
+	maxBytes     = 64 << 30     // of a folder
 )
 
-// orderPart holds lists of node ids, the newest attachment first. It has no lines to import.
+// orderPart is the part that noteOrder writes and sortNodes reads. It has no lines to import.
 const orderPart = "order"
 
-// Folder holds the lines of a fetch in files of the import format, and its state. Lines that were written after the last
-// commit are written again by the next run.
+// Folder holds the lines of a fetch in files of the import format, its parts, and the state. Lines that were written after the
+// last commit are lost, and the next run writes them again.
 type Folder struct {
 	path  string
 	state fetchState
-	files map[string]*partFile
+	files map[string]*partFile // the open ones, by part
 
-	unlock func()
+	unlock func() // nil after Close
 }
 
+// partFile is a part that lines are appended to.
 type partFile struct {
 	file   *os.File
 	buffer *bufio.Writer
-	bytes  int64
+	bytes  int64 // of the file with the buffer
 }
 
 // openFolder opens and locks the folder of a fetch, or starts one. It continues only a fetch of the same catalog by the
@@ -56,7 +56,7 @@ func openFolder(path string, c Config) (*Folder, error) {
 	return f, nil
 }
 
-// load reads the state, or starts one.
+// load reads the state, or starts a fetch. It cuts the parts back to what was committed, unless the fetch has finished.
 func (f *Folder) load(c Config) error {
 	text, err := os.ReadFile(filepath.Join(f.path, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,6 +96,7 @@ func (f *Folder) load(c Config) error {
 	return nil
 }
 
+// start begins a fetch in a folder without a state, which must have no other files.
 func (f *Folder) start(c Config) error {
 	names, err := filepath.Glob(filepath.Join(f.path, "*"))
 	if err == nil && slices.ContainsFunc(names, func(name string) bool { return filepath.Base(name) != lockName }) {
@@ -117,6 +118,7 @@ func (f *Folder) begin(c Config) error {
 // Path returns the path of the folder.
 func (f *Folder) Path() string { return f.path }
 
+// file returns the path of a part.
 func (f *Folder) file(part string) string {
 	if part == orderPart {
 		return filepath.Join(f.path, part+".json")
@@ -128,7 +130,7 @@ func (f *Folder) file(part string) string {
 func (f *Folder) Remove() error {
 	defer func() {
 		f.Close()
-		_ = os.Remove(f.path) // it may have files of others
+		_ = os.Remove(f.path) // fails if it has other files
 	}()
 	f.closeParts()
 	for _, name := range append([]string{orderPart}, linePartNames...) { // also what was not committed
@@ -148,7 +150,7 @@ func (f *Folder) Close() {
 	}
 }
 
-// write appends a line to a part.
+// write appends a line to a part, and counts it as "lines." and the part.
 func (f *Folder) write(name string, line any) error {
 	p, err := f.part(name)
 	if err != nil {
@@ -160,7 +162,7 @@ func (f *Folder) write(name string, line any) error {
 	return encoder.Encode(line)
 }
 
-// counter counts the bytes of a part.
+// counter writes to the buffer of a part, and counts the bytes.
 type counter struct{ *partFile }
 
 func (c *counter) Write(text []byte) (int, error) {
@@ -169,7 +171,7 @@ func (c *counter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// part opens a part for appending. A part without a commit may have lines of an interrupted run.
+// part returns a part open for appending. It cuts off what an interrupted run wrote after its last commit.
 func (f *Folder) part(name string) (*partFile, error) {
 	if p := f.files[name]; p != nil {
 		return p, nil
@@ -191,7 +193,8 @@ func (f *Folder) part(name string) (*partFile, error) {
 	return p, nil
 }
 
-// commit makes what was written so far valid.
+// commit makes what was written so far valid: it writes the buffers to the parts, then the state with their lengths. It fails
+// if the parts exceed maxBytes.
 func (f *Folder) commit() error {
 	for name, p := range f.files {
 		if err := p.buffer.Flush(); err != nil {

@@ -20,7 +20,7 @@ func (g Gap) String() string {
 	return fmt.Sprintf("%s: %d", g.What, *g.Count)
 }
 
-// countedGaps are what the fetch left out, by the name of its count.
+// countedGaps are what the fetch left out, by the name of its count in fetchState.Counts.
 var countedGaps = []struct{ count, text string }{
 	{"cut.products", "products that the server does not list, since its lists end after 10,000 rows"},
 	{"cut.products of nodes", "attachments of products to a node, beyond the first 10,000"},
@@ -40,8 +40,8 @@ var countedGaps = []struct{ count, text string }{
 	{"gateways without secret", "passwords of enabled gateways (set them with PUT /v2/gateways/card_processor)"},
 }
 
-// untold are what the interface does not have at all.
-var untold = []string{
+// notInInterface are what the interface does not have at all.
+var notInInterface = []string{
 	"products that are not live",
 	"other catalogs (read each with --from-channel and --from-tag), and rules for accounts, customers and schedules",
 	"names of price books, price books that no shown price is from, and future sales",
@@ -49,7 +49,7 @@ var untold = []string{
 	"ledgers of stock, usages of codes, and API clients",
 }
 
-// Gaps lists what the fetch does not have.
+// Gaps lists what the fetch does not have: what the server refused, what was left out and counted, and notInInterface.
 func (f *Folder) Gaps() (list []Gap) {
 	for _, what := range slices.Sorted(maps.Keys(f.state.Refused)) {
 		list = append(list, Gap{What: fmt.Sprintf("%s, which the server refuses (%s)", what, f.state.Refused[what])})
@@ -62,7 +62,7 @@ func (f *Folder) Gaps() (list []Gap) {
 	if len(f.state.Shop.OtherLanguages) == 0 {
 		list = append(list, Gap{What: "texts in languages other than " + f.state.Shop.Language + " (name them with --from-language)"})
 	}
-	for _, what := range untold {
+	for _, what := range notInInterface {
 		list = append(list, Gap{What: what})
 	}
 	return list

@@ -7,7 +7,7 @@ import (
 	"portico/store/gateway"
 )
 
-// gatewayLine is a gateway, on both sides. The interface does not show its secrets.
+// gatewayLine is a gateway, as the server sends it and as the import format has it. The interface does not show its secrets.
 type gatewayLine struct {
 	Type       string `json:"type"`
 	Slug       string `json:"slug"`
@@ -18,7 +18,7 @@ type gatewayLine struct {
 	Login      string `json:"login,omitempty"`
 }
 
-// fetchGateways writes the gateways that exist here too.
+// fetchGateways writes the gateways that Portico has too, and counts the others, and those whose password is missing.
 func (f *fetcher) fetchGateways(ctx context.Context) error {
 	err := f.each(ctx, "gateways", "gateways", resourceList{path: "/v2/gateways"}, func(p *page) error {
 		for _, raw := range p.Data {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// importLine is a resource in the import format.
+// importLine is a resource in the import format, with attributes A and relationships R.
 type importLine[A, R any] struct {
 	Type          string `json:"type"`
 	ID            string `json:"id"`
@@ -16,19 +16,21 @@ type importLine[A, R any] struct {
 	Relationships R      `json:"relationships,omitzero"`
 }
 
+// none are the relationships of a resource without any.
 type none struct{}
 
-// ref names a resource, on both sides.
+// ref names a resource, as the server sends it and as the import format has it.
 type ref struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-// refLink is a link to a resource, and refLinks to several; nil or without data for none.
+// refLink is a link to a resource; nil or without data for none.
 type refLink struct {
 	Data *ref `json:"data"`
 }
 
+// refLinks is a link to several resources; nil or without data for none.
 type refLinks struct {
 	Data []ref `json:"data"`
 }
@@ -49,7 +51,7 @@ func (l *refLink) id() string {
 	return l.Data.ID
 }
 
-// retyped returns links with a type; nil for none.
+// retyped returns a copy of links with another type; nil for none.
 func (l *refLinks) retyped(kind string) *refLinks {
 	if l == nil || len(l.Data) == 0 {
 		return nil
@@ -66,7 +68,8 @@ func derivedID(parts ...string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("portico:"+strings.Join(parts, "\n"))).String()
 }
 
-// utc returns a time of the interface in UTC; it may have no zone. Empty for what is not a time.
+// utc returns a time of the interface in UTC, with milliseconds. A time without a zone counts as UTC. Empty for what is not a
+// time.
 func utc(text string) string {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if at, err := time.Parse(layout, text); err == nil && at.Year() > 0 {

@@ -9,7 +9,7 @@ import (
 	"portico/store/catalog"
 )
 
-// nodeAttributes are the attributes of a node or hierarchy, on both sides.
+// nodeAttributes are the attributes of a node or hierarchy, as the server sends them and as the import format has them.
 type nodeAttributes struct {
 	Name            string   `json:"name"`
 	Slug            string   `json:"slug,omitempty"`
@@ -72,10 +72,13 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 	return nil
 }
 
+// writeNode changes a node to the import format and writes it with its products. It leaves out curated products beyond
+// maxCurated, and counts them.
 func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importLine[nodeAttributes, nodeLinks]) error {
 	node.Type, node.Attributes.CreatedAt = "node", utc(node.Attributes.CreatedAt)
 	r := &node.Relationships
-	if r.Parent = linkTo("node", r.Parent.id()); r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
+	r.Parent = linkTo("node", r.Parent.id())
+	if r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
 		r.Parent = nil
 	}
 	r.Hierarchy, r.Products = linkTo("hierarchy", hierarchy), nil
@@ -95,8 +98,8 @@ func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importL
 	return f.folder.write("nodes", node)
 }
 
-// nodeProducts reads which products are attached to a node. It writes those that the list of all products left out because
-// of its length.
+// nodeProducts returns the products that are attached to a node, the oldest attachment first. If the list of all products was
+// too long, it also writes those of them that the list left out.
 func (f *fetcher) nodeProducts(ctx context.Context, id string) (attached []ref, err error) {
 	s := &f.folder.state.Shop
 	l := resourceList{path: "/catalog/nodes/" + url.PathEscape(id) + "/relationships/products", language: s.Language, currency: s.Currency}
@@ -111,16 +114,18 @@ func (f *fetcher) nodeProducts(ctx context.Context, id string) (attached []ref, 
 				seen[product], attached = true, append(attached, ref{"product", product})
 			}
 		}
-		if f.folder.state.Counts["cut.products of nodes"] += p.left; !incomplete {
-			return nil
+		f.folder.state.Counts["cut.products of nodes"] += p.left
+		if incomplete {
+			return f.writeFound(ctx, p)
 		}
-		return f.writeFound(ctx, p)
+		return nil
 	})
-	slices.Reverse(attached) // the oldest attachment first
+	slices.Reverse(attached) // the server sends the newest first
 	return attached, err
 }
 
-// writeFound writes the products of a page that are not known yet, and their children.
+// writeFound writes the products of a page that are not known yet, and their children. It takes them off the count of products
+// that are left out.
 func (f *fetcher) writeFound(ctx context.Context, p *page) error {
 	var parents []string
 	for _, raw := range p.Data {

@@ -15,10 +15,10 @@ import (
 // An import attaches products to nodes in the order of the lines, and products show the node with their newest attachment
 // first. So the lines of the nodes are sorted after the breadcrumbs of the products, as far as those agree.
 
-// maxOrders is how many different lists are remembered to write each once.
+// maxOrders bounds the memory of fetcher.orders. Further lists may be written more than once, which changes no result.
 const maxOrders = 100000
 
-// noteOrder keeps in which order a product was attached to nodes, from the newest on.
+// noteOrder writes the nodes of a product to orderPart, the newest attachment first.
 func (f *fetcher) noteOrder(nodes []string) error {
 	if len(nodes) < 2 {
 		return nil
@@ -33,9 +33,9 @@ func (f *fetcher) noteOrder(nodes []string) error {
 	return f.folder.write(orderPart, nodes)
 }
 
-// sortNodes sorts the lines of the nodes.
+// sortNodes sorts the lines of the nodes by orderPart.
 func (f *fetcher) sortNodes(context.Context) error {
-	earlier := map[string]map[string]bool{} // nodes that come before a node
+	earlier := map[string]map[string]bool{} // by node: those that some product was attached to before
 	if err := f.folder.each(orderPart, func(text []byte) error {
 		var nodes []string
 		err := json.Unmarshal(text, &nodes)
@@ -63,8 +63,8 @@ func (f *fetcher) sortNodes(context.Context) error {
 	return f.folder.rearrange("nodes", sections, sorted(ids, earlier))
 }
 
-// sorted returns the ids in their order, but each after those that come before it. Where these contradict each other, some
-// do not.
+// sorted returns the ids in their order, but each after those that are earlier than it. Where two ids are earlier than each
+// other, one of them wins.
 func sorted(ids []string, earlier map[string]map[string]bool) (result []string) {
 	place, visited := map[string]int{}, map[string]bool{}
 	for i, id := range ids {
@@ -92,10 +92,10 @@ func sorted(ids []string, earlier map[string]map[string]bool) (result []string) 
 // section is where a line is in a file.
 type section struct{ offset, bytes int64 }
 
-// rearrange writes the lines of a part in another order.
+// rearrange replaces a part by one with its lines in another order: that of the ids in order, each with its section.
 func (f *Folder) rearrange(name string, sections map[string]section, order []string) error {
 	if p := f.files[name]; p != nil {
-		p.file.Close() // everything was committed
+		p.file.Close() // the step before has committed everything
 		delete(f.files, name)
 	}
 	from, err := os.Open(f.file(name))

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 // wireTier is the price from a quantity on.
 type wireTier struct {
 	MinimumQuantity int                   `json:"minimum_quantity"`
-	Price           map[string]wireAmount `json:"price"`
+	Price           map[string]wireAmount `json:"price"` // by currency
 }
+
+// The types up to priceLinks are the members of a price in the import format.
 
 type amount struct {
 	Amount      int64           `json:"amount"`
@@ -62,8 +65,8 @@ type bookPrices map[string]*priceAttributes
 // maxNames is the most price books, and price modifiers, that the state of a fetch holds.
 const maxNames = 1000
 
-// add adds the price of a book that a product shows in a currency; in each that it shows for an empty currency. During a sale it is
-// that of the sale, and original_price is the price beside it.
+// add adds the price that a product shows in a wanted currency to a book, or in all currencies if none is wanted. During a sale
+// the price is that of the sale, and original_price is that of the book, without tiers.
 func (found bookPrices) add(book string, p *wireProduct, wanted string) {
 	for _, currency := range slices.Sorted(maps.Keys(p.Attributes.Price)) {
 		if wanted != "" && currency != wanted {
@@ -75,8 +78,8 @@ func (found bookPrices) add(book string, p *wireProduct, wanted string) {
 		shown := p.Attributes.Price[currency]
 		now := amount{Amount: shown.Amount, IncludesTax: shown.IncludesTax, Tiers: map[string]tier{}}
 		for name, t := range p.Attributes.Tiers {
-			if of, ok := t.Price[currency]; ok {
-				now.Tiers[name] = tier{t.MinimumQuantity, of.Amount}
+			if price, ok := t.Price[currency]; ok {
+				now.Tiers[name] = tier{t.MinimumQuantity, price.Amount}
 			}
 		}
 		if p.Meta.SaleID == "" {
@@ -89,14 +92,15 @@ func (found bookPrices) add(book string, p *wireProduct, wanted string) {
 		if found[book].Sales[p.Meta.SaleID] == nil {
 			found[book].Sales[p.Meta.SaleID] = &sale{Currencies: map[string]amount{}}
 		}
-		of := found[book].Sales[p.Meta.SaleID]
-		if of.Currencies[currency] = now; utc(p.Meta.SaleExpires) != "" {
-			of.Schedule = &schedule{utc(p.Meta.SaleExpires)}
+		s := found[book].Sales[p.Meta.SaleID]
+		s.Currencies[currency] = now
+		if end := utc(p.Meta.SaleExpires); end != "" {
+			s.Schedule = &schedule{end}
 		}
 	}
 }
 
-// pricesOf returns the prices of products in all currencies, by id.
+// pricesOf returns the prices of products by id, in all currencies: the products show the first one, and requests the others.
 func (f *fetcher) pricesOf(ctx context.Context, products []*wireProduct, ids []string) (map[string]bookPrices, error) {
 	s := &f.folder.state.Shop
 	found := map[string]bookPrices{}
@@ -119,18 +123,17 @@ func (f *fetcher) pricesOf(ctx context.Context, products []*wireProduct, ids []s
 	return found, nil
 }
 
-// writePrices writes the prices of a product, one line for each price book.
+// writePrices writes the prices of a product, one line for each price book. It counts the prices of each book, and sales.
 func (f *fetcher) writePrices(p *wireProduct, found bookPrices) error {
 	state := &f.folder.state
 	for _, book := range slices.Sorted(maps.Keys(found)) {
-		if state.Pricebooks[book]++; len(state.Pricebooks) > maxNames {
+		state.Pricebooks[book]++
+		if len(state.Pricebooks) > maxNames {
 			return fmt.Errorf("the prices name more than %d price books. Is the server one of a commerce service?", maxNames)
 		}
 		attributes := *found[book]
 		state.Counts["sales"] += len(attributes.Sales)
-		if attributes.SKU = p.Attributes.SKU; attributes.SKU == "" {
-			attributes.SKU = p.ID
-		}
+		attributes.SKU = cmp.Or(p.Attributes.SKU, p.ID) // as skuOf, which counts
 		l := importLine[priceAttributes, priceLinks]{Type: "product-price", ID: derivedID(book, p.ID), Attributes: attributes, Relationships: priceLinks{linkTo("pricebook", book)}}
 		if err := f.folder.write("prices", l); err != nil {
 			return err
@@ -139,12 +142,13 @@ func (f *fetcher) writePrices(p *wireProduct, found bookPrices) error {
 	return nil
 }
 
-// noteModifiers keeps the price modifiers that a product shows. The prices shown have them already: they are moved for the
-// members that name them.
+// noteModifiers keeps the price modifiers that a product shows in the state, for writeModifiers. The prices shown have them
+// already: they are moved for the members that name them.
 func (f *fetcher) noteModifiers(p *wireProduct) error {
 	known := f.folder.state.Modifiers
 	for name, m := range p.Meta.PriceModifiers {
-		if known[name] = &m; len(known) > maxNames {
+		known[name] = &m
+		if len(known) > maxNames {
 			return fmt.Errorf("the products have more than %d price modifiers. Is the server one of a commerce service?", maxNames)
 		}
 	}
@@ -157,6 +161,7 @@ type modifierAttributes struct {
 	modifier
 }
 
+// writeModifiers writes the price modifiers of the state. writeCatalog calls it.
 func (f *fetcher) writeModifiers() error {
 	modifiers := f.folder.state.Modifiers
 	for _, name := range slices.Sorted(maps.Keys(modifiers)) {

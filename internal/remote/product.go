@@ -108,14 +108,12 @@ func (f *fetcher) fetchProducts(ctx context.Context) error {
 	}
 	s := &f.folder.state.Shop
 	return f.each(ctx, "products", "products", resourceList{path: productsPath, params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
-		if err := f.writeProducts(ctx, p); err != nil {
-			return err
-		}
-		return nil
+		return f.writeProducts(ctx, p)
 	})
 }
 
-// loadKnown reads which products and files an earlier run wrote.
+// loadKnown reads which products and files were written, unless they are loaded already. Each step that needs them calls it, as
+// a continued run may begin with any.
 func (f *fetcher) loadKnown() (err error) {
 	if f.products == nil {
 		f.products, err = f.folder.ids("products")
@@ -126,7 +124,8 @@ func (f *fetcher) loadKnown() (err error) {
 	return err
 }
 
-// writeProducts writes the products of a page that are not known yet.
+// writeProducts writes the products of a page that are not known yet, with their texts in other languages, their prices and
+// files. It keeps what they show of price modifiers and of the order of nodes.
 func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 	var rows []json.RawMessage
 	var products []*wireProduct
@@ -171,6 +170,7 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 	return nil
 }
 
+// productLine returns the line of a product, and counts it if it has no SKU.
 func (f *fetcher) productLine(p *wireProduct, locales map[string]catalog.LocaleText) importLine[productAttributes, productLinks] {
 	l := importLine[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
 		productMembers: p.Attributes.productMembers, Status: "live", ProductTypes: p.Meta.ProductTypes, Locales: locales, Components: components(p.Attributes.Components),
@@ -218,7 +218,8 @@ func components(wire map[string]wireComponent) map[string]catalog.Component {
 		if w.Min != nil {
 			part.Min = *w.Min
 		}
-		if part.Max = max(len(w.Options), part.Min); w.Max != nil {
+		part.Max = max(len(w.Options), part.Min)
+		if w.Max != nil {
 			part.Max = *w.Max
 		}
 		for _, o := range w.Options {

@@ -11,7 +11,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// fetchPromotions writes the promotions.
+// fetchPromotions writes the promotions of the types that Portico has, and counts the others.
 func (f *fetcher) fetchPromotions(ctx context.Context) error {
 	known, err := f.folder.ids("promotions")
 	if err != nil {
@@ -42,7 +42,7 @@ func (f *fetcher) fetchPromotions(ctx context.Context) error {
 			}
 			p := promotion.Source
 			p.Type, p.CreatedAt, p.UpdatedAt = "promotion", utc(promotion.Meta.Timestamps.CreatedAt), utc(promotion.Meta.Timestamps.UpdatedAt)
-			if p.Description == nil {
+			if p.Description == nil { // imports need one, and a schema
 				p.Description = new(string)
 			}
 			if len(p.Schema) == 0 || string(p.Schema) == "null" {
@@ -57,7 +57,7 @@ func (f *fetcher) fetchPromotions(ctx context.Context) error {
 	return f.optional("promotions", err)
 }
 
-// wireCode is a code. Uses is what is left of MaxUses; a server may tell only one of them.
+// wireCode is a code. Uses is what is left of MaxUses; a server may send only one of them.
 type wireCode struct {
 	ID          string          `json:"id"`
 	Code        string          `json:"code"`
@@ -81,13 +81,13 @@ type codeLine struct {
 	CreatedAt   string          `json:"created_at,omitempty"`
 }
 
-// fetchCodes writes the codes of promotions that are not automatic: those have a code that the import makes.
+// fetchCodes writes the codes of promotions that are not automatic. The import makes the code of an automatic one.
 func (f *fetcher) fetchCodes(ctx context.Context) error {
 	known, err := f.folder.ids("codes")
 	if err != nil {
 		return err
 	}
-	promotions, err := f.withCodes()
+	promotions, err := f.promotionsWithCodes()
 	if err != nil {
 		return err
 	}
@@ -117,14 +117,14 @@ func (f *fetcher) fetchCodes(ctx context.Context) error {
 		if err := f.optional("promotion codes", err); err != nil {
 			return err
 		}
-		delete(state.At, "codes")
+		delete(state.At, "codes") // the next promotion reads its list from the start
 		state.CodesDone++
 	}
 	return nil
 }
 
-// withCodes returns the promotions that were written and can have codes, in their order.
-func (f *fetcher) withCodes() (ids []string, err error) {
+// promotionsWithCodes returns the promotions that were written and can have codes, in their order.
+func (f *fetcher) promotionsWithCodes() (ids []string, err error) {
 	err = f.folder.each("promotions", func(text []byte) error {
 		var promotion struct {
 			ID        string `json:"id"`
@@ -139,6 +139,7 @@ func (f *fetcher) withCodes() (ids []string, err error) {
 	return ids, err
 }
 
+// line returns the line of a code of a promotion, with its uses within 0 and MaxUses.
 func (c *wireCode) line(promotion string) codeLine {
 	l := codeLine{Type: "promotion_code", ID: cmp.Or(c.ID, derivedID("code", promotion, c.Code)), PromotionID: promotion, Code: c.Code,
 		MaxUses: c.MaxUses, Uses: c.Uses, ConsumeUnit: c.ConsumeUnit, User: c.User, CreatedAt: utc(c.CreatedAt)}

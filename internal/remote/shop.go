@@ -22,7 +22,8 @@ const (
 
 var currencyCode = regexp.MustCompile("^[A-Z]{3}$")
 
-// fetchShop reads which catalog the client sees, and its languages and currencies, and writes the settings.
+// fetchShop reads into fetchState.Shop which catalog the client sees, and its languages and currencies. It writes the settings,
+// if the client may read them.
 func (f *fetcher) fetchShop(ctx context.Context) error {
 	var catalog struct {
 		Data struct {
@@ -63,7 +64,7 @@ func (f *fetcher) fetchShop(ctx context.Context) error {
 	if n := len(s.OtherLanguages) + len(s.OtherCurrencies); n > maxOthers {
 		return fmt.Errorf("the server has %d other languages and currencies, more than %d. Is it one of a commerce service?", n, maxOthers)
 	}
-	if settings.PageLength == 0 {
+	if settings.PageLength == 0 { // fetchSettings found none
 		return nil
 	}
 	return f.folder.write("settings", settingsLine{"settings", min(max(settings.PageLength, 1), store.MaxPageLength),
@@ -96,7 +97,8 @@ func (f *fetcher) fetchSettings(ctx context.Context) (wireSettings, error) {
 	return body.Data, err
 }
 
-// fetchCurrencies reads the currencies. preferred is that of the settings; empty if unknown.
+// fetchCurrencies reads the currencies into the shop. Its Currency is the default of the list, else preferred, that of the
+// settings, which may be empty, else the first of the list.
 func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 	s := &f.folder.state.Shop
 	delete(f.folder.state.At, "currencies") // an interrupted run did not keep the codes
@@ -114,7 +116,8 @@ func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 			if !currencyCode.MatchString(currency.Code) || currency.Enabled != nil && !*currency.Enabled {
 				continue
 			}
-			if codes = append(codes, currency.Code); currency.Default {
+			codes = append(codes, currency.Code)
+			if currency.Default {
 				s.Currency = currency.Code
 			}
 		}
@@ -131,7 +134,7 @@ func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 	return nil
 }
 
-// fetchHierarchies writes the hierarchies of the catalog.
+// fetchHierarchies writes the hierarchies of the catalog, and keeps their ids in the shop.
 func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 	s := &f.folder.state.Shop
 	return f.each(ctx, "hierarchies", "hierarchies", resourceList{path: "/catalog/hierarchies", language: s.Language}, func(p *page) error {
@@ -147,7 +150,8 @@ func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 			if slices.Contains(s.Hierarchies, h.ID) {
 				continue
 			}
-			if s.Hierarchies = append(s.Hierarchies, h.ID); len(s.Hierarchies) > maxHierarchies {
+			s.Hierarchies = append(s.Hierarchies, h.ID)
+			if len(s.Hierarchies) > maxHierarchies {
 				return fmt.Errorf("the catalog has more than %d hierarchies. Is the server one of a commerce service?", maxHierarchies)
 			}
 			h.Type, h.Attributes.CuratedProducts, h.Attributes.Locales = "hierarchy", nil, locales[h.ID]
@@ -182,8 +186,8 @@ func (f *fetcher) writeCatalog(context.Context) error {
 	return f.writeRule()
 }
 
-// rankPricebooks guesses the priorities of a catalog's price books from how many prices it shows from each: those of special
-// prices have fewer, and come before the list prices.
+// rankPricebooks guesses the priorities of a catalog's price books, of which the highest wins, from how many prices it shows
+// from each. A book of special prices has fewer than one of list prices, and gets a higher priority.
 func rankPricebooks(prices map[string]int) (books []rankedPricebook) {
 	ids := slices.SortedFunc(maps.Keys(prices), func(a, b string) int {
 		return cmp.Or(cmp.Compare(prices[b], prices[a]), cmp.Compare(a, b))
@@ -194,7 +198,8 @@ func rankPricebooks(prices map[string]int) (books []rankedPricebook) {
 	return books
 }
 
-// writeRule writes a rule that leads the shopper of the fetch to the catalog, as on the server.
+// writeRule writes a rule that leads the shopper of the fetch to the catalog, as on the server; none for a shopper without
+// channel and tags.
 func (f *fetcher) writeRule() error {
 	state := &f.folder.state
 	rule := ruleAttributes{Name: state.shopper(), CatalogID: state.Shop.CatalogID, Tags: state.Tags}
@@ -207,6 +212,7 @@ func (f *fetcher) writeRule() error {
 	return f.folder.write("catalog", importLine[ruleAttributes, none]{Type: "catalog_rule", ID: derivedID("rule", rule.Name), Attributes: rule})
 }
 
+// named are the attributes of a resource that has only a name.
 type named struct {
 	Name string `json:"name"`
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// fetchState is how far a fetch is, and what it learnt that lines need later.
+// fetchState is how far a fetch is, and what it learnt that lines need later. Folder.commit writes it.
 type fetchState struct {
-	Version   int       `json:"version"`
-	URL       string    `json:"url"`
+	Version   int       `json:"version"` // stateVersion
+	URL       string    `json:"url"`     // this and the next four are of the Config
 	ClientID  string    `json:"client_id"`
 	Languages []string  `json:"languages_wanted,omitempty"`
 	Channel   string    `json:"channel,omitempty"`
@@ -16,17 +16,17 @@ type fetchState struct {
 	StartedAt time.Time `json:"started_at"`
 	Finished  bool      `json:"finished"`
 
-	Done  map[string]bool      `json:"done"`  // steps
-	At    map[string]*position `json:"at"`    // of the lists that are being read
-	Parts map[string]int64     `json:"parts"` // valid bytes of the files
+	Done  map[string]bool      `json:"done"`  // steps of Fetch
+	At    map[string]*position `json:"at"`    // of the lists that are being read; without Query for one that was read to its end
+	Parts map[string]int64     `json:"parts"` // valid bytes of the parts
 
 	Shop       shop                 `json:"shop"`
 	Pricebooks map[string]int       `json:"pricebooks"` // how many prices are from each
 	Modifiers  map[string]*modifier `json:"modifiers"`
 	CodesDone  int                  `json:"codes_done"`            // promotions whose codes were read
 	StockAfter string               `json:"stock_after,omitempty"` // the last product whose stock was read by id
-	Counts     map[string]int       `json:"counts"`                // of gaps, and of lines
-	Refused    map[string]string    `json:"refused"`               // what the client may not read, by what it is
+	Counts     map[string]int       `json:"counts"`                // of countedGaps by their names, and of lines by "lines." and the part
+	Refused    map[string]string    `json:"refused"`               // status of what the server refuses, such as 403 Forbidden, by what it is
 }
 
 // isEmpty reports whether nothing was read yet.
@@ -62,7 +62,7 @@ type wireAmount struct {
 	IncludesTax bool  `json:"includes_tax"`
 }
 
-// modifier is a price modifier, on both sides.
+// modifier is a price modifier, as the server sends it and as the import format has it.
 type modifier struct {
 	ModifierType string                `json:"modifier_type"`
 	Currencies   map[string]wireAmount `json:"currencies,omitempty"`

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// stock is a stock record, on both sides. Servers with several locations have the units in attributes.
+// stock is a stock record, as the server sends it and as the import format has it. Servers with several locations have the
+// units in attributes.
 type stock struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
@@ -19,7 +20,8 @@ type stock struct {
 // unreadStock counts the stock records that the server has, but that were not read.
 const unreadStock = "cut.stock records"
 
-// fetchStock writes the stock of all products: what the server lists, then by id what its list leaves out.
+// fetchStock writes the stock that the server lists, then by id that of the products which the list leaves out, and counts what
+// is left. A server that refuses stock, or stock by id, is no error.
 func (f *fetcher) fetchStock(ctx context.Context) error {
 	known, err := f.folder.ids("stock")
 	if err == nil {
@@ -47,8 +49,8 @@ func (f *fetcher) fetchStock(ctx context.Context) error {
 	return f.optional("stock by id", err)
 }
 
-// fetchStockByID writes the stock of the catalog's products whose records are not known. Lists of stock end at the largest
-// offset, and the interface does not sort or filter them.
+// fetchStockByID writes the stock of the catalog's products whose records are not known, and takes them off the count of unread
+// ones. Lists of stock end at the largest offset, and the interface does not sort or filter them.
 func (f *fetcher) fetchStockByID(ctx context.Context, known map[string]bool) error {
 	state := &f.folder.state
 	var products []string
@@ -85,7 +87,8 @@ func (f *fetcher) fetchStockByID(ctx context.Context, known map[string]bool) err
 	return nil
 }
 
-// writeStock writes records that are not known yet.
+// writeStock writes records that are not known yet, and adds them to known. It counts those of products that are not in the
+// catalog.
 func (f *fetcher) writeStock(rows []json.RawMessage, known map[string]bool) error {
 	for _, raw := range rows {
 		var row struct {
@@ -98,7 +101,8 @@ func (f *fetcher) writeStock(rows []json.RawMessage, known map[string]bool) erro
 		if known[row.ID] {
 			continue
 		}
-		if known[row.ID] = true; !f.products[row.ID] {
+		known[row.ID] = true
+		if !f.products[row.ID] {
 			f.folder.state.Counts["stock of others"]++
 		}
 		units := row.stock

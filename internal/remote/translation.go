@@ -22,7 +22,8 @@ type textRow struct {
 	} `json:"meta"`
 }
 
-// translations returns the texts of resources of a list in the other languages, by id and language.
+// translations returns the texts of resources in the other languages of the shop, by id and language. path is that of a list
+// that has them. If the server cannot filter it by id, it records that by refused, and returns none.
 func (f *fetcher) translations(ctx context.Context, path string, rows []json.RawMessage) (map[string]map[string]catalog.LocaleText, error) {
 	found, base := map[string]map[string]catalog.LocaleText{}, map[string]*textRow{}
 	var ids []string
@@ -56,12 +57,14 @@ func (f *fetcher) translations(ctx context.Context, path string, rows []json.Raw
 	return found, nil
 }
 
-// translation returns a text in a language, if there is one. Servers show the base text otherwise.
-func translation(base, other *textRow, language string) (catalog.LocaleText, bool) {
+// translation returns the text of other in a language; ok is false if there is none, where servers show the text of base. A
+// row that names another language has none. One that names a language other than that of base has one. Without names, it has
+// one if the name or the description differs from base. A description like that of base is left out.
+func translation(base, other *textRow, language string) (translated catalog.LocaleText, ok bool) {
 	if other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, language) {
-		return catalog.LocaleText{}, false
+		return translated, false
 	}
-	translated := catalog.LocaleText{Name: other.Attributes.Name}
+	translated.Name = other.Attributes.Name
 	if other.Attributes.Description != base.Attributes.Description {
 		translated.Description = other.Attributes.Description
 	}
@@ -72,7 +75,8 @@ func translation(base, other *textRow, language string) (catalog.LocaleText, boo
 // maxFilterBytes keeps the URL of a request below what servers accept.
 const maxFilterBytes = 4000
 
-// readByID reads resources of a list in another language or currency.
+// readByID reads the resources of a list with some ids, in a language and a currency, and calls do for each. It sends requests
+// for at most a page of ids and maxFilterBytes.
 func (f *fetcher) readByID(ctx context.Context, path string, ids []string, language, currency string, do func(raw json.RawMessage) error) error {
 	for len(ids) > 0 {
 		filter, n := "in(id", 0

@@ -20,7 +20,7 @@ type Request struct {
 	Start          time.Time   // Begin
 	ID             string      // middleware.RequestID
 	Address        netip.Addr  // middleware.ClientAddress; invalid if unknown
-	ResponseHeader http.Header // middleware.ClientAddress
+	ResponseHeader http.Header // middleware.ClientAddress: for layers that have only a context, as middleware.RateLimit
 	Caller         any         // auth.Service.Middleware: a *auth.Principal, or the error of the token
 	Operation      any         // opctx.Operation of the request
 	Writer         any         // server.ConcurrencyLimiter.Middleware: the response writer
@@ -39,7 +39,7 @@ type Request struct {
 	WantsCandidate bool // frontcache: whether the handler shall set Candidate
 	Candidate      any  // rest, graph: a *responsecache.Candidate, how to answer requests that repeat this one; nil for none
 
-	headerValue [1]string
+	headerValue [1]string // of HeaderValue
 }
 
 // DefaultMaxBody is the size limit of a request body unless a layer sets another, in bytes.
@@ -81,6 +81,7 @@ func Network(at netip.Addr) string {
 	return prefix.String()
 }
 
+// key is the context key of the Request, which Request.Value returns itself.
 type key struct{}
 
 // Value implements context.Context.
@@ -119,6 +120,7 @@ func Begin(r *http.Request) (*http.Request, *Request) {
 	return r.WithContext(begun), begun
 }
 
+// traceKey is the context key of WithTraceID.
 type traceKey struct{}
 
 // WithTraceID returns a context that belongs to a trace, for jobs and sweeps, which have no request.

@@ -19,13 +19,13 @@ import (
 	"portico/internal/dependency"
 )
 
-// Cache holds responses within a budget of bytes. Its methods are safe for concurrent use.
+// Cache holds responses within a budget of bytes. Its methods are safe for concurrent use. Lookup and Enabled accept a nil Cache.
 type Cache struct {
-	entries      *otter.Cache[cachekey.Key, Entry] // nil where nothing is kept; a *Response unless Set added it
+	entries      *otter.Cache[cachekey.Key, Entry] // nil if nothing is cached; a *Response by its key, what Set added by its name
 	hits, misses atomic.Uint64
 
 	mu    sync.Mutex
-	calls map[callKey]*call
+	calls map[callKey]*call // those under way
 }
 
 // Entry is what a Cache holds within its budget: a *Response, or what a cache in front knows of a request.
@@ -34,40 +34,40 @@ type Entry interface {
 }
 
 // Lookup returns the entry of a name or key; nil if there is none.
-func (r *Cache) Lookup(name cachekey.Key) Entry {
-	if !r.Enabled() {
+func (c *Cache) Lookup(name cachekey.Key) Entry {
+	if !c.Enabled() {
 		return nil
 	}
-	kept, _ := r.entries.GetIfPresent(name)
+	kept, _ := c.entries.GetIfPresent(name)
 	return kept
 }
 
 // Set adds an entry. Its name must not be the key of a response.
-func (r *Cache) Set(name cachekey.Key, kept Entry) {
-	if r.Enabled() {
-		r.entries.Set(name, kept)
+func (c *Cache) Set(name cachekey.Key, kept Entry) {
+	if c.Enabled() {
+		c.entries.Set(name, kept)
 	}
 }
 
-// Add adds a response under a key, unless it has one already, and returns its key.
-func (r *Cache) Add(key cachekey.Key, resp *Response) cachekey.Key {
-	if !r.Enabled() {
+// Add adds a response under a key, unless it is cached under one already, and returns the key that it has.
+func (c *Cache) Add(key cachekey.Key, resp *Response) cachekey.Key {
+	if !c.Enabled() {
 		return key
 	}
-	if !resp.place.CompareAndSwap(nil, &place{r, key}) {
+	if !resp.place.CompareAndSwap(nil, &place{c, key}) {
 		return resp.place.Load().key
 	}
-	r.entries.Set(key, resp)
+	c.entries.Set(key, resp)
 	return key
 }
 
 // weighAgain measures the size of an entry again, because it has changed.
-func (r *Cache) weighAgain(name cachekey.Key) {
-	r.entries.ComputeIfPresent(name, func(kept Entry) (Entry, otter.ComputeOp) { return kept, otter.WriteOp })
+func (c *Cache) weighAgain(name cachekey.Key) {
+	c.entries.ComputeIfPresent(name, func(kept Entry) (Entry, otter.ComputeOp) { return kept, otter.WriteOp })
 }
 
 // CountHit counts a request that was answered by an entry of Lookup.
-func (r *Cache) CountHit() { r.hits.Add(1) }
+func (c *Cache) CountHit() { c.hits.Add(1) }
 
 // Moment is when a response is requested, and in which state of the data.
 type Moment struct {
@@ -77,8 +77,8 @@ type Moment struct {
 
 // callKey is the key of a response that is being built in a state.
 type callKey struct {
-	name cachekey.Key
-	turn uint64
+	key  cachekey.Key
+	turn uint64 // of Moment.State
 }
 
 // call is a response that is being built.
@@ -90,16 +90,16 @@ type call struct {
 
 // NewCache returns a cache of a number of bytes. With 0 it caches nothing.
 func NewCache(budget uint64) *Cache {
-	r := &Cache{calls: map[callKey]*call{}}
+	c := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
-		r.entries = otter.Must(&otter.Options[cachekey.Key, Entry]{
+		c.entries = otter.Must(&otter.Options[cachekey.Key, Entry]{
 			MaximumWeight: budget,
 			Weigher: func(name cachekey.Key, kept Entry) uint32 {
 				return uint32(min(entryOverhead+name.Size()+kept.Size(), 1<<31))
 			},
 		})
 	}
-	return r
+	return c
 }
 
 // maxBodyBytes is the size limit of cached bodies: a few larger ones would evict all others. Concurrent requests share them
@@ -110,16 +110,16 @@ const maxBodyBytes = 1 << 20
 const entryOverhead = 160
 
 // Enabled reports whether the cache caches anything.
-func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
+func (c *Cache) Enabled() bool { return c != nil && c.entries != nil }
 
 // Get returns the cached response of a key that is valid at a moment; nil if there is none.
-func (r *Cache) Get(name cachekey.Key, at Moment) *Response {
-	if !r.Enabled() {
+func (c *Cache) Get(key cachekey.Key, at Moment) *Response {
+	if !c.Enabled() {
 		return nil
 	}
-	entry, _ := r.entries.GetIfPresent(name)
+	entry, _ := c.entries.GetIfPresent(key)
 	if kept, ok := entry.(*Response); ok && kept.ValidAt(at) {
-		r.hits.Add(1)
+		c.hits.Add(1)
 		return kept
 	}
 	return nil
@@ -129,53 +129,53 @@ func (r *Cache) Get(name cachekey.Key, at Moment) *Response {
 // with the same key and state wait for one of them to call write. A response that is not valid at the moment is neither
 // cached nor shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
 // each calls write itself.
-func (r *Cache) Do(ctx context.Context, name cachekey.Key, at Moment, write func() (*Response, error)) (*Response, error) {
-	if !r.Enabled() {
+func (c *Cache) Do(ctx context.Context, key cachekey.Key, at Moment, write func() (*Response, error)) (*Response, error) {
+	if !c.Enabled() {
 		return write()
 	}
-	if kept := r.Get(name, at); kept != nil {
+	if kept := c.Get(key, at); kept != nil {
 		return kept, nil
 	}
-	r.misses.Add(1)
-	r.mu.Lock()
-	id := callKey{name, at.State.Turn()}
-	under, joined := r.calls[id]
+	c.misses.Add(1)
+	c.mu.Lock()
+	id := callKey{key, at.State.Turn()}
+	running, joined := c.calls[id]
 	if !joined {
-		under = &call{done: make(chan struct{})}
-		r.calls[id] = under
+		running = &call{done: make(chan struct{})}
+		c.calls[id] = running
 	}
-	r.mu.Unlock()
+	c.mu.Unlock()
 	if !joined {
-		return r.build(id, at, under, write)
+		return c.build(id, at, running, write)
 	}
 	select {
-	case <-under.done:
+	case <-running.done:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	switch {
-	case under.resp != nil && under.resp.ValidAt(at):
-		return under.resp, nil
-	case under.err != nil && !isCallerError(under.err):
-		return nil, under.err
+	case running.resp != nil && running.resp.ValidAt(at):
+		return running.resp, nil
+	case running.err != nil && !isCallerError(running.err):
+		return nil, running.err
 	}
 	return write()
 }
 
-// build builds a response for all who wait for it.
-func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, error)) (*Response, error) {
+// build calls write for all calls of Do that wait for running, and caches the response.
+func (c *Cache) build(id callKey, at Moment, running *call, write func() (*Response, error)) (*Response, error) {
 	defer func() { // after a panic too
-		r.mu.Lock()
-		delete(r.calls, id)
-		r.mu.Unlock()
-		close(f.done)
+		c.mu.Lock()
+		delete(c.calls, id)
+		c.mu.Unlock()
+		close(running.done)
 	}()
-	answer, err := write()
-	f.resp, f.err = answer, err
-	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
-		r.Add(id.name, answer)
+	resp, err := write()
+	running.resp, running.err = resp, err
+	if err == nil && resp.ValidAt(at) && len(resp.Body) <= maxBodyBytes {
+		c.Add(id.key, resp)
 	}
-	return answer, err
+	return resp, err
 }
 
 // isCallerError reports whether an error concerns only the request that got it.
@@ -187,11 +187,11 @@ func isCallerError(err error) bool {
 type Stats struct{ Hits, Misses, Bytes uint64 }
 
 // Stats returns the statistics.
-func (r *Cache) Stats() Stats {
-	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load()}
-	if r.Enabled() {
-		r.entries.CleanUp() // includes recent entries in the size
-		s.Bytes = r.entries.WeightedSize()
+func (c *Cache) Stats() Stats {
+	s := Stats{Hits: c.hits.Load(), Misses: c.misses.Load()}
+	if c.Enabled() {
+		c.entries.CleanUp() // includes recent entries in the size
+		s.Bytes = c.entries.WeightedSize()
 	}
 	return s
 }

@@ -25,12 +25,12 @@ type Response struct {
 	ValidUntil time.Time                // zero for no bound
 	MadeFrom   *dependency.Dependencies // nil if no change makes the response invalid
 
-	attachment      any           // what its maker has to know of it
-	attachmentBytes int           // of that, in bytes
+	attachment      any // of Attach
+	attachmentBytes int
 	header          []headerField // the header that belongs to the body
 	identity        representation
-	compressed      [2]compressedBody // by gzip, and by zstd
-	compressedBytes atomic.Int64
+	compressed      [2]compressedBody     // in the order of encodings
+	compressedBytes atomic.Int64          // memory of those that exist
 	place           atomic.Pointer[place] // nil for a response that is in no cache
 }
 
@@ -59,56 +59,59 @@ type headerField struct {
 	values []string
 }
 
+// newHeaderField returns a header field. It does not copy the values.
 func newHeaderField(name string, values ...string) headerField {
 	return headerField{name, slices.Clip(values)}
 }
 
 // NewResponse returns a response with a body, which must not change any more, and its header.
 func NewResponse(body []byte, header http.Header) *Response {
-	a := &Response{Body: body, ETag: entityTag(body)}
+	resp := &Response{Body: body, ETag: entityTag(body)}
 	for name, values := range header {
-		a.header = append(a.header, newHeaderField(name, slices.Clone(values)...))
+		resp.header = append(resp.header, newHeaderField(name, slices.Clone(values)...))
 	}
-	a.identity = newForm(body, a.ETag)
+	resp.identity = newForm(body, resp.ETag)
 	for i, c := range encodings {
-		a.compressed[i].tag = c.ETag(a.ETag)
+		resp.compressed[i].tag = c.ETag(resp.ETag)
 	}
-	return a
+	return resp
 }
 
 // AddHeader adds a header field that belongs to the body, before anybody else has the response.
-func (a *Response) AddHeader(name, value string) {
-	a.header = append(a.header, newHeaderField(name, value))
+func (resp *Response) AddHeader(name, value string) {
+	resp.header = append(resp.header, newHeaderField(name, value))
 }
 
 // encodings are those of Response.compressed.
 var encodings = [...]*encoding.Encoding{encoding.Gzip, encoding.Zstd}
 
+// newForm returns a representation with its entity tag, its length and more header fields.
 func newForm(body []byte, tag string, more ...headerField) representation {
 	return representation{body, append([]headerField{newHeaderField("Etag", tag), newHeaderField("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
 
-// Attach keeps a value of a size in bytes with the response, for its builder.
-func (a *Response) Attach(beside any, size int) *Response {
-	a.attachment, a.attachmentBytes = beside, size
-	return a
+// Attach keeps a value of a size in bytes with the response, which its builder needs when it finds the response in the cache. Size
+// counts it.
+func (resp *Response) Attach(value any, size int) *Response {
+	resp.attachment, resp.attachmentBytes = value, size
+	return resp
 }
 
 // Attachment returns the value of Attach; nil for none.
-func (a *Response) Attachment() any { return a.attachment }
+func (resp *Response) Attachment() any { return resp.attachment }
 
 // SetValidity sets the time during which the response is valid; a zero time is no bound.
-func (a *Response) SetValidity(from, until time.Time) *Response {
-	a.ValidFrom, a.ValidUntil = from, until
-	return a
+func (resp *Response) SetValidity(from, until time.Time) *Response {
+	resp.ValidFrom, resp.ValidUntil = from, until
+	return resp
 }
 
 // ValidAt reports whether the response is valid at a moment.
-func (a *Response) ValidAt(at Moment) bool {
-	return !at.Time.Before(a.ValidFrom) && (a.ValidUntil.IsZero() || at.Time.Before(a.ValidUntil)) && a.MadeFrom.HoldIn(at.State)
+func (resp *Response) ValidAt(at Moment) bool {
+	return !at.Time.Before(resp.ValidFrom) && (resp.ValidUntil.IsZero() || at.Time.Before(resp.ValidUntil)) && resp.MadeFrom.HoldIn(at.State)
 }
 
-// entityTag depends on the body alone, so that all servers send the same one.
+// entityTag returns the entity tag of a body: its hash and its length, so that all servers send the same one.
 func entityTag(body []byte) string {
 	text := append(make([]byte, 0, 32), '"')
 	text = strconv.AppendUint(text, xxhash.Sum64(body), 36)
@@ -121,9 +124,9 @@ func entityTag(body []byte) string {
 const compressedOverhead = 192
 
 // Size returns the memory that the response takes in bytes, with the compressed bodies that exist.
-func (a *Response) Size() int {
-	n := 512 + len(a.Body) + int(a.compressedBytes.Load()) + a.attachmentBytes + a.MadeFrom.Size()
-	for _, f := range a.header {
+func (resp *Response) Size() int {
+	n := 512 + len(resp.Body) + int(resp.compressedBytes.Load()) + resp.attachmentBytes + resp.MadeFrom.Size() // 512: the struct, and the header of its forms
+	for _, f := range resp.header {
 		n += 64 + len(f.name)
 		for _, value := range f.values {
 			n += len(value)
@@ -132,23 +135,23 @@ func (a *Response) Size() int {
 	return n
 }
 
-// compress returns the compressed body; without a body where compression does not pay, or where the response is too large
-// to be cached.
-func (a *Response) compress(c *encoding.Encoding) *representation {
-	if len(a.Body) < encoding.MinSize || len(a.Body) > maxBodyBytes {
+// compress returns the compressed body. The first call with an encoding makes it, which changes the Size. It returns one without
+// a body if compression does not pay, or if the response is too large to be cached.
+func (resp *Response) compress(c *encoding.Encoding) *representation {
+	if len(resp.Body) < encoding.MinSize || len(resp.Body) > maxBodyBytes {
 		return &representation{}
 	}
-	packed := &a.compressed[slices.Index(encodings[:], c)]
+	packed := &resp.compressed[slices.Index(encodings[:], c)]
 	packed.once.Do(func() {
 		var text bytes.Buffer
 		w := c.NewWriter(&text)
-		_, _ = w.Write(a.Body)
+		_, _ = w.Write(resp.Body)
 		_ = w.Close()
 		c.Release(w)
-		if text.Len() < len(a.Body) {
+		if text.Len() < len(resp.Body) {
 			packed.representation = newForm(bytes.Clone(text.Bytes()), packed.tag, newHeaderField("Content-Encoding", c.Name))
-			a.compressedBytes.Add(int64(compressedOverhead + text.Len()))
-			if at := a.place.Load(); at != nil {
+			resp.compressedBytes.Add(int64(compressedOverhead + text.Len()))
+			if at := resp.place.Load(); at != nil {
 				at.cache.weighAgain(at.key)
 			}
 		}
@@ -158,31 +161,33 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 
 // ServeHTTP writes the response, compressed if the client accepts it, or 304 if it has it already. The caller sets Vary and
 // Cache-Control.
-func (a *Response) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (resp *Response) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	for _, f := range a.header {
+	for _, f := range resp.header {
 		header[f.name] = f.values
 	}
 	if tags := r.Header["If-None-Match"]; tags != nil {
-		if tag := a.matchETag(tags); tag != nil {
+		if tag := resp.matchETag(tags); tag != nil {
 			header["Etag"] = tag.values
 			delete(header, "Content-Type")
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
 	}
-	a.write(w, r, 0)
+	resp.write(w, r, 0)
 }
 
-// ServeWithoutETag writes the response without its entity tag, for responses that must not be cached.
-func (a *Response) ServeWithoutETag(w http.ResponseWriter, r *http.Request) { a.write(w, r, 1) }
+// ServeWithoutETag writes the response without its entity tag and its own header, for responses that HTTP caches must not store. The
+// caller sets what the body needs, such as Content-Type.
+func (resp *Response) ServeWithoutETag(w http.ResponseWriter, r *http.Request) { resp.write(w, r, 1) }
 
-// write writes the response with the header fields of its representation from an index on.
-func (a *Response) write(w http.ResponseWriter, r *http.Request, from int) {
+// write writes the body, compressed if the client accepts it, with the header fields of that form from an index on: 1 leaves out
+// the Etag. It does not write the header of the response.
+func (resp *Response) write(w http.ResponseWriter, r *http.Request, from int) {
 	header := w.Header()
-	chosen := &a.identity
+	chosen := &resp.identity
 	if c := encoding.Negotiate(r.Header["Accept-Encoding"]); c != nil {
-		if small := a.compress(c); small.body != nil {
+		if small := resp.compress(c); small.body != nil {
 			chosen = small
 		}
 	}
@@ -194,13 +199,13 @@ func (a *Response) write(w http.ResponseWriter, r *http.Request, from int) {
 }
 
 // matchETag returns the entity tag of an If-None-Match that is one of this response; nil for none.
-func (a *Response) matchETag(tags []string) *headerField {
+func (resp *Response) matchETag(tags []string) *headerField {
 	for _, entries := range tags {
 		for tag := range strings.SplitSeq(entries, ",") {
 			switch tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag {
-			case "*", a.ETag:
-				return &a.identity.header[0]
-			case a.compressed[0].tag, a.compressed[1].tag:
+			case "*", resp.ETag:
+				return &resp.identity.header[0]
+			case resp.compressed[0].tag, resp.compressed[1].tag:
 				field := newHeaderField("Etag", tag)
 				return &field
 			}

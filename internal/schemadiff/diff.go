@@ -9,8 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// breaking lists the changes that can break an operation or a generated client: removed coordinates, changed types, new required
-// inputs. Coordinates are sorted by name.
+// breaking lists the changes that can break an operation or a generated client: removed coordinates, changed types, inputs that are
+// required now. Types are sorted by name.
 func breaking(before, now *ast.Schema) (changes changeList) {
 	for _, name := range slices.Sorted(maps.Keys(before.Types)) {
 		was, is := before.Types[name], now.Types[name]
@@ -27,13 +27,14 @@ func breaking(before, now *ast.Schema) (changes changeList) {
 	return changes
 }
 
+// changeList is a list of breaking changes, one sentence each.
 type changeList []string
 
 func (c *changeList) add(format string, values ...any) {
 	*c = append(*c, fmt.Sprintf(format, values...))
 }
 
-// definition compares a type.
+// definition compares a type that both schemas have.
 func (c *changeList) definition(was, is *ast.Definition) {
 	for _, name := range was.Interfaces {
 		if !slices.Contains(is.Interfaces, name) {
@@ -57,7 +58,7 @@ func (c *changeList) definition(was, is *ast.Definition) {
 		case found == nil:
 			c.add("%s was removed", at)
 		case input:
-			c.input(at, field.Type, found.Type)
+			c.input(at, field.Type, found.Type, field.DefaultValue != nil && found.DefaultValue == nil)
 		default:
 			if !isAssignable(field.Type, found.Type) {
 				c.add("%s changed from %s to %s", at, field.Type, found.Type)
@@ -72,13 +73,14 @@ func (c *changeList) definition(was, is *ast.Definition) {
 	}
 }
 
+// arguments compares the arguments of a field.
 func (c *changeList) arguments(at string, was, is ast.ArgumentDefinitionList) {
 	for _, argument := range was {
 		of := fmt.Sprintf("%s(%s:)", at, argument.Name)
 		if found := is.ForName(argument.Name); found == nil {
 			c.add("%s was removed", of)
 		} else {
-			c.input(of, argument.Type, found.Type)
+			c.input(of, argument.Type, found.Type, argument.DefaultValue != nil && found.DefaultValue == nil)
 		}
 	}
 	for _, argument := range is {
@@ -88,10 +90,13 @@ func (c *changeList) arguments(at string, was, is ast.ArgumentDefinitionList) {
 	}
 }
 
-// input compares the types of a value that clients send.
-func (c *changeList) input(at string, was, is *ast.Type) {
-	if !isAssignable(is, was) {
+// input compares the types of a value that clients send. lostDefault says that it has no default any more.
+func (c *changeList) input(at string, was, is *ast.Type, lostDefault bool) {
+	switch {
+	case !isAssignable(is, was):
 		c.add("%s changed from %s to %s", at, was, is)
+	case lostDefault && is.NonNull:
+		c.add("%s has no default any more, so it is required", at)
 	}
 }
 

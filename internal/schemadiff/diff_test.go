@@ -16,8 +16,8 @@ type Chair implements Thing { id: ID! name: String legs: [Int!] }
 type Table implements Thing { id: ID! }
 union Furniture = Chair | Table
 enum Wood { OAK BIRCH }
-input Filter { wood: Wood text: String! }
-type Query { chair(id: ID!, wood: Wood): Chair! chairs(filter: Filter): [Chair]! }
+input Filter { wood: Wood text: String! size: Int! = 2 }
+type Query { chair(id: ID!, wood: Wood): Chair! chairs(filter: Filter, first: Int! = 5): [Chair]! }
 `
 
 func TestBreakingChanges(t *testing.T) {
@@ -50,6 +50,10 @@ func TestBreakingChanges(t *testing.T) {
 		{"an argument that must be sent", "wood: Wood): Chair", "wood: Wood!): Chair", []string{"Query.chair(wood:) changed from Wood to Wood!"}},
 		{"a new one that must", "wood: Wood): Chair", "wood: Wood, age: Int!): Chair", []string{"Query.chair(age:) is new and required"}},
 		{"a new member that must", "wood: Wood text", "wood: Wood age: Int! text", []string{"Filter.age is new and required"}},
+		{"an argument without its default", "first: Int! = 5", "first: Int!", []string{"Query.chairs(first:) has no default any more, so it is required"}},
+		{"a member without its default", "size: Int! = 2", "size: Int!", []string{"Filter.size has no default any more, so it is required"}},
+		{"another default", "size: Int! = 2", "size: Int! = 3", nil},
+		{"a member without its default that may be left out", "size: Int! = 2", "size: Int", nil},
 		{"a member of another type", "text: String!", "text: ID!", []string{"Filter.text changed from String! to ID!"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

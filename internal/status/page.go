@@ -17,12 +17,10 @@ import (
 // Path is where the admin listener serves the page.
 const Path = "/status"
 
-// pageSeconds is how often the page loads again, pagePast the longest time that its rates are of, and textSeconds the
-// shortest of the text, unless others asked before.
 const (
-	pageSeconds = 5
-	pagePast    = time.Minute
-	textSeconds = 2
+	pageSeconds = 5           // after which the page loads again
+	pagePast    = time.Minute // the longest time that rates are of
+	textSeconds = 2           // which the first text waits, so that its rates are of this time
 )
 
 const pageStyle = `
@@ -72,6 +70,7 @@ var page = template.Must(template.New("status").Funcs(template.FuncMap{"rate": r
 </html>
 `))
 
+// pageTable is a table as the template page needs it.
 type pageTable struct {
 	Columns []string
 	Rows    [][]string
@@ -82,7 +81,7 @@ type history struct {
 	gather func() ([]*dto.MetricFamily, error)
 	now    func() time.Time
 	mu     sync.Mutex
-	past   []*Snapshot
+	past   []*Snapshot // the oldest first
 }
 
 // report returns what the server did since the oldest snapshot, or since its start if there is none. It keeps a snapshot.

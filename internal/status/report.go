@@ -54,7 +54,7 @@ type Latency struct {
 	PerSecond float64
 	P50       *float64 // nil without any
 	P99       *float64
-	busy      float64 // seconds
+	busy      float64 // sum of the durations in seconds, by which Busiest sorts
 }
 
 // Cache is a cache in memory.
@@ -136,7 +136,7 @@ func NewReport(before, now *Snapshot) *Report {
 	return r
 }
 
-// latencies returns those of the names that now has, in order.
+// latencies returns what happened between two sets of histograms, for the names that now has, in order.
 func latencies(before, now map[string]*histogram, seconds float64) []Latency {
 	var list []Latency
 	for _, name := range slices.Sorted(maps.Keys(now)) {
@@ -146,6 +146,7 @@ func latencies(before, now map[string]*histogram, seconds float64) []Latency {
 	return list
 }
 
+// caches returns the hit rates between two snapshots, and the sizes now.
 func caches(before, now *Snapshot) []Cache {
 	var list []Cache
 	for _, c := range []struct{ name, metric string }{{"responses", "portico_response_cache"}, {"parts of releases", "portico_release_cache"}} {
@@ -161,6 +162,7 @@ func caches(before, now *Snapshot) []Cache {
 	return append(list, Cache{Name: "stock", Bytes: now.total("portico_stock_cache_bytes")})
 }
 
+// addDatabase adds the pools, jobs and catalogs.
 func (r *Report) addDatabase(before, now *Snapshot) {
 	inUse, idle := now.sums("portico_database_connections_in_use", "pool"), now.sums("portico_database_connections_idle", "pool")
 	most, waits, waited := now.sums("portico_database_connections_max", "pool"), now.sums("portico_database_connection_waits_total", "pool"), before.sums("portico_database_connection_waits_total", "pool")
@@ -187,7 +189,7 @@ var writeCauses = map[string]string{
 	"full": "the disk of the database is full", "read_only": "the database is read-only", "connection": "the database does not respond",
 }
 
-// addProblems names what those on call look at first.
+// addProblems names what those on call look at first. What happened since the start is no problem of now, except failed writes.
 func (r *Report) addProblems() {
 	problem := func(when bool, text string) {
 		if when {

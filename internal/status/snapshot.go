@@ -11,7 +11,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// A Snapshot is the metrics of a server at a time.
+// A Snapshot is the metrics of a server at a time. A nil one stands for the start of the server: total, sums and histograms accept
+// it, max does not.
 type Snapshot struct {
 	At       time.Time
 	families map[string]*dto.MetricFamily
@@ -47,7 +48,7 @@ func value(m *dto.Metric) float64 {
 	return m.GetUntyped().GetValue()
 }
 
-// sums adds up a metric by a label; by all labels "" there is one sum.
+// sums adds up a metric by the values of a label. No metric has the label "", so that by it there is one sum, of all.
 func (s *Snapshot) sums(name, by string) map[string]float64 {
 	sums := map[string]float64{}
 	if s != nil {
@@ -75,14 +76,14 @@ func (s *Snapshot) max(name, by string) map[string]float64 {
 	return largest
 }
 
-// histogram is how many observations were at most as large as each bound, in seconds. The last bound is infinite.
+// histogram is how many observations were at most as large as each bound. The last bound is infinite.
 type histogram struct {
-	bounds []float64
-	counts []float64
-	sum    float64
+	bounds []float64 // seconds
+	counts []float64 // of all observations up to the bound
+	sum    float64   // of all observations, in seconds
 }
 
-// count is the number of all observations.
+// count is the number of all observations; 0 for nil.
 func (h *histogram) count() float64 {
 	if h == nil || len(h.counts) == 0 {
 		return 0
@@ -124,7 +125,7 @@ func (s *Snapshot) histograms(name string, of func(*dto.Metric) string) map[stri
 	return sums
 }
 
-// since returns what was observed after an earlier histogram; nil is empty. After a restart it is all.
+// since returns what was observed after an earlier histogram. It returns all if that is nil, or not of the same process or bounds.
 func (h *histogram) since(before *histogram) *histogram {
 	if before == nil || before.count() > h.count() || len(before.counts) != len(h.counts) {
 		return h
@@ -169,8 +170,10 @@ func surfaceKind(m *dto.Metric) string {
 	return "REST write"
 }
 
+// operationKind is the kind of a series of GraphQL operations.
 func operationKind(m *dto.Metric) string { return "GraphQL " + label(m, "kind") }
 
+// routeName is the method and route of a series of HTTP requests; "" for GraphQL and pages.
 func routeName(m *dto.Metric) string {
 	if label(m, "surface") != "rest" {
 		return ""
@@ -178,6 +181,7 @@ func routeName(m *dto.Metric) string {
 	return label(m, "method") + " " + label(m, "route")
 }
 
+// operationName is the kind and name of a series of GraphQL operations.
 func operationName(m *dto.Metric) string {
 	return strings.TrimSpace(label(m, "kind") + " " + label(m, "operation"))
 }

@@ -52,6 +52,7 @@ type table struct {
 	rows    [][]string
 }
 
+// tables returns all tables, also those without rows, which the text and the page leave out.
 func (r *Report) tables() []table {
 	latency := func(title string, list []Latency) table {
 		t := table{[]string{title, "PER SECOND", "P50", "P99"}, nil}
@@ -87,6 +88,7 @@ func (r *Report) tables() []table {
 	return []table{latency("KIND", r.Latencies), latency("BUSIEST", r.Busiest), kept, pools, jobs, catalogs}
 }
 
+// rate formats a number per second, with a decimal below 10.
 func rate(perSecond float64) string {
 	switch {
 	case perSecond > 0 && perSecond < .05:
@@ -97,6 +99,7 @@ func rate(perSecond float64) string {
 	return fmt.Sprintf("%.0f", perSecond)
 }
 
+// millis formats milliseconds; nil is a dash.
 func millis(ms *float64) string {
 	switch {
 	case ms == nil:

@@ -26,9 +26,10 @@ const (
 type observer struct {
 	tracing *Tracing
 	next    store.Observer // nil for nobody
-	budget  *atomic.Int64  // for spans, shared by all within
+	budget  *atomic.Int64  // spans left; of one request or job, whose observers share it
 }
 
+// newSpanBudget returns the budget of a request or job.
 func newSpanBudget() *atomic.Int64 {
 	budget := &atomic.Int64{}
 	budget.Store(maxSpans)
@@ -36,13 +37,13 @@ func newSpanBudget() *atomic.Int64 {
 }
 
 // Begin implements store.Observer. Outside of requests it traces jobs and sweeps only, each as a trace of its own, whose id their
-// log lines have.
+// log lines have. Steps beyond the budget have no span.
 func (o *observer) Begin(ctx context.Context, step string) (context.Context, func(error)) {
 	root := strings.HasPrefix(step, store.StepJob) || strings.HasPrefix(step, store.StepSweep)
 	switch {
 	case root:
 		ctx = store.WithObserver(ctx, &observer{tracing: o.tracing, next: o.next, budget: newSpanBudget()})
-		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
+		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{}) // so that Start begins a trace
 	case !trace.SpanContextFromContext(ctx).IsValid(), o.budget.Add(-1) < 0:
 		return o.notifyNext(ctx, step)
 	}

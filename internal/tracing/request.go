@@ -42,7 +42,7 @@ func (t *Tracing) Record(req *reqctx.Request, r *http.Request) {
 	span.End()
 }
 
-// start starts the span of a request.
+// start starts the span of a request, in the trace of its traceparent header, and sets req.TraceID.
 func (t *Tracing) start(r *http.Request, req *reqctx.Request) (context.Context, trace.Span) {
 	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(req.Start), trace.WithSpanKind(trace.SpanKindServer))
@@ -50,7 +50,7 @@ func (t *Tracing) start(r *http.Request, req *reqctx.Request) (context.Context, 
 	return ctx, span
 }
 
-// describe sets the name and attributes of a span: the route but not the path, which may contain a code.
+// describe sets the name and attributes of a span when the request has ended: the route but not the path, which may contain a code.
 func describe(span trace.Span, method string, req *reqctx.Request) {
 	method = methodOf(method)
 	name, attributes := method, []attribute.KeyValue{attribute.String("http.request.method", method), attribute.String("portico.request_id", req.ID)}

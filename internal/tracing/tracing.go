@@ -1,4 +1,4 @@
-// Package tracing sends OpenTelemetry spans by OTLP over HTTP if OTEL_EXPORTER_OTLP_ENDPOINT is set; else it does nothing. Spans name
+// Package tracing sends OpenTelemetry spans by OTLP over HTTP if the environment names a collector (Configured); else it does nothing. Spans name
 // routes, operations and statements, and contain no values. It must not import packages of this module but store and reqctx.
 package tracing
 
@@ -42,7 +42,8 @@ type Tracing struct {
 	log      *slog.Logger
 }
 
-// Configured reports whether the environment names a collector.
+// Configured reports whether the environment names a collector by one of the two endpoints, and neither disables OpenTelemetry nor
+// names another exporter than otlp.
 func Configured() bool {
 	exporter := os.Getenv(exporterEnv)
 	return (os.Getenv(endpointEnv) != "" || os.Getenv(tracesEndpointEnv) != "") &&
@@ -55,7 +56,7 @@ func New(ctx context.Context, version, backend string, log *slog.Logger) (*Traci
 	if !Configured() {
 		return nil, nil
 	}
-	for _, name := range []string{tracesProtocolEnv, protocolEnv} {
+	for _, name := range []string{tracesProtocolEnv, protocolEnv} { // the first that is set counts
 		switch protocol := os.Getenv(name); protocol {
 		case "":
 			continue
@@ -99,7 +100,8 @@ func (t *Tracing) Close() {
 	}
 }
 
-// Jobs returns a context in which each job and sweep is a trace of its own.
+// Jobs returns a context in which each job and sweep is a trace of its own, with a span budget of its own. observer.Begin replaces
+// this observer for each, so nothing spends its budget.
 func (t *Tracing) Jobs(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -115,12 +117,12 @@ type errorLogger struct {
 }
 
 // Handle implements otel.ErrorHandler.
-func (c *errorLogger) Handle(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.last) < time.Minute {
+func (l *errorLogger) Handle(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.last) < time.Minute {
 		return
 	}
-	c.last = time.Now()
-	c.log.Warn("cannot send spans", "error", err)
+	l.last = time.Now()
+	l.log.Warn("cannot send spans", "error", err)
 }

@@ -16,7 +16,8 @@ func eachNode(node *kong.Node, path string, do func(path string, node *kong.Node
 	}
 }
 
-// choices returns the values that an argument may have. isFile reports whether it is a path.
+// choices returns the values that an argument or a flag may have. isFile reports whether it is a path. The arguments of import and
+// export are known by name: they may be - too, so their type is not path.
 func choices(value *kong.Value) (list []string, isFile bool) {
 	if value.Enum != "" {
 		return value.EnumSlice(), false
@@ -24,6 +25,7 @@ func choices(value *kong.Value) (list []string, isFile bool) {
 	return nil, value.Tag.Type == "path" || value.Name == "file" || value.Name == "File"
 }
 
+// bashHead begins the script for bash. It finds the command before the cursor, of all that COMMANDS lists.
 const bashHead = `# bash completion for portico
 _portico() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path=/ word

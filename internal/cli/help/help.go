@@ -90,7 +90,7 @@ func Print(options kong.HelpOptions, ctx *kong.Context) error {
 	return nil
 }
 
-// OfFlag is the help of a flag or an argument with its default.
+// OfFlag is the help of a flag or an argument, with its default as a sentence.
 func OfFlag(value *kong.Value) string {
 	if text := defaultText(value); text != "" {
 		return value.Help + " Default: " + text + "."

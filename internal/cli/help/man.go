@@ -38,6 +38,7 @@ func ManualPage(model *kong.Application) string {
 	return w.String()
 }
 
+// roffFlags writes a paragraph for each flag.
 func roffFlags(w *strings.Builder, flags []*kong.Flag) {
 	for _, flag := range flags {
 		name := roffText("--" + flag.Name)

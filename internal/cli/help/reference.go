@@ -45,6 +45,7 @@ func flagSections(model *kong.Application, command *kong.Node) (sections []flagS
 	return append([]flagSection{general}, sections...)
 }
 
+// isStoreGroup reports whether a group is one of the flags that all commands with a database share.
 func isStoreGroup(key string) bool { return key == databaseGroup || key == logGroup }
 
 // storeFlags returns the flags of a command that all commands with a database
@@ -153,6 +154,7 @@ func headingLink(title string) string {
 	return "[" + title + "](#" + strings.ReplaceAll(strings.ToLower(title), " ", "-") + ")"
 }
 
+// markdownFlags writes the table of flags.
 func markdownFlags(w *strings.Builder, flags []*kong.Flag) {
 	w.WriteString("\n| Flag | Variable | Default | Unit | Effect |\n|---|---|---|---|---|\n")
 	for _, flag := range flags {

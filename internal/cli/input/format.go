@@ -26,7 +26,8 @@ func (f *sourceFile) detect() (empty bool, err error) {
 			return false, fmt.Errorf("read %s: %w", f.name, err)
 		}
 	}
-	if f.sheet = sheet.Recognized(string(head)); f.sheet {
+	f.sheet = sheet.Recognized(string(head))
+	if f.sheet {
 		return false, nil
 	}
 	if is := otherFormat(head); is != "" {
@@ -77,6 +78,7 @@ type gzipFile struct {
 	file io.Closer
 }
 
+// openGzip opens a compressed file, and returns a reader of its content that closes both.
 func openGzip(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	file, err := open()
 	if err != nil {

@@ -53,11 +53,12 @@ type Files struct {
 	cleanup []func()
 }
 
+// sourceFile is one file of an import.
 type sourceFile struct {
-	name  string       // as given
-	bytes int64        // -1 if unknown
-	lines atomic.Int64 // in the current or last pass
-	open  func() (io.ReadCloser, error)
+	name  string                        // as given
+	bytes int64                         // of what open reads; -1 if unknown
+	lines atomic.Int64                  // that the current or last pass has read
+	open  func() (io.ReadCloser, error) // of lines, decompressed and, after ReadSheets, converted
 
 	sheet bool        // a CSV file that has to be converted
 	rows  *sheet.Rows // of a converted sheet; nil for NDJSON
@@ -113,6 +114,7 @@ func (f *Files) locate(ctx context.Context, name string, stdin io.Reader) ([]*so
 	return one(f.spool(ctx, name, pipe))
 }
 
+// one returns a file as the only one of a list.
 func one(file *sourceFile, err error) ([]*sourceFile, error) { return []*sourceFile{file}, err }
 
 // importSuffixes end the names of import files, in any case.
@@ -226,7 +228,11 @@ type fileReader struct {
 	inLine   bool          // the last byte did not end a line
 }
 
+// Read implements io.Reader. It counts the lines of each file, and ends each last line.
 func (r *fileReader) Read(buffer []byte) (int, error) {
+	if len(buffer) == 0 {
+		return 0, nil
+	}
 	for len(r.pending) > 0 {
 		if r.file == nil {
 			if err := r.next(); err != nil {
@@ -263,19 +269,16 @@ func (r *fileReader) next() (err error) {
 	return err
 }
 
-// finish closes a file. If its last line has no end, it returns one in buffer.
-func (r *fileReader) finish(buffer []byte) int {
-	unended := r.inLine
-	if unended && len(buffer) > 0 {
+// finish closes a file. If its last line has no end, it writes one to the buffer, which is not empty, and returns 1, else 0.
+func (r *fileReader) finish(buffer []byte) (n int) {
+	if r.inLine {
 		buffer[0] = '\n'
 		r.pending[0].lines.Add(1)
+		n = 1
 	}
 	r.file.Close()
 	r.file, r.buffered, r.inLine, r.pending = nil, nil, false, r.pending[1:]
-	if unended {
-		return 1
-	}
-	return 0
+	return n
 }
 
 func (r *fileReader) Close() error {
@@ -312,6 +315,7 @@ func (g *Generated) ReadSheets(context.Context, *sheet.Reader) ([]string, error)
 	return nil, nil
 }
 
+// generatedPass is a pass over a generated shop.
 type generatedPass struct {
 	*io.PipeReader
 	done chan struct{}

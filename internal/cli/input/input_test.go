@@ -47,6 +47,8 @@ func TestFileInput(t *testing.T) {
 			for _, slow := range []bool{false, true} { // all passes are equal
 				pass, err := in.Open()
 				require.NoError(t, err)
+				_, err = pass.Read(nil)
+				require.NoError(t, err, "an empty buffer returns at once")
 				from := io.Reader(pass)
 				if slow {
 					from = iotest.OneByteReader(pass)

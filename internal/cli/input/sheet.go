@@ -29,6 +29,7 @@ func (f *Files) ReadSheets(ctx context.Context, reader *sheet.Reader) (notes []s
 	return notes, nil
 }
 
+// readSheet converts a CSV file to a temporary file, which replaces it as what file.open reads.
 func (f *Files) readSheet(ctx context.Context, reader *sheet.Reader, file *sourceFile) error {
 	from, err := file.open()
 	if err != nil {

@@ -34,7 +34,7 @@ type AccessLog struct {
 	client func(context.Context) string
 	mode   Mode
 	counts requestCounts
-	errors atomic.Int64 // since the last summary
+	errors atomic.Int64 // that selects saw since the last summary, logged or not
 }
 
 // New returns an access log.
@@ -85,8 +85,7 @@ func (a *AccessLog) Log(req *reqctx.Request, r *http.Request, status int, bytes 
 
 const (
 	redacted  = "***"
-	maxParams = 16 // parameters of a query
-
+	maxParams = 16 // parameters of a query that are logged
 )
 
 // redactQuery replaces values that could be secret, and names that look unusual, by ***.
@@ -98,7 +97,8 @@ func redactQuery(query string) string {
 	shown.Grow(min(len(query)+maxParams, 1<<10))
 	parts := 0
 	for part := range strings.SplitSeq(query, "&") {
-		if parts++; parts > 1 {
+		parts++
+		if parts > 1 {
 			shown.WriteByte('&')
 		}
 		if parts > maxParams {
@@ -120,6 +120,7 @@ func redactQuery(query string) string {
 	return shown.String()
 }
 
+// isParamName reports whether a name can be logged: 1 to MaxParamName bytes of A-Z, a-z, 0-9, '.', '_', '-', '[' and ']'.
 func isParamName(name string) bool {
 	if name == "" || len(name) > web.MaxParamName {
 		return false

@@ -73,6 +73,7 @@ func (e *entry) plainASCII() bool {
 	return plainASCII(e.method) && plainASCII(e.path) && plainASCII(e.query) && plainASCII(e.client) && plainASCII(e.operation)
 }
 
+// plainASCII reports whether JSON needs no escape for a text.
 func plainASCII(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -11,11 +11,11 @@ type LineWriter struct {
 	out io.Writer
 
 	mu                       sync.Mutex
-	pending                  []byte // lines to be written
-	spare                    []byte // the second buffer; nil while it is being written
-	addedBytes, writtenBytes int64
-	writing                  bool
-	flushScheduled           bool
+	pending                  []byte     // lines to be written
+	spare                    []byte     // the second buffer; nil while it is being written
+	addedBytes, writtenBytes int64      // since the start
+	writing                  bool       // a call of write is under way
+	flushScheduled           bool       // flushLater will run
 	progress                 *sync.Cond // on mu: writtenBytes has grown
 }
 
@@ -69,6 +69,7 @@ func (l *LineWriter) add(line []byte) {
 	l.addedBytes += int64(len(line))
 }
 
+// flush waits until all lines added before are written, by this call or another.
 func (l *LineWriter) flush() {
 	for upTo := l.addedBytes; l.writtenBytes < upTo; {
 		if l.writing {

@@ -15,8 +15,10 @@ func NewLogger(log *slog.Logger) *slog.Logger {
 	return slog.New(contextHandler{log.Handler()})
 }
 
+// contextHandler is the handler of NewLogger.
 type contextHandler struct{ slog.Handler }
 
+// Handle implements slog.Handler.
 func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 	id, trace := "", reqctx.TraceID(ctx)
 	if req := reqctx.From(ctx); req != nil {

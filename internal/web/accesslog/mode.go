@@ -26,13 +26,13 @@ const (
 	maxErrors    = 1000 // logged between two summaries in the mode Errors
 )
 
-// requestCounts are the requests since the last summary.
+// requestCounts are the requests since the last summary, in the mode Errors.
 type requestCounts struct {
 	byClass [6]atomic.Int64 // by the first digit of the status
 	bytes   atomic.Int64
 }
 
-// selects counts a request, and reports whether to log it.
+// selects reports whether to log a request. In the mode Errors it counts the request for the summary.
 func (a *AccessLog) selects(status int, bytes int64) bool {
 	if a.mode != Errors {
 		return a.mode != Off
@@ -62,7 +62,8 @@ func (a *AccessLog) summarize() {
 	attributes := []slog.Attr{}
 	for class, name := range [...]string{1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"} {
 		n := a.counts.byClass[class].Swap(0)
-		if total += n; n > 0 {
+		total += n
+		if n > 0 {
 			attributes = append(attributes, slog.Int64(name, n))
 		}
 	}

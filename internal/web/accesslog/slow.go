@@ -19,7 +19,8 @@ type SlowLog struct {
 	client func(context.Context) string
 }
 
-// NewSlowLog returns the log of requests that take after or longer; 0 logs none.
+// NewSlowLog returns the log of requests that take after or longer; 0 logs none. client returns the API client of a request; ""
+// for none.
 func NewSlowLog(log *slog.Logger, after time.Duration, client func(context.Context) string) *SlowLog {
 	return &SlowLog{NewLogger(log), after, client}
 }

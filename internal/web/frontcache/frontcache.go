@@ -44,15 +44,16 @@ func New(config Config) *Cache {
 
 // entry is what is known of a request. Without a candidate it says that the request was seen. Config.Responses has the response.
 type entry struct {
-	key       string
-	candidate *responsecache.Candidate
-	response  cachekey.Key
-	tag       string        // of the response: another one may take its place
-	header    []headerField // of the response, but for what Response and SetCaching set
+	key       string                   // lookup.key; its name in Config.Responses is a hash of that
+	candidate *responsecache.Candidate // nil for a request that was only seen
+	response  cachekey.Key             // the key of the response
+	tag       string                   // of the response: another one may take its place
+	header    []headerField            // of the response, but for what Response and SetCaching set
 	route     string
 	name      string // of the GraphQL operation
 }
 
+// headerField is a header field of a response.
 type headerField struct {
 	name   string
 	values []string
@@ -102,7 +103,8 @@ func (c *Cache) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// serve answers a request that may repeat another. It returns false, with nothing read or written, for any other.
+// serve answers a request that may repeat another, from the cache or by next. It returns false, with nothing read or written, for
+// any other, which the caller passes to next.
 func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler) bool {
 	if !l.begin(r) || w.Header()["Connection"] != nil || server.IsDraining(r.Context()) {
 		return false
@@ -132,7 +134,8 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	return true
 }
 
-// current returns the entry with its response if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
+// current returns the entry with its response if it holds, or a renewed one, which takes its place. The response is nil if neither
+// is known to hold, or if it was evicted.
 func (c *Cache) current(name cachekey.Key, e *entry) (*entry, *responsecache.Response) {
 	resp := c.responseOf(e)
 	if resp == nil || e.candidate.Current() {
@@ -153,7 +156,7 @@ func (c *Cache) current(name cachekey.Key, e *entry) (*entry, *responsecache.Res
 func (c *Cache) set(name cachekey.Key, e *entry, candidate *responsecache.Candidate) *responsecache.Response {
 	resp := candidate.Response
 	e.candidate, e.response, e.tag = candidate, c.Responses.Add(cachekey.Join(responseKey, name), resp), resp.ETag
-	candidate.Response = nil
+	candidate.Response = nil // the cache has it, and may evict it
 	c.Responses.Set(name, e)
 	return resp
 }
@@ -161,7 +164,7 @@ func (c *Cache) set(name cachekey.Key, e *entry, candidate *responsecache.Candid
 // responseKey begins the keys of responses that their handlers have not cached.
 var responseKey = cachekey.New("front response")
 
-// answer writes the response of an entry.
+// answer writes the response of an entry, and logs and counts the request.
 func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *entry, resp *responsecache.Response, start time.Time, caller any, principal *auth.Principal) {
 	c.Responses.CountHit()
 	l.req = reqctx.Request{Context: r.Context(), Start: start, Caller: caller, Route: e.route, OperationName: e.name, ID: middleware.RequestIDOf(r, start)}

@@ -17,12 +17,13 @@ import (
 
 // lookup is the search for the entry of one request. A sync.Pool keeps them.
 type lookup struct {
-	key     []byte
+	key     []byte // all that a response depends on, from begin and endKey
 	body    []byte
-	bodyErr error // of the end of the body; nil for io.EOF
-	values  [decidingHeaders][]string
-	counted bool // by Config.OnRequest
+	bodyErr error                     // of the end of the body; nil for io.EOF
+	values  [decidingHeaders][]string // of the deciding headers, by headerUse
+	counted bool                      // by Config.OnRequest
 
+	// For Cache.answer and Cache.pass, which so allocate neither.
 	req reqctx.Request
 	rec web.Recorder
 }
@@ -74,7 +75,8 @@ func (l *lookup) begin(r *http.Request) bool {
 	return len(l.key) <= maxRequestBytes
 }
 
-// endKey ends the key with what the caller may see and the body, and returns the name of the entry: a hash of it.
+// endKey ends the key with what the caller may see and the body, and returns the name of the entry: a hash of it. Two keys may have
+// one hash, so an entry has its key too, which Cache.serve compares.
 func (l *lookup) endKey(principal *auth.Principal) (name cachekey.Key) {
 	if principal != nil {
 		l.key = principal.AppendRights(l.key)
@@ -114,7 +116,8 @@ func (l *lookup) readBody(w http.ResponseWriter, r *http.Request, limit time.Dur
 	return true
 }
 
-// again returns the request for the handler. If its body was read, it has the same bytes and the same end again.
+// again returns the request for the handler. A POST must have been through readBody: its body has the same bytes and the same end
+// again. It may be called once.
 func (l *lookup) again(r *http.Request) *http.Request {
 	if r.Method != http.MethodPost {
 		return r
@@ -161,7 +164,7 @@ const (
 	decidingHeaders // their number
 
 	unread     headerUse = -1 // no handler reads it
-	perRequest headerUse = -2 // read for each request that the cache answers, or for logs, traces and rate limits alone
+	perRequest headerUse = -2 // no part of the key, as it is read each time also when the cache answers, or only for logs, traces and limits
 	uncached   headerUse = -3 // requests with it pass the cache
 )
 

@@ -102,21 +102,21 @@ func newDesc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // Describe implements prometheus.Collector.
-func (g *databaseCollector) Describe(to chan<- *prometheus.Desc) {
+func (c *databaseCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMax, poolWaits, poolWaitSeconds, jobsOpen, jobsOldest, servedAge, catalogHeld, sweptRows, sweptAge, sweptDue, failedWrites, slowStatements, databaseUp} {
 		to <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (g *databaseCollector) Collect(to chan<- prometheus.Metric) {
+func (c *databaseCollector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
-	stats, err := g.read(ctx)
+	stats, err := c.read(ctx)
 	up := 1.0
 	if err != nil {
 		up = 0
-		g.log.Warn("cannot read metrics from the database", "error", err)
+		c.log.Warn("cannot read metrics from the database", "error", err)
 	}
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
@@ -146,12 +146,12 @@ func (g *databaseCollector) Collect(to chan<- prometheus.Metric) {
 			gauge(sweptAge, w.Idle.Seconds(), w.Kind)
 		}
 	}
-	for _, c := range stats.Catalogs[:min(len(stats.Catalogs), maxCatalogs)] {
-		gauge(servedAge, c.Age.Seconds(), c.Catalog)
+	for _, served := range stats.Catalogs[:min(len(stats.Catalogs), maxCatalogs)] {
+		gauge(servedAge, served.Age.Seconds(), served.Catalog)
 		held := 0.0
-		if c.Held {
+		if served.Held {
 			held = 1
 		}
-		gauge(catalogHeld, held, c.Catalog)
+		gauge(catalogHeld, held, served.Catalog)
 	}
 }

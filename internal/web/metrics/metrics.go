@@ -49,7 +49,7 @@ type Metrics struct {
 	operations operationMetrics
 
 	mu      sync.RWMutex
-	clients map[string]bool
+	clients map[string]bool // with a label of their own; at most maxClients
 	series  map[routeKey]*routeSeries
 }
 
@@ -97,12 +97,14 @@ func (m *Metrics) RegisterReleaseCache(read func() (found, made, bytes uint64)) 
 	m.registerCache("portico_release_cache", "Reads of products, lists and other parts of releases", "cached parts of releases", read)
 }
 
+// registerCache adds the hits, misses and bytes of a cache. The help texts name what is read, and what is cached.
 func (m *Metrics) registerCache(name, reads, what string, read func() (found, made, bytes uint64)) {
 	m.registerHits(name, reads, func() (found, made uint64) { found, made, _ = read(); return found, made })
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory used by " + what + ", in bytes."},
 		func() float64 { _, _, bytes := read(); return float64(bytes) }))
 }
 
+// registerHits adds the reads of a cache, by outcome.
 func (m *Metrics) registerHits(name, reads string, read func() (found, made uint64)) {
 	count := func(outcome string, value func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -201,6 +203,7 @@ func surfaceLabel(r *http.Request) string {
 	return otherLabel
 }
 
+// methodLabel returns a standard method, or otherLabel: clients can send any.
 func methodLabel(r *http.Request) string {
 	if slices.Contains([]string{
 		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
@@ -210,6 +213,7 @@ func methodLabel(r *http.Request) string {
 	return otherLabel
 }
 
+// clientLabel returns the label of a client. It gives a new client a label of its own, up to maxClients.
 func (m *Metrics) clientLabel(client string) string {
 	if client == "" {
 		return noneLabel

@@ -42,7 +42,8 @@ type operationSeries struct {
 	duration          prometheus.Observer
 }
 
-// SetMaxOperations sets the number of operations with a label of their own, besides those of trusted documents.
+// SetMaxOperations sets the number of operations with a label of their own, besides those of trusted documents. Call it before
+// the first operation.
 func (m *Metrics) SetMaxOperations(most int) {
 	m.operations.maxNamed = most
 }
@@ -93,6 +94,7 @@ func (m *Metrics) CountOperation(ctx context.Context, op Operation) {
 	}
 }
 
+// seriesOf returns the series of a name and kind, which it creates for the first operation.
 func (o *operationMetrics) seriesOf(labels [2]string) *operationSeries {
 	o.mu.RLock()
 	found := o.series[labels]
@@ -110,6 +112,8 @@ func (o *operationMetrics) seriesOf(labels [2]string) *operationSeries {
 	return found
 }
 
+// label returns the label of an operation. A name that has one keeps it, whoever sends it. A new name gets one of its own from a
+// trusted document, up to maxTrusted, and from an authenticated client, up to maxNamed. Others are otherLabel.
 func (o *operationMetrics) label(op Operation, client string) string {
 	if op.Name == "" {
 		return noneLabel

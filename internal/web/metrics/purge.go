@@ -14,8 +14,8 @@ var (
 	purgesOldest  = newDesc("portico_purge_oldest_seconds", "Age of the oldest change that the purge hook has not been called for with success; 0 for none.")
 )
 
-// RegisterPurges adds the metrics of the purge hook: calls by outcome, which it counts with the result, and what
-// read returns at each scrape. read is nil without a hook.
+// RegisterPurges adds the metrics of the purge hook: calls by outcome, and what read returns at each scrape. The hook counts a
+// call with the function count. read is nil without a hook: then the metrics are 0.
 func (m *Metrics) RegisterPurges(log *slog.Logger, read func(context.Context) (calls int, oldest time.Duration, err error), outcomes ...string) (count func(outcome string)) {
 	calls := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "portico_purge_calls_total", Help: "Calls of the purge hook by this server, by outcome: ok or error.",
@@ -27,6 +27,7 @@ func (m *Metrics) RegisterPurges(log *slog.Logger, read func(context.Context) (c
 	return func(outcome string) { calls.WithLabelValues(outcome).Inc() }
 }
 
+// purgeCollector reads the metrics of the database at each scrape.
 type purgeCollector struct {
 	log  *slog.Logger
 	read func(context.Context) (calls int, oldest time.Duration, err error)

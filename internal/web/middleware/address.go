@@ -18,7 +18,8 @@ const maxForwarded = 32
 
 // ClientAddress sets the address that each request came from: the peer of the connection, or, if that is a trusted
 // proxy, the address it forwards for. Of X-Forwarded-For it believes only what trusted proxies wrote, from
-// the end on. Without trusted proxies it ignores the header, since anyone can send it.
+// the end on. Without trusted proxies it ignores the header, since anyone can send it. It also puts the response header
+// on the request, in which RateLimit reports its limits.
 func ClientAddress(trusted []netip.Prefix) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,6 +30,8 @@ func ClientAddress(trusted []netip.Prefix) web.Middleware {
 	}
 }
 
+// clientAddress follows the peer and X-Forwarded-For, from its end on, up to the first address that is not a trusted proxy. If there
+// is none, or a hop is not an address, it returns the last proxy. It is invalid if the peer is unknown.
 func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -44,7 +47,8 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		if !ok {
 			return at
 		}
-		if at = next; !web.ContainsAddress(trusted, at) {
+		at = next
+		if !web.ContainsAddress(trusted, at) {
 			return at
 		}
 	}

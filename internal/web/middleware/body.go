@@ -57,7 +57,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 // Close does nothing: net/http closes the body after the response.
 func (b *sentBody) Close() error { return nil }
 
-// oversizedBody is a body that no handler reads.
+// oversizedBody is a body whose announced length exceeds the limit: reading it fails at once.
 type oversizedBody struct {
 	io.Closer
 	limit int64

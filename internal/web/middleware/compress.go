@@ -31,12 +31,12 @@ type compressWriter struct {
 	encoding *encoding.Encoding // nil for none
 	isRange  bool               // the request has a Range header
 	status   int
-	buffer   []byte
-	decided  bool
+	buffer   []byte          // of the body, until decided
+	decided  bool            // whether to compress
 	encoder  encoding.Writer // nil for what is sent as it is
 }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. It keeps the final status until decide, unless the response has no body.
 func (c *compressWriter) WriteHeader(status int) {
 	switch {
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols || c.decided:
@@ -79,7 +79,9 @@ func (c *compressWriter) length(more int) int {
 	return len(c.buffer) + more
 }
 
-// decide begins a response of at least length bytes.
+// decide begins a response of at least length bytes: it sends the status and the buffer. It compresses a text of MinSize or more
+// that the handler has not encoded and that is not a range, if the client accepts that. All that could be compressed for
+// another client varies by encoding, and so does a 304 for it.
 func (c *compressWriter) decide(length int) error {
 	c.decided = true
 	header := c.Header()

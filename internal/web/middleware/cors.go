@@ -78,6 +78,7 @@ func OriginAllowed(origins []string) func(*http.Request) bool {
 	return newCORS(origins).OriginAllowed
 }
 
+// newCORS returns the rules for origins, of which there must be one.
 func newCORS(origins []string) *cors.Cors {
 	wildcard := slices.ContainsFunc(origins, func(origin string) bool { return strings.Contains(origin, "*") })
 	return cors.New(cors.Options{

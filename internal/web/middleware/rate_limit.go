@@ -37,7 +37,7 @@ var rateHeaders = []string{limitHeader, remainingHeader, resetHeader, retryHeade
 // this process only.
 type RateLimit struct {
 	what                  string
-	mu                    sync.Mutex // also for an answer's header, which is written by one at a time
+	mu                    sync.Mutex // guards the buckets, and the response header, which fields of one operation set at once
 	perClient, perAddress *buckets   // nil for no limit
 }
 

@@ -121,6 +121,7 @@ func WriteGraphQL(w http.ResponseWriter, status int, list store.Errors) {
 	write(w, status, append(store.Encode(body), '\n'))
 }
 
+// write writes a response of JSON.
 func write(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -128,6 +129,10 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // an error means that the client is gone
 }
 
+// newErrorBody returns an error as REST shows it; catalog says that the path is under /catalog.
+//
+// The title is the error's own, else catalogTitle for unexpected errors under /catalog, else that of the code. If the status is
+// not that of the code, as for a StatusError, it is that of the status.
 func newErrorBody(e *store.Error, status int, catalog bool) errorBody {
 	title := e.Title
 	if title == "" {

@@ -36,6 +36,7 @@ func (c *Certificate) TLSConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: c.getCertificate}
 }
 
+// read makes the files current. If that fails, current stays. The caller holds mu, except LoadCertificate.
 func (c *Certificate) read() error {
 	modified, err := c.modTimes()
 	if err != nil {
@@ -57,6 +58,7 @@ func (c *Certificate) Reload() {
 	c.modified = [2]time.Time{}
 }
 
+// modTimes returns when the files were last changed.
 func (c *Certificate) modTimes() (modified [2]time.Time, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)

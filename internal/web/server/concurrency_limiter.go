@@ -52,12 +52,12 @@ func NewConcurrencyLimiter(l Limits) *ConcurrencyLimiter {
 	return &ConcurrencyLimiter{reads: sized(requests), writes: sized(writes), expensive: sized(expensive), events: sized(max(1, expensive/2))}
 }
 
-// AcquireRead waits for a slot to read. Only the first call of release gives it back.
+// AcquireRead waits for a slot to read, for work outside of Middleware. Only the first call of release gives it back.
 func (c *ConcurrencyLimiter) AcquireRead(ctx context.Context) (release func(), err error) {
 	return c.reads.acquireOnce(ctx)
 }
 
-// AcquireWrite waits for a slot to write.
+// AcquireWrite is AcquireRead for a slot to write.
 func (c *ConcurrencyLimiter) AcquireWrite(ctx context.Context) (release func(), err error) {
 	return c.writes.acquireOnce(ctx)
 }
@@ -73,7 +73,7 @@ func (c *ConcurrencyLimiter) AcquireExpensive(ctx context.Context, inMemory bool
 		s = &c.events
 	case w.expensive != nil: // it has its slot already
 		return func() {}, nil
-	case w.slot.held.Load() == &c.reads:
+	case w.slot.held.Load() == &c.reads: // it runs in its expensive slot from here on
 		w.slot.release()
 	}
 	maxQueue := s.maxQueue

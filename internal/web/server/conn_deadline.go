@@ -25,14 +25,16 @@ type connDeadlines struct {
 	expired     bool // the read deadline is over, but not set on the socket, because nothing is reading
 }
 
+// connDeadline is the deadline of reads, or of writes.
 type connDeadline struct {
 	due      time.Time // zero for none
-	onSocket bool      // the socket has a deadline
+	onSocket bool      // the socket has it
 }
 
-// change replaces a deadline. It returns what to set on the socket; ok is false for nothing.
+// change replaces a deadline. It returns what to set on the socket: a deadline before near, or none in place of the former one. ok is
+// false if the socket stays as it is.
 func (d *connDeadline) change(due, near time.Time) (socket time.Time, ok bool) {
-	had := d.onSocket
+	had := d.onSocket // the former deadline
 	d.due, d.onSocket = due, !due.IsZero() && due.Before(near)
 	if d.onSocket {
 		return due, true
@@ -40,7 +42,7 @@ func (d *connDeadline) change(due, near time.Time) (socket time.Time, ok bool) {
 	return time.Time{}, had
 }
 
-// comesNear reports whether the socket must get the deadline now.
+// comesNear reports whether the socket must get the deadline now, and records that it has it.
 func (d *connDeadline) comesNear(near time.Time) bool {
 	if d.onSocket || d.due.IsZero() || !d.due.Before(near) {
 		return false
@@ -57,14 +59,16 @@ func (c *limitedConn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// SetReadDeadline implements net.Conn.
+// SetReadDeadline implements net.Conn. A deadline in the past that nothing waits for is not set on the socket: beginRead checks
+// it. net/http sets one to end its background read.
 func (c *limitedConn) SetReadDeadline(t time.Time) error {
 	t = c.clampDeadline(t)
 	d := &c.deadlines
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	swept := c.listener.lastSweep()
-	if d.expired = d.reads == 0 && !t.IsZero() && t.Before(swept); d.expired {
+	d.expired = d.reads == 0 && !t.IsZero() && t.Before(swept)
+	if d.expired {
 		return nil
 	}
 	if due, ok := d.read.change(t, c.nearTime(swept)); ok {
@@ -85,7 +89,8 @@ func (c *limitedConn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// nearTime returns the time before which a deadline is set on the socket at once. Reserve connections are not swept.
+// nearTime returns the time before which a deadline is set on the socket at once. Reserve connections are not swept, so that all
+// their deadlines are: none is later than the end of their life.
 func (c *limitedConn) nearTime(swept time.Time) time.Time {
 	if !c.deadline.IsZero() {
 		return c.deadline.Add(1)
@@ -122,6 +127,7 @@ func (d *connDeadlines) beginRead() bool {
 	return true
 }
 
+// endRead ends what beginRead began.
 func (d *connDeadlines) endRead() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

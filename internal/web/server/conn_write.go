@@ -9,11 +9,11 @@ import (
 // maxHeldBytes is the size up to which a write is held. net/http writes the header with the begin of the body in 4 KiB.
 const maxHeldBytes = 4 << 10
 
-// heldWrite is a write that waits for the next one.
+// heldWrite is a write that waits for the next one. A sync.Pool keeps it, with all that joining the two needs.
 type heldWrite struct {
-	bytes   []byte
-	parts   [2][]byte
-	buffers net.Buffers
+	bytes   []byte      // of the first write
+	parts   [2][]byte   // both writes
+	buffers net.Buffers // of parts, which WriteTo consumes
 }
 
 var heldWrites = sync.Pool{New: func() any { return &heldWrite{bytes: make([]byte, 0, maxHeldBytes)} }}
@@ -40,7 +40,8 @@ func (j JoinedWrite) End() {
 		return
 	}
 	held := j.conn.held
-	if j.conn.held = nil; held == nil {
+	j.conn.held = nil
+	if held == nil { // Write has joined
 		return
 	}
 	if len(held.bytes) > 0 {
@@ -57,7 +58,8 @@ func (h *heldWrite) release() {
 	heldWrites.Put(h)
 }
 
-// Write implements net.Conn. Within JoinWrites it holds the first write.
+// Write implements net.Conn. Within JoinWrites it holds the first write, unless it is long, and sends it with the second. The
+// result counts the bytes of p only.
 func (c *limitedConn) Write(p []byte) (int, error) {
 	held := c.held
 	switch {

@@ -24,65 +24,65 @@ type deadlineContext struct {
 }
 
 // Done implements context.Context.
-func (t *deadlineContext) Done() <-chan struct{} { return t.start().Done() }
+func (c *deadlineContext) Done() <-chan struct{} { return c.start().Done() }
 
-// start starts the timer.
-func (t *deadlineContext) start() context.Context {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ctx == nil {
-		t.ctx, t.cancel = context.WithCancelCause(t.Context)
-		if !t.unbounded {
-			cancel := t.cancel
-			t.timer = time.AfterFunc(time.Until(t.deadline), func() { cancel(errRequestTimeout) })
+// start starts the timer, unless it has run before or the deadline was removed, and returns the context of Done.
+func (c *deadlineContext) start() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx == nil {
+		c.ctx, c.cancel = context.WithCancelCause(c.Context)
+		if !c.unbounded {
+			cancel := c.cancel
+			c.timer = time.AfterFunc(time.Until(c.deadline), func() { cancel(errRequestTimeout) })
 		}
 	}
-	return t.ctx
+	return c.ctx
 }
 
 // Err implements context.Context.
-func (t *deadlineContext) Err() error {
-	t.mu.Lock()
-	started, over := t.ctx, !t.unbounded && !time.Now().Before(t.deadline)
-	t.mu.Unlock()
+func (c *deadlineContext) Err() error {
+	c.mu.Lock()
+	started, over := c.ctx, !c.unbounded && !time.Now().Before(c.deadline)
+	c.mu.Unlock()
 	switch {
 	case started != nil:
 		return started.Err()
 	case over:
-		ctx := t.start()
-		t.cancel(errRequestTimeout)
+		ctx := c.start()
+		c.cancel(errRequestTimeout)
 		return ctx.Err()
 	}
-	return t.Context.Err()
+	return c.Context.Err()
 }
 
 // Value implements context.Context. The context package uses it to find the parent to attach to.
-func (t *deadlineContext) Value(key any) any {
-	t.mu.Lock()
-	started := t.ctx
-	t.mu.Unlock()
+func (c *deadlineContext) Value(key any) any {
+	c.mu.Lock()
+	started := c.ctx
+	c.mu.Unlock()
 	if started != nil {
 		return started.Value(key)
 	}
-	return t.Context.Value(key)
+	return c.Context.Value(key)
 }
 
-// removeDeadline leaves only the end of the connection.
-func (t *deadlineContext) removeDeadline() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.unbounded = true
-	if t.timer != nil {
-		t.timer.Stop()
+// removeDeadline leaves only the end of the connection to end the context.
+func (c *deadlineContext) removeDeadline() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unbounded = true
+	if c.timer != nil {
+		c.timer.Stop()
 	}
 }
 
 // close cancels the context after the response.
-func (t *deadlineContext) close() {
-	t.removeDeadline()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.cancel != nil {
-		t.cancel(nil)
+func (c *deadlineContext) close() {
+	c.removeDeadline()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancel != nil {
+		c.cancel(nil)
 	}
 }

@@ -30,7 +30,7 @@ func enforceDeadlines(l Limits, next http.Handler) http.Handler {
 		}
 		defer dw.end()
 		next.ServeHTTP(dw, r)
-		if dw.writingSince.IsZero() { // nothing was written, and the header is not sent yet
+		if dw.writingSince.IsZero() { // nothing was written: net/http sends the header after this
 			dw.extendDeadline(0)
 		}
 	})
@@ -43,6 +43,7 @@ type deadlineBody struct {
 	control *http.ResponseController
 }
 
+// Read implements io.Reader.
 func (b *deadlineBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
@@ -67,10 +68,10 @@ type deadlineWriter struct {
 
 	unbounded    bool      // the handler sets deadlines itself
 	writingSince time.Time // zero until the first write
-	bytes        int64
+	bytes        int64     // of the body, with the write that begins
 }
 
-// end releases an expensive slot.
+// end releases the expensive slot of the request, if it has one. The slot field is released by ConcurrencyLimiter.Middleware.
 func (w *deadlineWriter) end() {
 	if w.expensive != nil {
 		w.expensive.endWriting(w)
@@ -114,14 +115,16 @@ func (w *deadlineWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// extendDeadline sets the write deadline for another number of bytes. The first call releases the slot.
+// extendDeadline sets the write deadline for another number of bytes: ResponseTime after the first write, and longer for all
+// bytes so far at responseRate. The first call begins the response: it releases the slot, and makes an expensive one evictable.
 func (w *deadlineWriter) extendDeadline(bytes int) {
 	w.slot.release()
 	if w.unbounded {
 		return
 	}
 	if w.writingSince.IsZero() {
-		if w.writingSince = time.Now(); w.expensive != nil {
+		w.writingSince = time.Now()
+		if w.expensive != nil {
 			w.expensive.startWriting(w)
 		}
 	}
@@ -157,13 +160,15 @@ type pendingWrites struct {
 	writes *list.List // of *pendingWrite, the oldest first
 }
 
+// pendingWrite is one call of Write.
 type pendingWrite struct {
 	writer  *deadlineWriter
 	bytes   int64
 	since   time.Time
-	evicted bool
+	evicted bool // its connection was closed; pendingWrites.bytes does not have its bytes any more
 }
 
+// begin counts a write that begins. Pass the result to done when it ends.
 func (p *pendingWrites) begin(w *deadlineWriter, bytes int64) *list.Element {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,6 +178,7 @@ func (p *pendingWrites) begin(w *deadlineWriter, bytes int64) *list.Element {
 	return element
 }
 
+// done ends a write that begin has counted.
 func (p *pendingWrites) done(element *list.Element) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -30,23 +30,23 @@ const (
 // make room for new ones.
 type limitListener struct {
 	net.Listener
-	maxConns, maxPerAddress int
+	maxConns, maxPerAddress int            // without reserve connections
 	trusted                 []netip.Prefix // proxies, which are not limited per address
 
 	closing     atomic.Bool
-	acceptUntil time.Time // set before closing is
+	acceptUntil time.Time // when Accept ends at the latest; set before closing is
 
-	begun time.Time
+	begun time.Time    // when the listener was created
 	swept atomic.Int64 // time of the last sweep, in nanoseconds after begun
 
 	mu      sync.Mutex
 	open    map[*limitedConn]struct{} // without reserve connections
-	count   int
-	counts  map[string]int // by address
-	unread  int            // connections that have sent nothing yet
-	active  int            // connections with a request in progress
-	idle    *list.List     // of *limitedConn, the longest idle first
-	reserve *list.List     // of *limitedConn, the oldest first
+	count   int                       // open connections, as counts without reserve connections
+	counts  map[string]int            // by limitedConn.address
+	unread  int                       // connections that have sent nothing yet
+	active  int                       // connections with a request in progress
+	idle    *list.List                // of *limitedConn, the longest idle first
+	reserve *list.List                // of *limitedConn, the oldest first
 }
 
 func newLimitListener(listener net.Listener, all, perAddress int, trusted []netip.Prefix) *limitListener {
@@ -65,13 +65,13 @@ type limitedConn struct {
 
 	// Guarded by listener.mu.
 	element  *list.Element // of listener.idle or listener.reserve
-	busy     bool          // a request is being answered
+	busy     bool          // of a reserve connection: a request is being answered
 	state    http.ConnState
-	hasState bool
-	removed  bool
+	hasState bool // connState has set state, whose zero value is StateNew
+	removed  bool // it does not count any more
 }
 
-// Accept implements net.Listener.
+// Accept implements net.Listener. After stopAccepting it returns the connections that the kernel has established, then an error.
 func (l *limitListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -117,7 +117,11 @@ func (l *limitListener) extendAcceptDeadline() bool {
 	return ok && listener.SetDeadline(time.Now().Add(acceptGrace)) == nil
 }
 
-// admit counts a connection. evicted is a connection to close in its place, which may be conn itself.
+// admit counts a connection. evicted is a connection to close in its place, which may be conn itself: then c is nil.
+//
+// At a limit it evicts the connection that has been idle the longest; at the limit per address, the one of that address. If
+// that makes no room, the connection becomes a reserve connection. Of too many of those it evicts the oldest that is not busy,
+// else the new one.
 func (l *limitListener) admit(conn net.Conn) (c *limitedConn, evicted net.Conn) {
 	c = &limitedConn{Conn: conn, listener: l, address: l.addressKey(conn)}
 	l.mu.Lock()
@@ -169,7 +173,7 @@ func (l *limitListener) addressKey(conn net.Conn) string {
 	return reqctx.Network(at)
 }
 
-// remove stops counting a connection. The caller holds mu.
+// remove stops counting a connection, and takes it off the lists. It may be called again. The caller holds mu.
 func (l *limitListener) remove(c *limitedConn) {
 	if c.removed {
 		return
@@ -181,12 +185,13 @@ func (l *limitListener) remove(c *limitedConn) {
 		return
 	}
 	l.count--
-	if l.counts[c.address]--; l.counts[c.address] == 0 {
+	l.counts[c.address]--
+	if l.counts[c.address] == 0 {
 		delete(l.counts, c.address)
 	}
 }
 
-// removeIdle removes a connection from the idle list.
+// removeIdle removes a connection from the idle list, if it is there. The caller holds mu.
 func (l *limitListener) removeIdle(c *limitedConn) {
 	if c.deadline.IsZero() && c.element != nil {
 		l.idle.Remove(c.element)
@@ -194,7 +199,7 @@ func (l *limitListener) removeIdle(c *limitedConn) {
 	}
 }
 
-// connState implements http.Server.ConnState.
+// connState implements http.Server.ConnState. It counts the connections by state, and keeps the list of the idle ones.
 func (l *limitListener) connState(conn net.Conn, state http.ConnState) {
 	c := limitedConnOf(conn)
 	if c == nil {
@@ -207,11 +212,13 @@ func (l *limitListener) connState(conn net.Conn, state http.ConnState) {
 	}
 	c.state, c.hasState = state, true
 	l.countState(state, 1)
-	if l.removeIdle(c); state == http.StateIdle && c.deadline.IsZero() && !c.removed {
+	l.removeIdle(c)
+	if state == http.StateIdle && c.deadline.IsZero() && !c.removed {
 		c.element = l.idle.PushBack(c)
 	}
 }
 
+// countState adds change to the number of connections in a state, for awaitRequests.
 func (l *limitListener) countState(state http.ConnState, change int) {
 	switch state {
 	case http.StateNew:
@@ -273,6 +280,7 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
+// connKey is the context key of the *limitedConn of a request.
 type connKey struct{}
 
 // connContext implements http.Server.ConnContext.
@@ -280,7 +288,8 @@ func (l *limitListener) connContext(ctx context.Context, conn net.Conn) context.
 	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
 
-// serveReserve keeps a reserve connection open while its request is answered, and closes it after that.
+// serveReserve marks a reserve connection as busy while its request is answered, so that admit does not evict it, and closes it
+// after that. Other connections pass.
 func (l *limitListener) serveReserve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := reserveConn(r.Context())

@@ -70,7 +70,8 @@ func (l Limits) Check() error {
 	return nil
 }
 
-// writeTime limits writes outside of responses, such as TLS handshakes.
+// writeTime limits writes outside of single responses, such as TLS handshakes and what WithFront writes. It is 0, no limit, if
+// either time is: net/http counts it from the end of the headers, so it must cover both.
 func (l Limits) writeTime() time.Duration {
 	if l.RequestTime == 0 || l.ResponseTime == 0 {
 		return 0

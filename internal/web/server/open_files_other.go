@@ -2,5 +2,5 @@
 
 package server
 
-// openFileLimit is unknown on this system.
+// openFileLimit is unknown on this system: maxConnections leads to a little less than that many connections.
 func openFileLimit() int { return maxConnections }

@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// hasPendingConn reports whether a connection waits to be accepted. This system does not tell, so it is false.
+// hasPendingConn reports whether a connection waits to be accepted. That is unknown on this system, so it is false.
 func hasPendingConn(net.Listener) bool { return false }

@@ -16,18 +16,18 @@ type semaphore struct {
 	timeout         time.Duration
 
 	mu      sync.Mutex
-	inUse   int
+	inUse   int        // slots
 	queue   *list.List // of chan struct{}, closed when the waiter gets its slot
 	writing *list.List // of *deadlineWriter: responses being written that hold a slot, the oldest first
-	refused uint64
+	refused uint64     // calls of acquire without success
 }
 
 func newSemaphore(limit, maxQueue int, timeout time.Duration) semaphore {
 	return semaphore{limit: limit, maxQueue: maxQueue, timeout: timeout, queue: list.New(), writing: list.New()}
 }
 
-// acquire waits for a slot. It fails with errOverloaded at once if the queue has the length longest, which is maxQueue
-// or less, and when the timeout or ctx ends.
+// acquire waits for a slot, which release gives back. It fails with errOverloaded at once if the queue has the length longest,
+// which is maxQueue or less, and when the timeout or ctx ends.
 func (s *semaphore) acquire(ctx context.Context, longest int) error {
 	s.mu.Lock()
 	if s.inUse < s.limit {
@@ -64,7 +64,7 @@ func (s *semaphore) acquire(ctx context.Context, longest int) error {
 	return errOverloaded()
 }
 
-// release gives the slot to the first in the queue.
+// release gives the slot to the first in the queue, so that inUse stays; with an empty queue it frees the slot.
 func (s *semaphore) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *semaphore) acquireOnce(ctx context.Context) (release func(), err error)
 	return sync.OnceFunc(s.release), nil
 }
 
-// startWriting notes that a response that holds a slot begins to be written.
+// startWriting puts a response that holds a slot on the list of those that evict may close, when it begins to be written.
 func (s *semaphore) startWriting(w *deadlineWriter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *semaphore) startWriting(w *deadlineWriter) {
 	s.evict()
 }
 
-// endWriting releases the slot of a response.
+// endWriting releases the slot of a response, and takes it off the list, on which it is not if nothing was written.
 func (s *semaphore) endWriting(w *deadlineWriter) {
 	s.mu.Lock()
 	if w.element != nil {

@@ -20,7 +20,7 @@ import (
 
 const (
 	maxHeaderBytes = 64 << 10
-	maxStreams     = 100 // concurrent requests on an HTTP/2 connection; RFC 9113 recommends at least 100
+	maxStreams     = 100 // concurrent requests on an HTTP/2 connection, by default; RFC 9113 recommends at least 100
 )
 
 // drainTimeout is how long requests in progress may take to end on shutdown.
@@ -29,8 +29,9 @@ const drainTimeout = 20 * time.Second
 // Option configures Serve.
 type Option func(*config)
 
+// config is what the options of Serve set.
 type config struct {
-	linger, drain time.Duration
+	linger, drain time.Duration // drain is drainTimeout, except in tests
 	limits        Limits
 	trusted       []netip.Prefix
 	tls           *tls.Config
@@ -56,8 +57,9 @@ func WithFastShutdown(fast <-chan struct{}) Option {
 	return func(c *config) { c.fastShutdown = fast }
 }
 
-// WithFront sets the outermost middleware, which answers some requests without the deadlines of single requests:
-// Limits.RequestTime and ResponseTime together limit it. It is not used if they do not.
+// WithFront sets the outermost middleware, which answers some requests without the deadlines of single requests. Only
+// Limits.RequestTime and ResponseTime together, as the time of writes, limit it. So it is not used if a ResponseTime is set
+// without a RequestTime: nothing would enforce it.
 func WithFront(front web.Middleware) Option { return func(c *config) { c.front = front } }
 
 // fastDrainTimeout replaces drainTimeout after WithFastShutdown.
@@ -78,7 +80,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	if cfg.tls != nil {
 		listener = tls.NewListener(limited, cfg.tls)
 	}
-	draining := make(chan struct{})
+	draining := make(chan struct{}) // closed at shutdown
 	base, cancelRequests := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), drainingKey{}, draining))
 	defer cancelRequests()
 	var upgraded sync.WaitGroup
@@ -106,7 +108,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	close(draining)
+	close(draining) // from here on the ready check fails
 	log.Info("shutting down", "address", listener.Addr().String(), "linger", cfg.linger.String(), "drain", cfg.drain.String())
 	select {
 	case <-time.After(cfg.linger):
@@ -114,15 +116,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	}
 	limited.stopAccepting()
 	<-served // the listener is closed
-	drain, cancel := context.WithTimeout(base, cfg.drain)
-	defer cancel()
-	go cancelAfterFastDrain(drain, cfg.fastShutdown, cancel)
-	limited.awaitRequests(drain)
-	err := server.Shutdown(drain)
-	if err == nil {
-		err = waitFor(drain, &upgraded)
-	}
-	if err != nil {
+	if err := cfg.drainRequests(base, limited, server, &upgraded); err != nil {
 		log.Warn("canceling requests still in progress", "error", err)
 		cancelRequests()
 		if err := server.Close(); err != nil {
@@ -130,6 +124,19 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		}
 	}
 	return nil
+}
+
+// drainRequests waits until the requests in progress have ended: for the drain timeout, or fastDrainTimeout after a
+// fast shutdown. The error means that some have not.
+func (c *config) drainRequests(base context.Context, limited *limitListener, server *http.Server, upgraded *sync.WaitGroup) error {
+	drain, cancel := context.WithTimeout(base, c.drain)
+	defer cancel()
+	go cancelAfterFastDrain(drain, c.fastShutdown, cancel)
+	limited.awaitRequests(drain) // first, since Shutdown drops requests that are being read
+	if err := server.Shutdown(drain); err != nil {
+		return err
+	}
+	return waitFor(drain, upgraded) // WebSockets, which Shutdown does not know
 }
 
 // cancelAfterFastDrain cancels the drain fastDrainTimeout after fast is closed.
@@ -186,6 +193,7 @@ func waitFor(ctx context.Context, group *sync.WaitGroup) error {
 	}
 }
 
+// drainingKey is the context key of the channel that Draining returns.
 type drainingKey struct{}
 
 // Draining returns a channel that is closed once the server of a request shuts down, for streams. It is

@@ -7,33 +7,34 @@ import (
 	"sync/atomic"
 )
 
-// slot is the slot that a request holds, if any. Only the request's own goroutine acquires one.
+// slot is the slot of a semaphore that a request holds, if any. Only the request's own goroutine acquires one.
 type slot struct {
 	held atomic.Pointer[semaphore] // nil for none
 }
 
-// acquire acquires a slot of s in place of the one held.
-func (t *slot) acquire(ctx context.Context, s *semaphore) error {
-	if t.held.Load() == s {
+// acquire acquires a slot of a semaphore in place of the one held. If it fails, the request holds none.
+func (s *slot) acquire(ctx context.Context, from *semaphore) error {
+	if s.held.Load() == from {
 		return nil
 	}
-	t.release()
-	if err := s.acquire(ctx, s.maxQueue); err != nil {
+	s.release()
+	if err := from.acquire(ctx, from.maxQueue); err != nil {
 		return err
 	}
-	t.held.Store(s)
+	s.held.Store(from)
 	return nil
 }
 
-func (t *slot) release() {
-	if s := t.held.Swap(nil); s != nil {
-		s.release()
+// release gives the slot back, if one is held. Any goroutine may call it.
+func (s *slot) release() {
+	if held := s.held.Swap(nil); held != nil {
+		held.release()
 	}
 }
 
 // OnLockWait implements store.LockWaitListener: a write that waits for rows that another transaction has
 // locked releases its slot, so that other writes run meanwhile.
-func (t *slot) OnLockWait() { t.release() }
+func (s *slot) OnLockWait() { s.release() }
 
 // acquiringBody acquires a slot at the end of the body, so that no slot waits for the client. If it gets
 // none, the read fails with the reason instead of io.EOF.
@@ -44,6 +45,7 @@ type acquiringBody struct {
 	semaphore *semaphore
 }
 
+// Read implements io.Reader.
 func (b *acquiringBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
