@@ -28,23 +28,23 @@ func newBatchSizer(bounds dialect.BatchBounds) *BatchSizer {
 }
 
 // record records the duration of a batch. The next one is at most twice as large.
-func (p *BatchSizer) record(rows int, d time.Duration) {
+func (b *BatchSizer) record(rows int, d time.Duration) {
 	if rows == 0 {
 		return
 	}
-	fit := maxBatch
+	fit := maxBatch // the rows that would have taken the target time
 	if d > 0 {
-		fit = int(min(int64(rows)*int64(p.bounds.Target)/int64(d), maxBatch))
+		fit = int(min(int64(rows)*int64(b.bounds.Target)/int64(d), maxBatch))
 	}
-	p.rows = max(p.bounds.MinRows, min(fit, 2*p.rows))
+	b.rows = max(b.bounds.MinRows, min(fit, 2*b.rows))
 }
 
-// Run runs a batch within its write and sizes the next one by its duration.
-func (p *BatchSizer) Run(batch func(rows int) (done int, err error)) error {
+// Run runs a batch within its write and sizes the next one by its duration. A failed batch changes no size.
+func (b *BatchSizer) Run(batch func(rows int) (done int, err error)) error {
 	begun := time.Now()
-	done, err := batch(p.rows)
+	done, err := batch(b.rows)
 	if err == nil {
-		p.record(done, time.Since(begun))
+		b.record(done, time.Since(begun))
 	}
 	return err
 }
@@ -54,20 +54,21 @@ func (p *BatchSizer) Run(batch func(rows int) (done int, err error)) error {
 // statements. It throttles between transactions.
 func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx context.Context, t *Tx, rows int) (done int64, err error)) error {
 	bounds := s.dialect.Batch()
-	p := newBatchSizer(dialect.BatchBounds{Target: bounds.Statement, MinRows: bounds.MinRows})
+	sizer := newBatchSizer(dialect.BatchBounds{Target: bounds.Statement, MinRows: bounds.MinRows})
 	for more := true; more; {
 		var done int64
 		if err := s.Update(ctx, actor, func(ctx context.Context, t *Tx) error {
 			done, more = 0, true // it may run again
 			for begun := time.Now(); more; {
-				if err := p.Run(func(rows int) (int, error) {
+				if err := sizer.Run(func(rows int) (int, error) {
 					n, err := batch(ctx, t, rows)
 					done, more = done+n, n >= int64(rows)
 					return int(n), err
 				}); err != nil {
 					return err
 				}
-				if bounds.Statement >= bounds.Target || time.Since(begun) >= bounds.Target {
+				if bounds.Statement >= bounds.Target || // PostgreSQL: one batch a transaction
+					time.Since(begun) >= bounds.Target {
 					break
 				}
 			}

@@ -11,7 +11,7 @@ import (
 	"portico/store"
 )
 
-// entryOverhead is the memory overhead of one cache entry.
+// entryOverhead is the memory overhead of one cache entry, in bytes.
 const entryOverhead = 144
 
 // defaultCacheBytes is the default memory budget for data of releases.
@@ -31,10 +31,10 @@ type CacheKey struct {
 type Sized interface{ Size() int }
 
 // Cache holds immutable parts of releases. The store's cache is bounded by bytes.
-// Without one, each operation has a cache of its own (OrPerOperation).
+// Without one, each operation has a cache of its own (OrPerOperation). A nil Cache holds nothing.
 type Cache struct {
-	shared       *otter.Cache[CacheKey, Sized]
-	perOperation sync.Map
+	shared       *otter.Cache[CacheKey, Sized] // nil in a cache of an operation
+	perOperation sync.Map                      // used while shared is nil
 }
 
 // newCache returns the store's cache, or nil if config disables it.
@@ -63,7 +63,7 @@ func (c *Cache) OrPerOperation() *Cache {
 	return c
 }
 
-// Cached returns the entry under key.
+// Cached returns the entry under key; ok is false if there is none.
 func Cached[T Sized](c *Cache, key CacheKey) (value T, ok bool) {
 	var kept any
 	switch {

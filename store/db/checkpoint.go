@@ -14,7 +14,7 @@ const (
 	checkpointTurns = 4     // copies in a row until the writer copies the rest
 	checkpointEvery = 20 * time.Millisecond
 	restartWait     = 50 * time.Millisecond
-	blockedPause    = time.Second // after a copy that a reader of older pages ended early
+	blockedPause    = time.Second // after a copy that failed, or that a reader of older pages ended early
 )
 
 // notify tells the checkpointer of a commit. It never waits.
@@ -48,7 +48,8 @@ func (s *DB) checkpoint(ctx context.Context) {
 	}
 }
 
-// run copies the log if it is long. copied is false if a reader of older pages ended the copy early.
+// run copies the log if it is long, until fewer than lastPages are left or checkpointTurns are over, and has the writer
+// copy the rest (finish). copied is false if a reader of older pages ended the copy early.
 func (c *checkpointer) run(ctx context.Context) (copied bool, err error) {
 	log, err := c.pages(ctx, "NOOP")
 	if err != nil || log.pages < checkpointPages {
@@ -70,7 +71,7 @@ func (c *checkpointer) run(ctx context.Context) (copied bool, err error) {
 	return true, nil
 }
 
-// logState is the state of the write-ahead log.
+// logState is the state of the write-ahead log, in pages.
 type logState struct{ pages, copied int }
 
 // copy copies the log as far as its readers allow.

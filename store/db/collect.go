@@ -41,7 +41,8 @@ func OneOf(column string, values []string) Condition {
 	return Condition{Clause: column + " IN (?" + strings.Repeat(", ?", len(all)-1) + ")", Values: all}
 }
 
-// Containing returns the conditions that the text of a column contains all words. They read each row of the list.
+// Containing returns the conditions that the text of a column contains all words, none of which may be empty. They read
+// each row of the list. They do not use LIKE, which ignores case on SQLite and gives % and _ a meaning.
 func Containing(column string, words []string) (conditions []Condition) {
 	for _, word := range words {
 		conditions = append(conditions, Condition{Clause: "REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, Values: []any{word}})

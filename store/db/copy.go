@@ -21,7 +21,7 @@ const (
 
 // CopyTo writes every row of one snapshot into another database, of either kind and new, in one
 // transaction, and returns the number of rows of each table. It fails if the other database has rows of its
-// own. After an error nothing is written.
+// own. After an error nothing is written, except if ANALYZE fails at the end: then rows is not nil.
 func (s *DB) CopyTo(ctx context.Context, other *DB, actor store.Actor) (rows map[string]int64, err error) {
 	err = s.Snapshot(ctx, func(from Session) error {
 		tables, err := copyPlan(ctx, from, s, other)

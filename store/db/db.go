@@ -18,7 +18,7 @@ import (
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	config     Config
-	connection dialect.Config // of it, for the dialect
+	connection dialect.Config // config as the dialect takes it
 	hooks      Hooks
 	dialect    dialect.Dialect
 	Log        *slog.Logger
@@ -50,7 +50,7 @@ type DB struct {
 	topics topics
 	polls  polls
 
-	pace pollPace // of the poll loop
+	pace pollPace // when the poll loop polls
 
 	listening     atomic.Bool   // notifications of other servers arrive
 	echoTimeout   time.Duration // for receiving one's own, once it was sent
@@ -59,7 +59,7 @@ type DB struct {
 
 	settings TopicCache[*shopSettings]
 	requests atomic.Uint64 // requests so far, for throttled jobs
-	delays   delayProbe    // for throttled jobs
+	probe    delayProbe    // how long requests wait for a processor, for throttled jobs
 	keys     *keyQuota
 }
 
@@ -106,7 +106,7 @@ type Tx struct {
 	safeNow     time.Time // cached SafeNow
 	Actor       store.Actor
 	afterCommit []func()
-	events      []store.AuditEvent // to store at its end
+	events      []store.AuditEvent // recorded by Record, stored by storeEvents before the commit
 
 	caller   context.Context        // of the caller of Update
 	versions store.ConsistencyToken // versions that it wrote; nil for none
@@ -118,8 +118,8 @@ type queuedWrite struct {
 	actor store.Actor
 	fn    func(context.Context, *Tx) error
 	done  chan error
-	tx    *Tx // set after it ran
-	err   error
+	tx    *Tx   // of the last attempt; nil if fn failed or did not run
+	err   error // of fn, or why nothing was committed
 }
 
 // checkpointer copies SQLite's write-ahead log into the database file on a connection of its own, so

@@ -21,7 +21,7 @@ type delayProbe struct {
 // slowDelay is a delay that doubles the pauses of jobs. One below half of it halves them.
 const slowDelay = 2 * time.Millisecond
 
-// send sends a byte, unless one is under way.
+// send sends a byte, unless one is under way. The first call opens the pipe.
 func (p *delayProbe) send(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,7 +34,7 @@ func (p *delayProbe) send(now time.Time) {
 	}
 }
 
-// open opens the pipe and starts its reader.
+// open opens the pipe and starts its reader. It returns false if that failed, now or earlier, or after close.
 func (p *delayProbe) open() bool {
 	if p.closed || p.failed {
 		return false
@@ -58,6 +58,7 @@ func (p *delayProbe) open() bool {
 	return true
 }
 
+// arrived ends the measurement of the byte under way.
 func (p *delayProbe) arrived(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +79,7 @@ func (p *delayProbe) delay(now time.Time) time.Duration {
 	return max(p.last, now.Sub(p.sentAt))
 }
 
-// close ends the reader.
+// close ends the reader. Later calls of send do nothing.
 func (p *delayProbe) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

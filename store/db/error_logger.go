@@ -1,48 +1,16 @@
 package db
 
 import (
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
-
-	"portico/store"
-	"portico/store/db/dialect"
 )
 
-// storeError returns the store error for a kind; nil if the statement itself was wrong.
-func storeError(f dialect.ErrorKind) error {
-	switch f {
-	case dialect.Missing:
-		return store.ErrReplaced
-	case dialect.Unavailable, dialect.Retry: // writes handle dialect.Retry before
-		return store.ErrUnavailable
-	case dialect.Timeout, dialect.TxEnded:
-		return store.ErrTimeout
-	case dialect.LockTimeout:
-		return store.ErrLockTimeout
-	case dialect.ReadOnly:
-		return store.ErrReadOnly
-	case dialect.DiskFull:
-		return store.ErrDiskFull
-	}
-	return nil
-}
-
-// isDatabaseError reports whether a write failed because of the database, not its input.
-func isDatabaseError(err error) bool {
-	for _, kind := range []error{store.ErrClosed, store.ErrFileReplaced, store.ErrReplaced, store.ErrUnavailable, store.ErrTimeout, store.ErrLockTimeout, store.ErrReadOnly, store.ErrDiskFull} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
-}
-
-// errorLogEvery is how often errors of one kind are logged.
+// errorLogEvery is how often errors of one kind are logged at most.
 const errorLogEvery = 10 * time.Second
 
-// errorLogger logs database errors: the first of each kind at once, then a count.
+// errorLogger logs database errors: the first of each kind at once, then a count every errorLogEvery. Kinds are the errors
+// that storeError returns.
 type errorLogger struct {
 	log *slog.Logger
 
@@ -52,45 +20,46 @@ type errorLogger struct {
 
 type errorCount struct {
 	loggedAt time.Time // last log entry
-	count    int       // errors since then
-	last     error
+	count    int       // errors since then; 0 if all are logged
+	last     error     // cause of the last of them
 }
 
 // record logs or counts an error.
-func (t *errorLogger) record(kind, cause error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := t.byKind[kind]
+func (l *errorLogger) record(kind, cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := l.byKind[kind]
 	if known == nil {
 		known = &errorCount{}
-		t.byKind[kind] = known
+		l.byKind[kind] = known
 	}
 	known.count++
 	known.last = cause
 	if time.Since(known.loggedAt) >= errorLogEvery {
-		known.log(t.log, kind)
+		known.log(l.log, kind)
 	}
 }
 
 // wouldLog reports whether the next error of a kind is logged at once.
-func (t *errorLogger) wouldLog(kind error) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := t.byKind[kind]
+func (l *errorLogger) wouldLog(kind error) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := l.byKind[kind]
 	return known == nil || time.Since(known.loggedAt) >= errorLogEvery
 }
 
-// flush logs counted errors when their interval has passed.
-func (t *errorLogger) flush() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for kind, known := range t.byKind {
+// flush logs counted errors whose interval has passed. Each poll calls it, so that the last errors are logged too.
+func (l *errorLogger) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for kind, known := range l.byKind {
 		if known.count > 0 && time.Since(known.loggedAt) >= errorLogEvery {
-			known.log(t.log, kind)
+			known.log(l.log, kind)
 		}
 	}
 }
 
+// log writes a log entry and starts to count again.
 func (known *errorCount) log(log *slog.Logger, kind error) {
 	log.Error(kind.Error(), "times", known.count, "error", known.last)
 	known.loggedAt, known.count, known.last = time.Now(), 0, nil

@@ -20,15 +20,15 @@ func (s *DB) readError(err error) error {
 	return s.databaseError(err)
 }
 
-// databaseError wraps err with the store error that it means, and logs it. It
-// returns err unchanged if the statement itself was wrong.
+// databaseError wraps err with the store error that it means, and logs it. It returns err unchanged if the statement itself
+// was wrong. A missing table suspends the database (identityGuard), and a rejected write makes it read-only.
 func (s *DB) databaseError(err error) error {
 	failure := s.dialect.Classify(err)
 	if failure == dialect.Missing {
 		s.identityGuard.suspend("a table is missing: " + err.Error())
 	}
 	kind := storeError(failure)
-	if errors.Is(err, store.ErrTimeout) {
+	if errors.Is(err, store.ErrTimeout) { // the end of a context, which drivers report in different ways
 		kind = store.ErrTimeout
 	}
 	if kind == nil {
@@ -47,7 +47,8 @@ func (s *DB) lostConnection(err error) bool {
 	return s.dialect.Classify(err) == dialect.Unavailable && !s.dialect.Unreachable(err)
 }
 
-// writeError classifies the error of a write.
+// writeError classifies the error of a write, and counts those that failed because of the database. A write that still lost to
+// others after its retries is CONFLICT.
 func (s *DB) writeError(err error) error {
 	if err == nil {
 		return nil
@@ -89,4 +90,33 @@ func RecoverPanic(fn func() error) (err error) {
 		}
 	}()
 	return fn()
+}
+
+// storeError returns the store error for a kind; nil if the statement itself was wrong.
+func storeError(kind dialect.ErrorKind) error {
+	switch kind {
+	case dialect.Missing:
+		return store.ErrReplaced
+	case dialect.Unavailable, dialect.Retry: // Retry of reads only: writeError handles that of writes
+		return store.ErrUnavailable
+	case dialect.Timeout, dialect.TxEnded:
+		return store.ErrTimeout
+	case dialect.LockTimeout:
+		return store.ErrLockTimeout
+	case dialect.ReadOnly:
+		return store.ErrReadOnly
+	case dialect.DiskFull:
+		return store.ErrDiskFull
+	}
+	return nil
+}
+
+// isDatabaseError reports whether a write failed because of the database, not its input.
+func isDatabaseError(err error) bool {
+	for _, kind := range []error{store.ErrClosed, store.ErrFileReplaced, store.ErrReplaced, store.ErrUnavailable, store.ErrTimeout, store.ErrLockTimeout, store.ErrReadOnly, store.ErrDiskFull} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }

@@ -15,7 +15,7 @@ type OpenError struct {
 	Err      error
 }
 
-// newOpenError takes the text of dialect.describe.
+// newOpenError makes Database of the text of Dialect.Describe, without the kind of database.
 func newOpenError(described string, err error) *OpenError {
 	return &OpenError{strings.TrimPrefix(strings.TrimPrefix(described, "SQLite "), "PostgreSQL "), err}
 }

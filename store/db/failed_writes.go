@@ -17,7 +17,7 @@ var failedWriteCauses = [...]struct {
 // failedWrites counts the writes that the database did not take, by cause.
 type failedWrites struct {
 	counts [len(failedWriteCauses)]atomic.Int64
-	last   atomic.Pointer[failedWrite]
+	last   atomic.Pointer[failedWrite] // nil until a write failed
 }
 
 type failedWrite struct {
@@ -25,7 +25,7 @@ type failedWrite struct {
 	at    time.Time
 }
 
-// record counts a write that failed.
+// record counts a write that failed, if its error has one of the causes.
 func (f *failedWrites) record(err error) {
 	for i, cause := range failedWriteCauses {
 		if errors.Is(err, cause.err) {

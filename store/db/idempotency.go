@@ -179,23 +179,23 @@ func (s *DB) IdempotencyKeysDue(ctx context.Context, most int) (int, error) {
 	return CountUpTo(ctx, s, most, `idempotency_key WHERE created_at <= $1`, before)
 }
 
-// enforceKeyQuota deletes a client's oldest keys if it is over its quota. It counts them
-// only when due.
+// enforceKeyQuota deletes a client's oldest keys if it is over its quota. It counts them only when due. Keys younger than
+// minKeyAge stay; if they alone exceed the quota, it rejects the client's new keys for keyRejectTime.
 func (s *DB) enforceKeyQuota(ctx context.Context, client store.Actor) error {
 	if !s.keys.due(client, s.Now()) {
 		return nil
 	}
-	keeps, err := s.newestExcessKey(ctx, client)
-	if err != nil || keeps == 0 {
+	until, err := s.newestExcessKey(ctx, client)
+	if err != nil || until == 0 {
 		return err
 	}
 	now, err := s.SafeNow(ctx)
 	if err != nil {
 		return err
 	}
-	if safe := store.Micros(now.Add(-minKeyAge)); keeps > safe {
+	if safe := store.Micros(now.Add(-minKeyAge)); until > safe {
 		s.keys.reject(client, s.Now().Add(keyRejectTime))
-		keeps = safe
+		until = safe
 	}
 	return s.InBatches(ctx, "", func(ctx context.Context, t *Tx, rows int) (int64, error) {
 		return t.Exec(ctx, `
@@ -205,7 +205,7 @@ func (s *DB) enforceKeyQuota(ctx context.Context, client store.Actor) error {
 			        SELECT created_at, operation, key FROM idempotency_key
 			        WHERE client = $1 AND created_at <= $2 ORDER BY created_at, operation, key LIMIT $3) AS batch
 			    ORDER BY created_at DESC, operation DESC, key DESC LIMIT 1)`,
-			string(client), keeps, rows)
+			string(client), until, rows)
 	})
 }
 

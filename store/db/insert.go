@@ -12,7 +12,7 @@ import (
 // Inserter inserts many rows with a few multi-row statements, whose texts are built
 // on first use.
 type Inserter struct {
-	columns    int
+	columns    int // of a row
 	statements [len(insertSizes)]func() string
 }
 

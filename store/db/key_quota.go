@@ -54,45 +54,46 @@ func newKeyQuota(config Config) *keyQuota {
 	return &keyQuota{maxKeys: cmp.Or(config.MaxKeys, defaultMaxKeys), maxBytes: cmp.Or(config.MaxKeyBytes, defaultMaxKeyBytes), clients: map[store.Actor]*keyUsage{}}
 }
 
-// add counts a stored key.
-func (r *keyQuota) add(client store.Actor, bytes int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := r.clients[client]
+// add counts a stored key and the bytes of its response.
+func (q *keyQuota) add(client store.Actor, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.clients[client]
 	if c == nil {
 		c = &keyUsage{}
-		r.clients[client] = c
+		q.clients[client] = c
 	}
 	c.keys++
 	c.bytes += int64(bytes)
 }
 
-// due reports whether a client's keys must be counted. It returns true to one caller.
-func (r *keyQuota) due(client store.Actor, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := r.clients[client]
-	if c == nil || c.keys < max(1, r.maxKeys/keyCheckShare) && c.bytes < max(1, r.maxBytes/keyCheckShare) && (c.rejectUntil.IsZero() || c.isRejecting(now)) {
+// due reports whether a client's keys must be counted: when it has added a share of the quota (keyCheckShare), or when its
+// rejection has ended. It returns true to one caller, and forgets what the client has added.
+func (q *keyQuota) due(client store.Actor, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.clients[client]
+	if c == nil || c.keys < max(1, q.maxKeys/keyCheckShare) && c.bytes < max(1, q.maxBytes/keyCheckShare) && (c.rejectUntil.IsZero() || c.isRejecting(now)) {
 		return false
 	}
-	delete(r.clients, client)
+	delete(q.clients, client)
 	return true
 }
 
 // reject rejects new keys of a client until a time.
-func (r *keyQuota) reject(client store.Actor, until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.clients[client] = &keyUsage{rejectUntil: until}
+func (q *keyQuota) reject(client store.Actor, until time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.clients[client] = &keyUsage{rejectUntil: until}
 }
 
 // checkRejected returns RATE_LIMITED if new keys of the client are rejected.
-func (r *keyQuota) checkRejected(client store.Actor, now time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if c := r.clients[client]; c == nil || !c.isRejecting(now) {
+func (q *keyQuota) checkRejected(client store.Actor, now time.Time) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if c := q.clients[client]; c == nil || !c.isRejecting(now) {
 		return nil
 	}
 	return &store.Error{Code: store.RateLimited, Path: []string{"idempotency_key"}, Detail: fmt.Sprintf(
-		"exceeds the quota: a client may have %d keys and %d bytes of stored responses an hour; retry later, or send the request without a key", r.maxKeys, r.maxBytes)}
+		"exceeds the quota: a client may have %d keys and %d bytes of stored responses an hour; retry later, or send the request without a key", q.maxKeys, q.maxBytes)}
 }

@@ -17,10 +17,10 @@ import (
 
 // Listing describes a table that can be paged by cursor and by offset.
 type Listing[T any] struct {
-	Name, Columns, Table, ID string
+	Name, Columns, Table, ID string // Name identifies the list in cursors; ID is the column of the id
 	TimePrefix               string // of the time columns, where the table is a join
 	CounterName              string // counter with the total of the unfiltered list; empty if none
-	TotalSQL                 string // query for the stored total of the list without ranges, by the values of Within; empty to count rows
+	TotalSQL                 string // query for the stored total of the list without ranges, with the values of Conditions as parameters; empty to count rows
 	CountTable               string // table whose rows are counted, where Table joins others; empty means Table
 	Conditions               []Condition
 	Orders                   map[store.SortBy][]string // columns of each sort but by id and times, without the id
@@ -37,12 +37,13 @@ type Condition struct {
 	CursorName cachekey.Key
 }
 
-func (w Condition) key() cachekey.Key {
-	if w.CursorName != (cachekey.Key{}) {
-		return w.CursorName
+// key identifies the condition in cursors.
+func (c Condition) key() cachekey.Key {
+	if c.CursorName != (cachekey.Key{}) {
+		return c.CursorName
 	}
-	parts := []string{w.Clause}
-	for _, value := range w.Values {
+	parts := []string{c.Clause}
+	for _, value := range c.Values {
 		parts = append(parts, fmt.Sprintf("%T", value), fmt.Sprint(value))
 	}
 	return cachekey.New(parts...)
@@ -56,6 +57,7 @@ func (l Listing[T]) Order(sort store.Sort) []string {
 	return append(slices.Clone(l.Orders[sort.By]), l.ID)
 }
 
+// column returns the column of the id, or of a time.
 func (l Listing[T]) column(by store.SortBy) string {
 	if by == store.SortID {
 		return l.ID
@@ -63,7 +65,7 @@ func (l Listing[T]) column(by store.SortBy) string {
 	return l.TimePrefix + string(by)
 }
 
-// List reads a page. The slice counts the total only when asked.
+// List reads a page. The slice counts the total only when Total is called.
 func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery) (*store.Slice[T], error) {
 	p, err := newListPage(ctx, s, query)
 	if err != nil {
@@ -82,7 +84,7 @@ func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery
 }
 
 // Lists reads the same page of each list in one statement. The lists differ in the values of their conditions, and of
-// tells in which of them a row is. A cursor belongs to one list: with several lists it is INVALID.
+// tells in which of them a row is. A cursor belongs to one list: with several lists it is CURSOR_MISMATCH.
 func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.ListQuery, of func(T) int) ([]*store.Slice[T], error) {
 	p, err := newListPage(ctx, s, query)
 	if err != nil {
@@ -249,7 +251,7 @@ func (l Listing[T]) ListID(query store.ListQuery) store.ListID {
 		cachekey.Each(l.Conditions, Condition.key), cachekey.Each(query.Ranges, store.Range.Key))
 }
 
-// SQL is the query of a page. Its last two parameters are limit and offset.
+// SQL is the query of a page. Its last two parameters are limit and offset, which follow args others.
 func (l Listing[T]) SQL(sort store.Sort, condition []string, descending bool, args int) string {
 	text := `SELECT ` + l.Columns + ` FROM ` + l.Table
 	if len(condition) > 0 {
@@ -263,7 +265,7 @@ func (l Listing[T]) SQL(sort store.Sort, condition []string, descending bool, ar
 		fmt.Sprintf(` LIMIT $%d OFFSET $%d`, args+1, args+2)
 }
 
-// KeysetCondition returns the row comparison (a, b) > ($1, $2), or < if greater is false.
+// KeysetCondition returns the row comparison (a, b) > ($1, $2), or < if greater is false. Its parameters follow args.
 func KeysetCondition(columns []string, key []any, greater bool, args []any) (clause string, all []any) {
 	operator := "<"
 	if greater {
@@ -277,8 +279,8 @@ func KeysetCondition(columns []string, key []any, greater bool, args []any) (cla
 	return fmt.Sprintf("(%s) %s (%s)", strings.Join(columns, ", "), operator, strings.Join(places, ", ")), args
 }
 
-// slice builds the page and drops the extra row that was read to see whether there
-// are more.
+// slice builds the page and drops the extra row that was read to see whether there are more. In the other direction there
+// are rows if a cursor or an offset says so. A page by cursor does not know its offset.
 func (l Listing[T]) slice(rows []T, p listPage, total func(context.Context) (int, error)) *store.Slice[T] {
 	more := len(rows) > p.Limit
 	if more {

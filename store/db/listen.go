@@ -94,7 +94,7 @@ func (s *DB) listenOnce(ctx context.Context) error {
 		return err
 	}
 	defer l.Close()
-	echo := s.id + " " + store.NewID()
+	echo := s.id + " " + store.NewID() // the space tells it from the id by which a process announces a write
 	waiting, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	sent := make(chan struct{})

@@ -7,9 +7,9 @@ import (
 )
 
 // On PostgreSQL a write waits up to firstLockTimeout for a row lock. Then it rolls back, frees
-// its connection and its place in the queue, and retries with shortLockTimeout until
+// its connection and its place in the queue, and retries with shortLockTimeout (DB.retryLocked) until
 // store.Timeouts.Lock is over. At most half of the connections retry at once. While
-// any write waits like this, the first attempt of every write uses shortLockTimeout too.
+// any write waits like this, the first attempt of every write uses shortLockTimeout too (DB.runTxOnce).
 // So writes that wait for one row never block the others.
 const (
 	firstLockTimeout = 250 * time.Millisecond
@@ -39,8 +39,8 @@ func (l *lockWaiters) enter() bool {
 
 func (l *lockWaiters) leave() { l.waiting.Add(-1) }
 
-// acquire waits for a slot and returns the function that frees it, or nil if the time is
-// over or a context ends.
+// acquire waits for a slot and returns the function that frees it, or nil if the time is over or a context ends. ctx is
+// the write's, which has its timeout and ignores the caller's cancellation; caller is the context of its request.
 func (l *lockWaiters) acquire(ctx, caller context.Context, until time.Time) (end func()) {
 	over := time.NewTimer(time.Until(until))
 	defer over.Stop()
@@ -59,7 +59,7 @@ type lockModeKey struct{}
 // lockMode is how a write waits for row locks.
 type lockMode struct {
 	short bool // attempts last shortLockTimeout
-	once  bool // no retry
+	once  bool // no retry: a group of a WriteQueue, whose requests then run one by one
 }
 
 func withLockMode(ctx context.Context, mode lockMode) context.Context {

@@ -70,7 +70,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	return s, nil
 }
 
-// readIdentity records the identity of the opened database.
+// readIdentity records the identity of the opened database, and which tables have a primary key.
 func (s *DB) readIdentity(ctx context.Context) error {
 	identity, _, err := s.readVersions(ctx)
 	if err == nil {
@@ -122,7 +122,7 @@ func (s *DB) Close() error {
 		<-s.writerDone
 		<-s.pollDone
 		s.goroutines.Wait()
-		s.delays.close()
+		s.probe.close()
 		if s.Reader.prepared != nil {
 			s.Reader.prepared.close()
 		}

@@ -11,33 +11,33 @@ import (
 // PageRows is the number of rows read at a time.
 const PageRows = 1000
 
-// EachPage reads a table in the order of key, a page at a time. scan returns a row's key
-// and the row.
+// EachPage reads a table in the order of key, a page of PageRows at a time, and calls do with each page, which may be empty.
+// scan returns a row's key and the row. It throttles between pages.
 func EachPage[T any](ctx context.Context, in Session, table, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
 	return EachPageWhere(ctx, in, table, nil, columns, key, scan, do)
 }
 
-// EachPageWhere is Pages for the rows that meet conditions. An index must provide the order,
+// EachPageWhere is EachPage for the rows that meet conditions. An index must provide the order,
 // or each page reads the whole table.
-func EachPageWhere[T any](ctx context.Context, in Session, table string, kept []Condition, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
+func EachPageWhere[T any](ctx context.Context, in Session, table string, conditions []Condition, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
 	type keyed struct {
 		key  []any
 		item T
 	}
 	text := fmt.Sprintf("SELECT %s FROM %s", columns, table)
 	order := fmt.Sprintf(" ORDER BY %s LIMIT %d", strings.Join(key, ", "), PageRows)
-	where, values := Listing[T]{Conditions: kept}.Where(nil, nil)
+	where, values := Listing[T]{Conditions: conditions}.Where(nil, nil)
 	var last []any
 	for {
-		conditions, args := slices.Clone(where), values
+		clauses, args := slices.Clone(where), values
 		if last != nil {
 			var clause string
 			clause, args = KeysetCondition(key, last, true, slices.Clone(values))
-			conditions = append(conditions, clause)
+			clauses = append(clauses, clause)
 		}
 		query := text + order
-		if len(conditions) > 0 {
-			query = text + " WHERE " + strings.Join(conditions, " AND ") + order
+		if len(clauses) > 0 {
+			query = text + " WHERE " + strings.Join(clauses, " AND ") + order
 		}
 		rows, err := Collect(ctx, in, func(rows *sql.Rows) (k keyed, err error) {
 			k.key, k.item, err = scan(rows)

@@ -20,14 +20,15 @@ func NewPattern(attribute, written string) (p Pattern, err error) {
 	if !store.IsStorableText(written) {
 		return p, store.Invalidf([]string{"filter"}, "compares %s with text that contains NUL or invalid UTF-8", attribute)
 	}
-	written, p.anyPrefix = strings.CutPrefix(written, "*")
+	rest, anyPrefix := strings.CutPrefix(written, "*")
+	p.anyPrefix = anyPrefix
 	var b strings.Builder
-	for i := 0; i < len(written); i++ {
-		switch c := written[i]; {
-		case c == '\\' && i+1 < len(written) && (written[i+1] == '*' || written[i+1] == '\\'):
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == '\\' && i+1 < len(rest) && (rest[i+1] == '*' || rest[i+1] == '\\'):
 			i++
-			b.WriteByte(written[i])
-		case c == '*' && i == len(written)-1:
+			b.WriteByte(rest[i])
+		case c == '*' && i == len(rest)-1:
 			p.anySuffix = true
 		case c == '*':
 			return p, store.Invalidf([]string{"filter"}, `compares %s with the pattern %q; a star may be only at its beginning or end; write \* for a literal star`, attribute, store.Abbreviate(written))
@@ -39,7 +40,7 @@ func NewPattern(attribute, written string) (p Pattern, err error) {
 	return p, nil
 }
 
-// Conditions returns the condition that a column matches the pattern.
+// Conditions returns the condition that a column matches the pattern; none if the pattern matches every text.
 func (p Pattern) Conditions(column string) []Condition {
 	n := utf8.RuneCountInString(p.text)
 	switch {
@@ -52,5 +53,5 @@ func (p Pattern) Conditions(column string) []Condition {
 	case !p.anySuffix: // SQLite counts a start below 1 from the end
 		return []Condition{{Clause: "LENGTH(" + column + ") >= CAST(? AS INTEGER) AND SUBSTR(" + column + ", LENGTH(" + column + ") - CAST(? AS INTEGER) + 1) = CAST(? AS TEXT)", Values: []any{n, n, p.text}}}
 	}
-	return []Condition{{Clause: "REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, Values: []any{p.text}}}
+	return Containing(column, []string{p.text})
 }

@@ -34,4 +34,6 @@ func TestNewPattern(t *testing.T) {
 		_, err := NewPattern("name", written)
 		require.True(t, store.HasCode(err, store.Invalid), "%q: %v", written, err)
 	}
+	_, err := NewPattern("name", "*a*b")
+	require.ErrorContains(t, err, `"*a*b"`, "the pattern as it was sent")
 }

@@ -82,7 +82,7 @@ func (s *DB) pause(failed bool) time.Duration {
 		listening: s.listening.Load(), failed: failed || s.identityGuard.check() != nil,
 	})
 	s.polls.idle.Store(idle)
-	if idle && (s.requests.Load() != requests || !s.listening.Load()) { // before idle was set
+	if idle && (s.requests.Load() != requests || !s.listening.Load()) { // changed before idle was set, so nobody requested a poll
 		s.polls.idle.Store(false)
 		return PollEvery
 	}
@@ -134,7 +134,9 @@ func (s *DB) readVersions(ctx context.Context) (identity string, found Poll, err
 	return identity, found, err
 }
 
-// refresh polls once and applies what changed.
+// refresh polls once and applies what changed, in this order: another database, or an earlier state of it, suspends reads
+// and writes (identityGuard); changed topics are counted; every reloadEvery all values are read again; hooks follow. Only
+// then do requests count as having seen the versions.
 func (s *DB) refresh(ctx context.Context, idle bool) error {
 	identity, found, err := s.readVersions(ctx)
 	if err != nil {
@@ -159,7 +161,7 @@ func (s *DB) refresh(ctx context.Context, idle bool) error {
 			continue
 		}
 		s.topics.seen[name] = version
-		if !s.polls.hasBumped(name, version) { // with topicChanged
+		if !s.polls.hasBumped(name, version) { // BumpTopic has called topicChanged for this process's own writes
 			s.topicChanged(name)
 		}
 	}
@@ -181,7 +183,8 @@ func (s *DB) refresh(ctx context.Context, idle bool) error {
 	return nil
 }
 
-// reload makes every TopicCache read its value again.
+// reload makes every TopicCache read its value again. It calls the hook for the catalog alone: subscribers of
+// catalogs then look again at what is served.
 func (s *DB) reload() {
 	s.topics.reloads.Add(1)
 	if s.hooks.Changed != nil {
@@ -278,10 +281,10 @@ func (s *DB) primaryKeys(ctx context.Context) ([]string, error) {
 	return Collect(ctx, s.poller, Scalar[string], query)
 }
 
-// stopServing stops serving cached data and all reads.
+// stopServing stops serving cached data and all reads. It is called once the database file was replaced.
 func (s *DB) stopServing() {
 	s.Log.Error("the database file was moved or replaced; this server serves nothing until it is restarted", "file", s.pools.FileGuard.Path)
-	for _, name := range []Topic{TopicSettings, TopicCatalog} { // nothing is served without these
+	for _, name := range []Topic{TopicSettings, TopicCatalog} { // cached values are no longer current, and nothing is served without these
 		s.topics.version(name).Add(1)
 	}
 	if s.hooks.FileReplaced != nil {

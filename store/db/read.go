@@ -11,7 +11,7 @@ import (
 )
 
 // CacheStats returns hits and misses since the database was opened, and the bytes in use.
-func (s *DB) CacheStats() (found, made, bytes uint64) {
+func (s *DB) CacheStats() (hits, misses, bytes uint64) {
 	if s.Cache == nil {
 		return 0, 0, 0
 	}

@@ -23,16 +23,16 @@ type Session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
-	background    *sql.DB           // pool for background reads; nil to use on
+	background    *sql.DB           // pool for reads under WithBackgroundPool; nil to use conn
 	prepared      *statements       // nil if the driver caches statements
 	classify      func(error) error // classifies driver errors; nil leaves them
 	identityGuard *identityGuard    // fails queries while suspended; nil does not
 	timeout       time.Duration     // timeout of a query; 0 for none
-	keyed         bool              // Keyed, on SQLite
+	keyed         bool              // set by Keyed, on SQLite: queries do not watch their context
 	retryable     func(error) bool  // whether a failed read may be retried; nil never
 	standby       *standby          // read before conn, for release; nil for none
-	release       ReleaseIdentity
-	slow          *slowStatements // nil counts none
+	release       ReleaseIdentity   // that the standby must have replayed
+	slow          *slowStatements   // nil counts none
 }
 
 // statements caches prepared statements. All texts come from this package and IN lists
@@ -54,6 +54,7 @@ func (s *statements) close() {
 
 func newStatements() *statements { return &statements{byText: map[string]*sql.Stmt{}} }
 
+// prepare returns the prepared statement of a query on SQLite. The first call for a text prepares it.
 func (s Session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.prepared.mu.Lock()
 	defer s.prepared.mu.Unlock()
@@ -102,8 +103,8 @@ func (s Session) Exec(ctx context.Context, query string, args ...any) (written i
 	store.CountStatement(ctx, query)
 	throttleOf(ctx).yield()
 	defer s.slow.record(query, time.Now())
-	if told := store.ObserverOf(ctx); told != nil {
-		defer func(began time.Time) { told.Statement(ctx, query, began, written, err) }(time.Now())
+	if observer := store.ObserverOf(ctx); observer != nil {
+		defer func(began time.Time) { observer.Statement(ctx, query, began, written, err) }(time.Now())
 	}
 	var result sql.Result
 	if s.prepared != nil {
@@ -121,6 +122,7 @@ func (s Session) Exec(ctx context.Context, query string, args ...any) (written i
 	return result.RowsAffected()
 }
 
+// query starts a query: prepared on SQLite, on the background connection under WithBackgroundPool, else on conn.
 func (s Session) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	store.CountStatement(ctx, query)
 	if s.prepared != nil {
@@ -144,7 +146,7 @@ func (s Session) Keyed() Session {
 	return s
 }
 
-// bulk prepares the transaction for many rows.
+// bulk runs Dialect.Bulk, which prepares the transaction for many rows.
 func (s Session) bulk(ctx context.Context, engine dialect.Dialect) error {
 	statement := engine.Bulk()
 	if statement == "" {
@@ -160,8 +162,10 @@ func (s Session) bulk(ctx context.Context, engine dialect.Dialect) error {
 // result when it starts again with the first row.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
 	defer s.slow.record(query, time.Now())
-	if told := store.ObserverOf(ctx); told != nil {
-		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
+	if observer := store.ObserverOf(ctx); observer != nil {
+		defer func(ctx context.Context, began time.Time) {
+			observer.Statement(ctx, query, began, int64(len(list)), err)
+		}(ctx, time.Now())
 	}
 	switch {
 	case s.keyed && ctx.Err() != nil:
@@ -212,16 +216,17 @@ func readRows[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, er
 	return list, rows.Err()
 }
 
-// queryError classifies the error of a query and adds the query's first line.
+// queryError classifies the error of a query and adds the query's first line. The end of the caller's context is no error of
+// the database, so it is not classified; the end of the session's timeout is.
 func (s Session) queryError(ctx context.Context, query string, err error) error {
-	given, slow := ctx.Err(), errors.Is(context.Cause(ctx), store.ErrTimeout)
+	ended, timedOut := ctx.Err(), errors.Is(context.Cause(ctx), store.ErrTimeout)
 	switch { // each driver reports the end of a context differently
-	case slow:
+	case timedOut:
 		err = fmt.Errorf("%w: %w", store.ErrTimeout, err)
-	case given != nil:
-		err = fmt.Errorf("%w: %w", given, err)
+	case ended != nil:
+		err = fmt.Errorf("%w: %w", ended, err)
 	}
-	if (given == nil || slow) && s.classify != nil {
+	if (ended == nil || timedOut) && s.classify != nil {
 		err = s.classify(err)
 	}
 	return fmt.Errorf("%s: %w", firstLine(query), err)

@@ -16,8 +16,8 @@ type slowStatements struct {
 	counts map[string]int64
 }
 
-// newSlowStatements counts from zero, also of the statement by which each server looks for jobs: a metric without any value is
-// not exposed.
+// newSlowStatements begins with a zero for the statement by which each server looks for jobs, because a metric without any
+// value is not exposed.
 func newSlowStatements() *slowStatements {
 	return &slowStatements{counts: map[string]int64{"SELECT job": 0}}
 }

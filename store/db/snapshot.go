@@ -16,7 +16,7 @@ type Snapshot struct {
 	db      *DB
 	tx      *snapshotTx // of Session
 	spare   *sql.Conn   // for the next state, during Renew
-	differs bool        // Renew found that the present state differs
+	differs bool        // Renew found that the present state differs: it never moves again
 }
 
 // snapshotTx is the transaction of a snapshot, and its connection. Renew replaces both.
@@ -63,7 +63,7 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 	if s.dialect.SingleWriter() {
 		v.prepared = newStatements() // those of the transaction: move closes them, and others are prepared for the next one
 	}
-	if err := v.bulk(ctx, s.dialect); err != nil { // sets the connection to read many rows
+	if err := v.bulk(ctx, s.dialect); err != nil {
 		return err
 	}
 	if err := fn(v); err != nil {
@@ -97,27 +97,28 @@ func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session
 	}
 	v.spare = spare
 	defer func() { _ = v.spare.Close() }()
-	if renewed, err := v.move(ctx, same); err != nil || !renewed {
+	if moved, err := v.move(ctx, same); err != nil || !moved {
 		return err
 	}
 	if _, err := c.copy(ctx); err != nil { // up to the state of the snapshot
 		return err
 	}
 	return v.db.betweenWrites(ctx, func() error {
-		if renewed, err := v.move(ctx, same); err != nil || !renewed {
+		if moved, err := v.move(ctx, same); err != nil || !moved {
 			return err
 		}
 		if log, err := c.copy(ctx); err != nil || log.copied < log.pages {
 			return err
 		}
-		if renewed, err := v.move(ctx, same); err != nil || !renewed {
+		if moved, err := v.move(ctx, same); err != nil || !moved {
 			return err
 		}
 		return c.restart(ctx)
 	})
 }
 
-// move ends the snapshot and begins one of the present state, if that is the same.
+// move ends the snapshot and begins one of the present state on the spare connection, if that state is the same. The
+// connection of the ended one becomes the spare.
 func (v *Snapshot) move(ctx context.Context, same func(context.Context, Session) (bool, error)) (moved bool, err error) {
 	tx, err := v.spare.BeginTx(context.WithoutCancel(ctx), v.db.dialect.Snapshot()) // outlives the caller of Renew
 	if err != nil {

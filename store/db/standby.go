@@ -53,7 +53,7 @@ func (b *standby) suspect() {
 	}
 }
 
-// lose stops reading from the standby until a check succeeds.
+// lose stops reading from the standby until a check succeeds, and requests one. It logs the loss once.
 func (b *standby) lose(err error) {
 	if b.usable.CompareAndSwap(true, false) {
 		b.logLost(err)
@@ -67,7 +67,7 @@ func (b *standby) logLost(err error) {
 
 // watch checks the standby when requested, and a lost one again and again, until ctx ends.
 func (b *standby) watch(ctx context.Context) {
-	pause, foundAt := standbyMinPause, time.Now()
+	pause, foundAt := standbyMinPause, time.Now() // foundAt is when a check succeeded after a loss
 	for {
 		select {
 		case <-b.suspected:

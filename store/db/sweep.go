@@ -17,8 +17,8 @@ type Sweep struct {
 	CountDue func(ctx context.Context, most int) (int, error) // counts expired rows, up to most; nil if unknown
 }
 
-// RetentionSweep is a sweep of rows older than kept, by SafeNow. 0 keeps rows for ever. do and due
-// take the limit in microseconds.
+// RetentionSweep is a sweep of rows older than kept, by SafeNow. 0 keeps rows for ever. do becomes
+// Run and due becomes CountDue; both take the limit in microseconds.
 func (s *DB) RetentionSweep(name string, every, kept time.Duration, do func(ctx context.Context, before int64) error, due func(ctx context.Context, before int64, most int) (int, error)) Sweep {
 	before := func(ctx context.Context) (int64, error) {
 		now, err := s.SafeNow(ctx)
@@ -51,7 +51,7 @@ func (s *DB) RetentionSweep(name string, every, kept time.Duration, do func(ctx 
 
 type sweepCounterKey struct{}
 
-// WithSweepCounter returns a context under which InBatches and Swept add to rows.
+// WithSweepCounter returns a context under which InBatches and AddSwept add to rows.
 func WithSweepCounter(ctx context.Context, rows *atomic.Int64) context.Context {
 	return context.WithValue(ctx, sweepCounterKey{}, rows)
 }

@@ -22,8 +22,8 @@ type throttle struct {
 
 	yieldAt atomic.Int64  // when the next yield is due, in nanoseconds
 	yielded atomic.Int64  // time of yields since Throttle counted it, in nanoseconds
-	seen    atomic.Uint64 // requests at the last yield that was due
-	asked   atomic.Int64  // when a yield last saw new requests, in nanoseconds
+	seen    atomic.Uint64 // requests when due last looked
+	asked   atomic.Int64  // when due last saw new requests, in nanoseconds
 }
 
 const (
@@ -42,16 +42,16 @@ type throttleKey struct{}
 // Throttle pauses if a pause is due. Do not call it within a write: other writes
 // would wait.
 func Throttle(ctx context.Context) {
-	c := throttleOf(ctx)
-	if c == nil {
+	t := throttleOf(ctx)
+	if t == nil {
 		return
 	}
-	c.yield()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.resumed = c.resumed.Add(time.Duration(c.yielded.Swap(0)))
-	now, before := time.Now(), c.resumed
-	rest := c.pause(now, c.requests.Load(), c.probe.delay(now))
+	t.yield()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.resumed = t.resumed.Add(time.Duration(t.yielded.Swap(0)))
+	now, before := time.Now(), t.resumed
+	rest := t.pause(now, t.requests.Load(), t.probe.delay(now))
 	if rest > 0 {
 		over := time.NewTimer(rest)
 		defer over.Stop()
@@ -59,17 +59,17 @@ func Throttle(ctx context.Context) {
 		case <-over.C:
 		case <-ctx.Done():
 		}
-		c.resumed = time.Now()
+		t.resumed = time.Now()
 	}
-	if c.resumed != before { // else the last probe covers the work so far
-		c.probe.send(time.Now())
+	if t.resumed != before { // a pause ended or was not needed: measure during the next work
+		t.probe.send(time.Now())
 	}
 }
 
 // throttleOf returns the throttle of a job; nil for none, which never yields.
 func throttleOf(ctx context.Context) *throttle {
-	c, _ := ctx.Value(throttleKey{}).(*throttle)
-	return c
+	t, _ := ctx.Value(throttleKey{}).(*throttle)
+	return t
 }
 
 // yield lets requests run twice in a millisecond. Where there is one core, the runtime interrupts a goroutine that
@@ -77,55 +77,57 @@ func throttleOf(ctx context.Context) *throttle {
 // run. So a yield begins with a short sleep. The runtime runs a goroutine whose sleep ends before all that wait, so
 // that one request would run for each yield. Gosched puts the job behind those whose bytes had arrived. A yield is not
 // as long as a pause, and may be within a write.
-func (c *throttle) yield() {
-	if c == nil {
+func (t *throttle) yield() {
+	if t == nil {
 		return
 	}
 	now := time.Now()
-	if !c.due(now) {
+	if !t.due(now) {
 		return
 	}
 	time.Sleep(yieldTime)
 	runtime.Gosched()
 	slept := time.Since(now)
-	c.yielded.Add(int64(slept))
-	c.yieldAt.Store(now.Add(slept + workSlice).UnixNano())
+	t.yielded.Add(int64(slept))
+	t.yieldAt.Store(now.Add(slept + workSlice).UnixNano())
 }
 
-// due reports whether a job that works at a time shall yield: workSlice after it did, while there are requests.
-func (c *throttle) due(now time.Time) bool {
-	if now.UnixNano() < c.yieldAt.Load() {
+// due reports whether a job that works at a time shall yield: workSlice after it did, and at most askedTime after the last
+// request. It sets when to ask again.
+func (t *throttle) due(now time.Time) bool {
+	if now.UnixNano() < t.yieldAt.Load() {
 		return false
 	}
-	c.yieldAt.Store(now.Add(workSlice).UnixNano())
-	if requests := c.requests.Load(); c.seen.Swap(requests) != requests {
-		c.asked.Store(now.UnixNano())
+	t.yieldAt.Store(now.Add(workSlice).UnixNano())
+	if requests := t.requests.Load(); t.seen.Swap(requests) != requests {
+		t.asked.Store(now.UnixNano())
 	}
-	return now.UnixNano()-c.asked.Load() < int64(askedTime)
+	return now.UnixNano()-t.asked.Load() < int64(askedTime)
 }
 
-// pause returns how long to pause. delay is how long a request waited for a processor during the work.
+// pause returns how long to pause after the work since resumed, and sets backoff and lastRequests. If that is 0 after
+// minWork, the work begins anew: resumed is now. delay is how long a request waited for a processor during the work.
 // Requests that arrived during a pause count for the next one, because on one core a request makes
 // no progress while the job runs.
-func (c *throttle) pause(now time.Time, requests uint64, delay time.Duration) time.Duration {
-	worked := now.Sub(c.resumed)
+func (t *throttle) pause(now time.Time, requests uint64, delay time.Duration) time.Duration {
+	worked := now.Sub(t.resumed)
 	if worked < minWork {
 		return 0
 	}
 	switch {
-	case requests == c.lastRequests:
-		c.backoff = 0
+	case requests == t.lastRequests:
+		t.backoff = 0
 	case delay >= slowDelay:
-		c.backoff = min(max(1, 2*c.backoff), maxBackoff)
+		t.backoff = min(max(1, 2*t.backoff), maxBackoff)
 	case delay < slowDelay/2:
-		if c.backoff /= 2; c.backoff < minBackoff {
-			c.backoff = 0
+		if t.backoff /= 2; t.backoff < minBackoff {
+			t.backoff = 0
 		}
 	}
-	c.lastRequests = requests
-	if c.backoff == 0 {
-		c.resumed = now
+	t.lastRequests = requests
+	if t.backoff == 0 {
+		t.resumed = now
 		return 0
 	}
-	return min(time.Duration(float64(worked)*c.backoff), maxPause)
+	return min(time.Duration(float64(worked)*t.backoff), maxPause)
 }

@@ -9,8 +9,8 @@ import (
 	"portico/store"
 )
 
-// Get returns the current value, or store.ErrReplaced while the database may be a
-// different one.
+// Get returns the current value, or store.ErrReplaced while the database may be a different one. It calls load if the topic
+// changed or a reload is due. If that fails and the topic did not change, it returns the last value.
 func (w *TopicCache[T]) Get(ctx context.Context, s *DB, name Topic, load func(context.Context) (T, error)) (T, error) {
 	if value, ok := w.Cached(s, name); ok {
 		return value, nil
@@ -24,7 +24,7 @@ func (w *TopicCache[T]) Get(ctx context.Context, s *DB, name Topic, load func(co
 	}
 	last := w.last.Load()
 	current := last != nil && last.version == version
-	if current && last.reloads == cycle { // meanwhile
+	if current && last.reloads == cycle { // another call has loaded it meanwhile
 		return last.value, nil
 	}
 	value, err := load(ctx)
@@ -49,14 +49,14 @@ func (w *TopicCache[T]) Cached(s *DB, name Topic) (value T, ok bool) {
 	return last.value, true
 }
 
-// shopSettings are the settings, and the secret that is as old as the database.
+// shopSettings are the settings, and the secret of cursors, which is as old as the database.
 type shopSettings struct {
 	*store.Settings
 	secret  string
 	cursors *store.CursorKey
 }
 
-// CachedSettings returns the shop's settings if Settings would not read them.
+// CachedSettings returns the shop's settings if they are in memory, so that Settings would not read them.
 func (s *DB) CachedSettings() (settings *store.Settings, ok bool) {
 	current, ok := s.settings.Cached(s, TopicSettings)
 	if !ok {

@@ -24,7 +24,7 @@ func (t *Tx) ForShare(table string) string { return t.db.dialect.ForShare(table)
 // SkipLocked is like ForUpdate, but skips rows that another transaction has locked.
 func (t *Tx) SkipLocked(table string) string { return t.db.dialect.SkipLocked(table) }
 
-// PrepareBulk prepares the transaction for many rows.
+// PrepareBulk prepares the transaction for many rows, by Dialect.Bulk.
 func (t *Tx) PrepareBulk(ctx context.Context) error { return t.bulk(ctx, t.db.dialect) }
 
 // run runs the function of a write, and stores the events that it recorded.
@@ -37,13 +37,14 @@ func (t *Tx) run(ctx context.Context, fn func(context.Context, *Tx) error) error
 	})
 }
 
-// AfterCommit runs f after the commit.
+// AfterCommit runs f after the commit; never if the write fails.
 func (t *Tx) AfterCommit(f func()) { t.afterCommit = append(t.afterCommit, f) }
 
 // Announce tells other servers after the commit that background work waits.
 func (t *Tx) Announce() { t.AfterCommit(t.db.announce) }
 
-// bump increments a topic's version, which every server polls.
+// bump raises a topic's version, which every server polls, to the time in microseconds, or by one if it is later already.
+// The consistency token of the caller gets it.
 func (t *Tx) bump(ctx context.Context, topic Topic) (version int64, err error) {
 	version, _, err = One(ctx, t.Session, Scalar[int64], `
 		INSERT INTO change (topic, version) VALUES ($1, $2)
@@ -61,6 +62,7 @@ func (t *Tx) SetVersion(topic Topic, version int64) {
 	t.versions[string(topic)] = version
 }
 
+// committed tells this process, other servers and the caller what was written, then runs the functions of AfterCommit.
 func (t *Tx) committed() {
 	t.db.polls.markWritten(t.versions)
 	if len(t.versions) > 0 {

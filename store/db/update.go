@@ -50,7 +50,9 @@ func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Cont
 	}
 }
 
-// runTx runs the write in a transaction of its own and retries after conflicts.
+// runTx runs the write in a transaction of its own. It retries, within the timeout of writes: after a lock timeout by
+// retryLocked; after a connection was lost before the commit; and after a conflict. The caller's cancellation ends a pause
+// between attempts, not an attempt.
 func (s *DB) runTx(caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.connection.Timeouts.Write, store.ErrTimeout)
 	defer cancel()
@@ -110,6 +112,7 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 	if err := caller.Err(); err != nil { // cancelled while waiting for a connection
 		return true, err
 	}
+	// While writes wait for locks, each attempt is short. lock_timeout in the URL, and the background pool's, stay as they are.
 	if !s.pools.LockTimeoutSet && !usesBackgroundPool(ctx) && (lockModeOf(ctx).short || s.lockWaiters.waiting.Load() > 0) {
 		if _, err := transaction.ExecContext(ctx, s.dialect.LockTimeout(min(shortLockTimeout, s.connection.Timeouts.Lock))); err != nil {
 			return true, err
@@ -129,8 +132,8 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 	return false, nil
 }
 
-// retryLocked retries a write that timed out on a lock, until it succeeds, fails for
-// another reason, or its lock timeout since began is over.
+// retryLocked retries a write that timed out on a lock with err, until it succeeds, fails for another reason, or its lock
+// timeout since began is over. It does not retry if too many writes wait. The caller is told that its write waits.
 func (s *DB) retryLocked(ctx, caller context.Context, began time.Time, try func(ctx context.Context) error, err error) error {
 	until := began.Add(s.connection.Timeouts.Lock)
 	if !time.Now().Before(until) || !s.lockWaiters.enter() {
@@ -159,8 +162,8 @@ func (s *DB) withLockHolder(ctx context.Context, err error) error {
 	if !s.errorLog.wouldLog(store.ErrLockTimeout) {
 		return err
 	}
-	holder, found, asked := One(ctx, s.Reader, Scalar[string], s.dialect.OldestTransaction())
-	if asked != nil || !found {
+	holder, found, queryErr := One(ctx, s.Reader, Scalar[string], s.dialect.OldestTransaction())
+	if queryErr != nil || !found {
 		return err
 	}
 	return fmt.Errorf("%w; the oldest open transaction is %s", err, holder)

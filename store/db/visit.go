@@ -15,7 +15,7 @@ import (
 // its first row. Like Session.Keyed it does not watch ctx.
 func Visit(ctx context.Context, s Session, visit func(key int64, body []byte) error, query string, args ...any) error {
 	s = s.Keyed()
-	if !s.keyed {
+	if !s.keyed { // PostgreSQL: the driver has read the row already
 		_, err := Collect(ctx, s, func(rows *sql.Rows) (none struct{}, err error) {
 			var key int64
 			var body sql.RawBytes

@@ -31,9 +31,9 @@ type WriteQueue[In, Out any] struct {
 	waiting   []*QueuedRequest[In, Out]
 	hasLeader bool          // a leader runs or was chosen
 	full      chan struct{} // closed when the group is complete; nil while nobody waits for it
-	lastGroup int           // callers during the previous write
+	lastGroup int           // requests of the previous write, and those that waited at its end
 	lastEnd   time.Time     // end of the previous write
-	lastTook  time.Duration
+	lastTook  time.Duration // of the previous write
 }
 
 // QueuedRequest is one request. It succeeds or fails as a whole.
@@ -89,12 +89,11 @@ func (q *WriteQueue[In, Out]) Do(ctx context.Context, s *DB, actor store.Actor, 
 // request of the group may need.
 func (q *WriteQueue[In, Out]) writeLocked(s *DB, r *QueuedRequest[In, Out]) {
 	r.Ctx = withLockMode(r.Ctx, lockMode{short: true})
-	if q.writeAlone(s, r); r.Err != nil {
-		var none Out
-		r.Out = none
-	}
+	q.writeAlone(s, r)
+	r.dropOutOnError()
 }
 
+// join adds a request, which becomes the leader if there is none, and ends waitForGroup if the group is complete.
 func (q *WriteQueue[In, Out]) join(r *QueuedRequest[In, Out]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -152,18 +151,19 @@ func (q *WriteQueue[In, Out]) take() []*QueuedRequest[In, Out] {
 	return group
 }
 
-// stepDown ends the leadership. made is the size of the group, since when it started.
-func (q *WriteQueue[In, Out]) stepDown(made int, since time.Time) {
+// stepDown ends the leadership, after a write of size requests that began at a time, and promotes the next leader.
+func (q *WriteQueue[In, Out]) stepDown(size int, began time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.lastGroup, q.lastEnd = made+len(q.waiting), time.Now()
-	q.lastTook = q.lastEnd.Sub(since)
+	q.lastGroup, q.lastEnd = size+len(q.waiting), time.Now()
+	q.lastTook = q.lastEnd.Sub(began)
 	q.hasLeader = false
 	q.promoteLeader()
 }
 
-// writeGroup runs the waiting requests in one write. If it fails as a whole, it runs
-// each alone.
+// writeGroup runs the waiting requests in one write, and ends the wait of their callers. If the write times out on a lock,
+// each caller retries its request alone (writeLocked). If it fails for another reason than the database, or Write asks for
+// it, the leader runs the requests alone. Another error is that of each request.
 func (q *WriteQueue[In, Out]) writeGroup(ctx context.Context, s *DB) {
 	var group []*QueuedRequest[In, Out]
 	var begun time.Time
@@ -179,7 +179,7 @@ func (q *WriteQueue[In, Out]) writeGroup(ctx context.Context, s *DB) {
 		}
 		return q.Write(ctx, t, group)
 	})
-	if group == nil {
+	if group == nil { // Update failed before it called Write
 		group, begun = q.take(), time.Now()
 	}
 	q.stepDown(len(group), begun)
@@ -189,7 +189,7 @@ func (q *WriteQueue[In, Out]) writeGroup(ctx context.Context, s *DB) {
 	}
 	for _, r := range group {
 		switch {
-		case err == nil && !errors.Is(r.Err, ErrWriteAlone):
+		case err == nil && !errors.Is(r.Err, ErrWriteAlone): // Out or Err is set
 			if r.Err == nil && !unchanged {
 				store.ReportWrite(r.Ctx, tx.versions)
 			}
@@ -206,11 +206,16 @@ func (q *WriteQueue[In, Out]) writeGroup(ctx context.Context, s *DB) {
 
 // finish ends the wait of the caller.
 func (r *QueuedRequest[In, Out]) finish() {
+	r.dropOutOnError()
+	close(r.done)
+}
+
+// dropOutOnError makes a failed request return the zero value.
+func (r *QueuedRequest[In, Out]) dropOutOnError() {
 	if r.Err != nil {
 		var none Out
 		r.Out = none
 	}
-	close(r.done)
 }
 
 // writeAlone runs one request in a write of its own.
@@ -223,7 +228,7 @@ func (q *WriteQueue[In, Out]) writeAlone(s *DB, r *QueuedRequest[In, Out]) {
 		r.Err = nil
 		err := q.Write(ctx, t, []*QueuedRequest[In, Out]{r})
 		if errors.Is(err, ErrUnchanged) {
-			err = r.Err // an error stores no key
+			err = r.Err // nil commits, and stores the key; an error stores none
 		}
 		return r.Out, err
 	})

@@ -20,7 +20,7 @@ func (s *DB) writer() {
 	defer close(s.writerDone)
 	w := &writerConn{db: s}
 	defer w.close()
-	left := s.pools.FileGuard.WhenReplaced()
+	replaced := s.pools.FileGuard.WhenReplaced() // nil once abandonFile has run
 	for {
 		var group []*queuedWrite
 		select {
@@ -29,13 +29,13 @@ func (s *DB) writer() {
 		case pause := <-s.pauses:
 			pause()
 			continue
-		case <-left:
+		case <-replaced:
 			w.abandonFile()
-			left = nil
+			replaced = nil
 			continue
 		case <-s.closing:
 			s.rejectQueue()
-			if left != nil && s.pools.FileGuard.Check() != nil {
+			if replaced != nil && s.pools.FileGuard.Check() != nil {
 				w.abandonFile()
 			}
 			return
@@ -55,6 +55,7 @@ func (s *DB) writer() {
 	}
 }
 
+// rejectQueue answers the queued writes of a closing database.
 func (s *DB) rejectQueue() {
 	for {
 		select {
@@ -74,6 +75,7 @@ type writerConn struct {
 	savepointGroups int // number of next groups to run with savepoints
 }
 
+// open takes the writer's connection, unless it has one.
 func (w *writerConn) open(ctx context.Context) error {
 	if w.conn != nil {
 		return nil
@@ -119,12 +121,12 @@ func (w *writerConn) run(group []*queuedWrite) {
 	}
 }
 
-// finish returns each result to its caller; an error if the file was replaced.
+// finish reports the committed writes (Tx.committed) and returns each result to its caller; an error if the file was replaced.
 func (w *writerConn) finish(group []*queuedWrite) {
-	left := w.db.pools.FileGuard.Check()
+	replaced := w.db.pools.FileGuard.Check()
 	for _, j := range group {
-		if left != nil {
-			j.err = left
+		if replaced != nil {
+			j.err = replaced
 		}
 		if j.err == nil && j.tx != nil {
 			j.tx.committed()

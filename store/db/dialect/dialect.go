@@ -39,8 +39,8 @@ type Dialect interface {
 	// returns the application_id of another application.
 	Tables() string
 
-	// Mark are statements that mark the database as Portico's, at a version of the schema; empty if
-	// the mark in store_meta is all.
+	// Mark are statements that mark a SQLite file as Portico's (application_id) at a version of the schema
+	// (user_version). It is empty on PostgreSQL, whose only mark is the row min_binary of store_meta.
 	Mark(version int) string
 
 	// Columns is a query for table, name and type of each column that can be written, without the
@@ -164,18 +164,18 @@ func NewReader(pool *sql.DB) Reader {
 // Pools are the connection pools of a database. They are separate so that reads do
 // not wait for writes, and neither waits for publications and sweeps.
 type Pools struct {
-	Read        *sql.DB // queries
-	Write       *sql.DB // writes; on SQLite a single connection
-	Snapshots   *sql.DB // snapshots, whose queries have no timeout
-	Background  *sql.DB // background jobs (WithBackgroundPool); nil on SQLite
-	Checkpoints *sql.DB // copies of SQLite's write-ahead log; nil on PostgreSQL
-	Maintenance *sql.DB // migrations and other long writes
-	Closer      io.Closer
-	FileGuard   *FileGuard // nil on PostgreSQL
-	Stats       []func() PoolStats
+	Read        *sql.DB            // queries
+	Write       *sql.DB            // writes; on SQLite a single connection
+	Snapshots   *sql.DB            // snapshots, whose queries have no timeout
+	Background  *sql.DB            // background jobs (WithBackgroundPool); nil on SQLite
+	Checkpoints *sql.DB            // copies of SQLite's write-ahead log; nil on PostgreSQL
+	Maintenance *sql.DB            // migrations and other long writes: Write on SQLite; Snapshots, without timeouts, on PostgreSQL
+	Closer      io.Closer          // of all pools
+	FileGuard   *FileGuard         // nil on PostgreSQL
+	Stats       []func() PoolStats // of each pool
 
 	MaxWrites      int  // size of the pool for writes; 0 on SQLite
-	LockTimeoutSet bool // the URL sets lock_timeout
+	LockTimeoutSet bool // the URL sets lock_timeout, so writes do not shorten it
 
 	Listen func(ctx context.Context) (Listener, error) // opens a connection that receives notifications; nil on SQLite
 
@@ -202,16 +202,16 @@ type ErrorKind int
 
 // The kinds of errors.
 const (
-	Other       ErrorKind = iota
-	Duplicate             // unique constraint
-	Retry                 // lost to another transaction; retry
-	TxEnded               // the database ended an idle transaction and rolled it back; retry
-	LockTimeout           // timed out waiting for a lock
-	Unavailable           // no connection, or a lost one
-	Timeout               // statement timeout
-	ReadOnly              // the database rejects writes
-	DiskFull              // disk full
-	Missing               // a table or column that existed is missing
+	Other       ErrorKind = iota // no error, or an error of the statement itself
+	Duplicate                    // unique constraint
+	Retry                        // lost to another transaction; retry
+	TxEnded                      // the database ended an idle transaction and rolled it back; retry
+	LockTimeout                  // timed out waiting for a lock
+	Unavailable                  // no connection, or a lost one
+	Timeout                      // statement timeout
+	ReadOnly                     // the database rejects writes
+	DiskFull                     // disk full
+	Missing                      // a table or column that existed is missing
 )
 
 // closers closes all, in order.

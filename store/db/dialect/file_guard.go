@@ -13,11 +13,11 @@ import (
 // FileGuard detects that the SQLite file was moved or replaced. The open file stays the
 // old one: its data would be stale, and writes to it would be lost. The server then
 // stops serving and must be restarted, because rows, statements and keys of the old
-// file are still in use. It is nil on PostgreSQL.
+// file are still in use. It is nil on PostgreSQL, where Check, IsReplaced and WhenReplaced find nothing.
 type FileGuard struct {
 	Path     string
 	file     os.FileInfo   // nil until opened
-	replaced chan struct{} // closed when path names another file, or none
+	replaced chan struct{} // closed when Path names another file, or none
 	once     sync.Once
 }
 
@@ -25,34 +25,35 @@ func newFileGuard(path string) *FileGuard {
 	return &FileGuard{Path: path, replaced: make(chan struct{})}
 }
 
-// remember records the file that path names now.
-func (p *FileGuard) remember() (err error) {
-	p.file, err = os.Stat(p.Path)
+// remember records the file that Path names now.
+func (g *FileGuard) remember() (err error) {
+	g.file, err = os.Stat(g.Path)
 	return err
 }
 
-// Check returns store.ErrFileReplaced if path no longer names the open file.
-func (p *FileGuard) Check() error {
-	if p == nil || p.file == nil {
+// Check returns store.ErrFileReplaced if Path no longer names the open file.
+func (g *FileGuard) Check() error {
+	if g == nil || g.file == nil {
 		return nil
 	}
-	if p.IsReplaced() {
+	if g.IsReplaced() {
 		return store.ErrFileReplaced
 	}
-	file, err := os.Stat(p.Path)
-	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(file, p.file) {
-		p.once.Do(func() { close(p.replaced) })
+	file, err := os.Stat(g.Path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(file, g.file) {
+		g.once.Do(func() { close(g.replaced) })
 		return store.ErrFileReplaced
 	}
 	return nil // an error of stat is no proof
 }
 
-func (p *FileGuard) IsReplaced() bool {
-	if p == nil {
+// IsReplaced reports whether a check has failed. It does not look at the file.
+func (g *FileGuard) IsReplaced() bool {
+	if g == nil {
 		return false
 	}
 	select {
-	case <-p.replaced:
+	case <-g.replaced:
 		return true
 	default:
 		return false
@@ -60,11 +61,11 @@ func (p *FileGuard) IsReplaced() bool {
 }
 
 // WhenReplaced returns a channel that is closed when a check fails.
-func (p *FileGuard) WhenReplaced() <-chan struct{} {
-	if p == nil {
+func (g *FileGuard) WhenReplaced() <-chan struct{} {
+	if g == nil {
 		return nil
 	}
-	return p.replaced
+	return g.replaced
 }
 
 // guardedConnector refuses new connections once the file was replaced. The old and the new file

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,10 +37,10 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	if config.Readers > 0 {
 		base.MaxConns = int32(config.Readers)
 	}
-	patience := config.Timeouts
-	base.PingTimeout, base.ShouldPing = patience.Connection, shouldPing
-	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > patience.Connection {
-		base.ConnConfig.ConnectTimeout = patience.Connection
+	timeouts := config.Timeouts
+	base.PingTimeout, base.ShouldPing = timeouts.Connection, shouldPing
+	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > timeouts.Connection {
+		base.ConnConfig.ConnectTimeout = timeouts.Connection
 	}
 	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	base.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {} // those of a shared connection; pgx would keep them
@@ -48,22 +49,22 @@ func (postgresDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	var resets []func()
 	known := &postgresIdentity{}
 	writing := map[string]time.Duration{
-		"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
+		"statement_timeout": timeouts.Write, "lock_timeout": timeouts.Lock, "idle_in_transaction_session_timeout": timeouts.Idle,
 	}
 	trying := maps.Clone(writing) // for requests, which retry (retryLocked)
-	trying["lock_timeout"] = min(patience.Lock, config.TryLock)
+	trying["lock_timeout"] = min(timeouts.Lock, config.TryLock)
 	_, p.LockTimeoutSet = base.ConnConfig.RuntimeParams["lock_timeout"]
 	for _, pool := range []struct {
 		name     string
 		db       **sql.DB
-		most     int32
-		wait     time.Duration
-		settings map[string]time.Duration
+		most     int32                    // connections
+		wait     time.Duration            // for a connection; 0 for no limit
+		settings map[string]time.Duration // of each connection
 	}{
-		{"read", &p.Read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
-		{"write", &p.Write, base.MaxConns, patience.Connection, trying},
+		{"read", &p.Read, base.MaxConns, timeouts.Connection, map[string]time.Duration{"statement_timeout": timeouts.Read}},
+		{"write", &p.Write, base.MaxConns, timeouts.Connection, trying},
 		{"long", &p.Snapshots, min(base.MaxConns, maxSnapshots), 0, nil},
-		{"house", &p.Background, 1, patience.Connection, writing},
+		{"house", &p.Background, 1, timeouts.Connection, writing},
 	} {
 		own := base.Copy()
 		own.MaxConns = pool.most
@@ -128,6 +129,7 @@ func (i *postgresIdentity) expression() string {
 	return systemIdentity + databaseIdentity
 }
 
+// read reads the identity. It does so without the system identifier from the first time that this is refused.
 func (i *postgresIdentity) read(ctx context.Context, conn *pgx.Conn) (identity string, err error) {
 	err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
 	var refused *pgconn.PgError
@@ -272,12 +274,15 @@ func (postgresDialect) Bulk() string { return "SET LOCAL enable_seqscan = off" }
 // share, and each batch costs eight round trips. By time alone, batches on a busy
 // server shrank to 16 rows.
 func (postgresDialect) Batch() BatchBounds {
-	return BatchBounds{25 * time.Millisecond, 25 * time.Millisecond, 256}
+	return BatchBounds{Target: 25 * time.Millisecond, Statement: 25 * time.Millisecond, MinRows: 256}
 }
 
 func (postgresDialect) LockTimeout(d time.Duration) string {
 	return "SET LOCAL lock_timeout = " + milliseconds(d)
 }
+
+// milliseconds formats a timeout for PostgreSQL.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 func (postgresDialect) OldestTransaction() string {
 	return `

@@ -10,7 +10,7 @@ import (
 // notifyChannel is the channel by which servers tell each other of their writes.
 const notifyChannel = "portico"
 
-// Notify does not wait for the disk: a lost notification only delays.
+// Notify commits without waiting for the disk: a lost notification only delays.
 func (postgresDialect) Notify() string {
 	return `SELECT set_config('synchronous_commit', 'off', TRUE), pg_notify('` + notifyChannel + `', $1)`
 }
@@ -18,6 +18,7 @@ func (postgresDialect) Notify() string {
 // postgresListener is a connection of its own, outside the pools.
 type postgresListener struct{ conn *pgx.Conn }
 
+// listenPostgres connects and listens.
 func listenPostgres(ctx context.Context, config *pgx.ConnConfig) (Listener, error) {
 	config.OnNotification = nil // keep them for Wait
 	conn, err := pgx.ConnectConfig(ctx, config)

@@ -68,8 +68,8 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	if err := cmp.Or(createPrivateFile(path, config.Log), registerVisits()); err != nil {
 		return Pools{}, err
 	}
-	where := newFileGuard(path)
-	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(config.LogPages)+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
+	guard := newFileGuard(path)
+	write, err := openFile(guard, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(config.LogPages)+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
 	if err != nil {
 		return Pools{}, err
 	}
@@ -78,11 +78,11 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 		write.Close()
 		return Pools{}, err
 	}
-	if err := where.remember(); err != nil {
+	if err := guard.remember(); err != nil {
 		write.Close()
 		return Pools{}, err
 	}
-	read, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-"+strconv.Itoa(readerCacheKiB)+")"))
+	read, err := openFile(guard, sqliteDSN(config, "query_only(1)", "cache_size(-"+strconv.Itoa(readerCacheKiB)+")"))
 	if err != nil {
 		write.Close()
 		return Pools{}, err
@@ -94,20 +94,20 @@ func (d sqliteDialect) Open(ctx context.Context, config Config) (Pools, error) {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	// A publication also reads outside of its snapshot, so snapshots must not take the readers.
-	snapshots, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-65536)"))
+	snapshots, err := openFile(guard, sqliteDSN(config, "query_only(1)", "cache_size(-65536)"))
 	if err != nil {
 		return Pools{}, errors.Join(err, read.Close(), write.Close())
 	}
 	snapshots.SetMaxOpenConns(maxSnapshots)
 	snapshots.SetMaxIdleConns(1)
 	snapshots.SetConnMaxIdleTime(time.Minute)
-	checkpoints, err := openFile(where, sqliteDSN(config, "query_only(1)"))
+	checkpoints, err := openFile(guard, sqliteDSN(config, "query_only(1)"))
 	if err != nil {
 		return Pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
 	}
 	checkpoints.SetMaxOpenConns(1)
-	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: where, Reset: func() {},
-		Identity: func() string { return `'one file'` }, // home watches the file
+	return Pools{Read: read, Write: write, Snapshots: snapshots, Checkpoints: checkpoints, Maintenance: write, Closer: closers{checkpoints, read, write, snapshots}, FileGuard: guard, Reset: func() {},
+		Identity: func() string { return `'one file'` }, // the FileGuard watches the file
 		Stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }
 
@@ -136,12 +136,12 @@ const readerCacheKiB = 2048
 const walSizeLimit = 32 << 20
 
 // openFile opens a pool of connections to one file.
-func openFile(where *FileGuard, dsn string) (*sql.DB, error) {
+func openFile(guard *FileGuard, dsn string) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(guardedConnector{connector, where}), nil
+	return sql.OpenDB(guardedConnector{connector, guard}), nil
 }
 
 // retryBusy retries connect for up to 10 seconds while other processes open the file
@@ -155,6 +155,7 @@ func retryBusy(ctx context.Context, connect func(context.Context) error) error {
 	}
 }
 
+// DDL replaces what SQLite does not know. Comments in migrations mark where it needs another text than PostgreSQL.
 func (sqliteDialect) DDL(text string) string {
 	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `BIGINT /* ROWID */`, `INTEGER`, `) STORED`, `) VIRTUAL`, `CAST(gen_random_uuid() AS TEXT)`, `lower(hex(randomblob(16)))`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
@@ -222,7 +223,7 @@ func (sqliteDialect) ForShare(string) string   { return "" }
 
 // Batch is short, because every other write waits for it, and so is a statement, because a job yields between two.
 func (sqliteDialect) Batch() BatchBounds {
-	return BatchBounds{5 * time.Millisecond, time.Millisecond / 2, 16}
+	return BatchBounds{Target: 5 * time.Millisecond, Statement: time.Millisecond / 2, MinRows: 16}
 }
 
 func (sqliteDialect) LockTimeout(time.Duration) string { return "" }

@@ -19,7 +19,7 @@ var registerVisits = sync.OnceValue(func() error {
 	return sqlite.RegisterFunction(VisitFunction, &sqlite.FunctionImpl{NArgs: 3, Scalar: visitRow, VolatileArgs: true})
 })
 
-// Visit is a visit of rows in one statement. SQL names it by its number.
+// Visit is a visit of rows in one statement. SQL names it by its number, because it cannot pass a Go value.
 type Visit struct {
 	Number   int64
 	visit    func(key int64, body []byte) error
@@ -45,8 +45,10 @@ func (v *Visit) Result(err error) error {
 	return cmp.Or(v.err, err)
 }
 
+// errVisitEnded ends the statement of a visit that failed or panicked. Result returns the cause.
 var errVisitEnded = errors.New("visit failed")
 
+// visitRow is VisitFunction: it calls the visit whose number is the third argument.
 func visitRow(_ *sqlite.FunctionContext, args []driver.Value) (value driver.Value, err error) {
 	number, _ := args[2].(int64)
 	v := rowVisits.get(number)

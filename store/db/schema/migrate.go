@@ -66,11 +66,13 @@ func Migrate(ctx context.Context, p dialect.Pools, engine dialect.Dialect, confi
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
+	// On PostgreSQL, Up itself waits for its lock. A newer binary may have migrated meanwhile.
 	_, err = Check(ctx, read, engine, mode)
 	return err
 }
 
-// migration runs the statements of one file.
+// migration runs the statements of one file. A statement ends with a semicolon at the end of a line, so no line within a
+// statement or a comment may end with one.
 func migration(text string) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, transaction *sql.Tx) error {
 		for _, statement := range strings.Split(text, ";\n") {

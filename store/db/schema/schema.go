@@ -54,7 +54,8 @@ type schemaState struct {
 var migratorTables = []string{"goose_db_version", "goose_db_version_id_seq", "goose_lock"}
 
 // Read reads the schema of a database, and changes nothing. The error is a foreignError if the database has
-// tables without the mark of Portico, which is the row min_binary of store_meta.
+// tables without the mark of Portico, which is the row min_binary of store_meta. A database without tables, or with those of
+// a migrator that has applied nothing, has the zero state.
 func Read(ctx context.Context, read dialect.Reader, engine dialect.Dialect) (state schemaState, err error) {
 	migrator, tables, err := readTables(ctx, read, engine)
 	if err != nil {
@@ -107,7 +108,8 @@ func readTables(ctx context.Context, read dialect.Reader, engine dialect.Dialect
 	return migrator, slices.DeleteFunc(tables, func(name string) bool { return slices.Contains(migratorTables, name) }), nil
 }
 
-// Check returns an error if a binary with so many migrations must not open a database with this schema.
+// Check returns an error if a binary with so many migrations must not open a database with this schema: one without a schema,
+// unless m creates it; one that needs a newer binary; and in KeepMode an older one.
 func (m Mode) Check(state schemaState, migrations int) error {
 	if state.minBinary == "" {
 		if m == CreateMode {
