@@ -88,6 +88,9 @@ type AuthoredAmountResolver interface {
 	Money(ctx context.Context, obj *catalog.AuthoredAmount) (*store.Money, error)
 }
 type AuthoredCatalogNodeResolver interface {
+	Hierarchy(ctx context.Context, obj *model.AuthoredCatalogNode) (*catalog.AuthoredHierarchy, error)
+	Parent(ctx context.Context, obj *model.AuthoredCatalogNode) (*model.AuthoredCatalogNode, error)
+
 	ProductCount(ctx context.Context, obj *model.AuthoredCatalogNode) (int, error)
 	ProductUuids(ctx context.Context, obj *model.AuthoredCatalogNode, first int, offset int) ([]string, error)
 }
@@ -294,7 +297,7 @@ type QueryResolver interface {
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredCatalogNode(ctx context.Context, id string) (*model.AuthoredCatalogNode, error)
-	AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
+	AuthoredCatalogNodes(ctx context.Context, filter *model.AuthoredCatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredCatalogNode], error)
 	AuthoredProduct(ctx context.Context, by model.AuthoredProductIdentifierInput) (*model.AuthoredProduct, error)
 	Pricebook(ctx context.Context, id string) (*catalog.Pricebook, error)
 	Pricebooks(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Pricebook], error)
@@ -607,8 +610,7 @@ or the global id of another type, is one of ` + "`" + `errors` + "`" + `, with t
 **Idempotency keys** make a mutation safe to retry. A key is 1 to 255 visible ASCII characters, sent as ` + "`" + `idempotencyKey` + "`" + ` in
 the input, or as the header ` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation. Repeating the mutation with the same key
 within 24 hours returns the first result without running it again, and ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the response
-names of such fields. The same key with a different input is CONFLICT. Each client has its own keys for each mutation, shared
-with the REST operation that does the same. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
+names of such fields. The same key with a different input is CONFLICT. Each client has its own keys for each mutation. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
 one name in an operation are told apart by their order.
 
 **Subscriptions** stream over server-sent events (` + "`" + `POST` + "`" + ` with ` + "`" + `Accept: text/event-stream` + "`" + `) or a WebSocket
@@ -649,8 +651,7 @@ type Query {
     "What the shopper chose from the facets: a ` + "`" + `toggled` + "`" + ` of ` + "`" + `FacetValue` + "`" + `. Null or an empty text chooses nothing. At most 2048 bytes."
     facets: FacetState
     """
-    True lists every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does, including
-    variants, parents and bundle components that no node lists. Filters, searches and facets then
+    True lists every live product of the catalog, including variants, parents and bundle components that no node lists. Filters, searches and facets then
     cover them too. Otherwise only a condition on ` + "`" + `sku` + "`" + `, or a search for a SKU, finds those.
     """
     includeChildren: Boolean
@@ -804,7 +805,7 @@ type Query {
   ): SearchSuggestions
 
   """
-  Where a path of the past leads, for a storefront to send browsers there with 301: by an imported redirect, else by
+  Where a path of the past leads, for a storefront to send browsers there with 301: by an authored redirect, else by
   the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
   nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
   Example: ` + "`" + `redirect(path: "coffee-beans") { path product { id } catalogNode { id } }` + "`" + `.
@@ -991,8 +992,8 @@ type Query {
   # The audit log
   """
   The audit log: what each write did, by whom and through what, newest first. Changes of stock are in ` + "`" + `stockTransactions` + "`" + `,
-  redemptions in ` + "`" + `promotionCodeUsages` + "`" + `. Events are kept for 90 days, or
-  as ` + "`" + `--keep-audit` + "`" + ` says. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
+  redemptions in ` + "`" + `promotionCodeUsages` + "`" + `. Events are kept for 90 days, unless
+  the server is configured otherwise. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
   Needs the scope ` + "`" + `audit:read` + "`" + `.
   """
   auditEvents(
@@ -1080,13 +1081,15 @@ type Query {
   authoredCatalogNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredCatalogNode
 
   """
-  Nodes as authored, by id, or by the time of their last change if the filter has ` + "`" + `updatedAt` + "`" + `.
-  Example: ` + "`" + `authoredCatalogNodes(filter: {hierarchyId: "hierarchy-shop", search: "beans"}) { nodes { name slug parentUuid } }` + "`" + `.
+  Nodes as authored.
+  Example: ` + "`" + `authoredCatalogNodes(filter: {hierarchyId: "hierarchy-shop"}, orderBy: {field: POSITION}) { nodes { name slug parent { name } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   authoredCatalogNodes(
     "Which nodes to return. Default: all."
     filter: AuthoredCatalogNodeFilter
+    "Default: by id, or by UPDATED_AT if the filter has ` + "`" + `updatedAt` + "`" + `."
+    orderBy: CatalogNodeOrder
     "Page size from the start, 1 to 100."
     first: Int
     "Cursor: return rows after it."
@@ -1291,8 +1294,7 @@ type Query {
 
   """
   How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
-  removes, with their members before and after. Releases without a common base may have at most 20000 products each;
-  compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error.
+  removes, with their members before and after. Releases without a common base may have at most 20000 products each. Null only with an error.
   Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { field before after } } }` + "`" + `.
   Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
@@ -1344,7 +1346,7 @@ type Query {
 
 type Mutation {
   # Stock
-  "Creates the stock record of a product, imported or not. ALREADY_EXISTS if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
+  "Creates the stock record of a product, which need not exist. ALREADY_EXISTS if there is one: use ` + "`" + `stockTransact` + "`" + `. Needs the scope ` + "`" + `inventory:write` + "`" + `."
   stockCreate("The input." input: StockCreateInput!): StockCreatePayload
 
   """
@@ -1436,11 +1438,7 @@ type Mutation {
   catalogNodeCurate("The input." input: CatalogNodeProductsInput!): CatalogNodePayload
 
   # Products and prices, as authored
-  """
-  Creates products, and changes members of existing ones: up to 1000, all or none. Absent members keep
-  their value and null clears one, as ` + "`" + `import --merge` + "`" + ` does. Shoppers see the changes after
-  ` + "`" + `catalogPublish` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
-  """
+  "Creates products, and changes members of existing ones: up to 1000, all or none. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   productsUpsert("The input." input: ProductsUpsertInput!): AuthoringPayload
 
   """
@@ -1533,10 +1531,7 @@ type Mutation {
   "Changes settings. Needs the scope ` + "`" + `settings:write` + "`" + `."
   settingsUpdate("The input." input: SettingsUpdateInput!): SettingsUpdatePayload
 
-  """
-  Configures a payment gateway. The first configuration of the card processor needs merchant id,
-  username and password. The password is stored encrypted and never returned. Needs the scope ` + "`" + `gateways:write` + "`" + `.
-  """
+  "Configures a payment gateway. Needs the scope ` + "`" + `gateways:write` + "`" + `."
   gatewayUpdate("The input." input: GatewayUpdateInput!): GatewayUpdatePayload
 
   """
@@ -1828,9 +1823,9 @@ type Product implements Node {
   id: ID!
   "The service's own id."
   uuid: ID!
-  "Display name, in ` + "`" + `language` + "`" + `."
+  "Display name, in ` + "`" + `locale` + "`" + `."
   name: String!
-  "Display text, in ` + "`" + `language` + "`" + `. Null if not set."
+  "Display text, in ` + "`" + `locale` + "`" + `. Null if not set."
   description: String
   "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
   sku: String!
@@ -1873,7 +1868,7 @@ type Product implements Node {
   "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of ` + "`" + `name` + "`" + ` and ` + "`" + `description` + "`" + `, BCP 47: ` + "`" + `fr` + "`" + `."
-  language: String!
+  locale: String!
   "Name and description in each language: the base text first, then by language."
   translations: [ProductTranslation!]!
   "The catalog's own id."
@@ -2067,7 +2062,7 @@ enum ProductVariants {
 "A product's texts in one language."
 type ProductTranslation {
   "Language, BCP 47: ` + "`" + `zh-Hant` + "`" + `."
-  language: String!
+  locale: String!
   "Display name. The base text if it is not translated."
   name: String!
   "Display text. The base text if it is not translated, and null if that is not set either."
@@ -2471,8 +2466,8 @@ input ProductFilter {
   and: [ProductFilter!]
   """
   Filters of which at least one must hold, 1 to 10: ` + "`" + `[{tags: {eq: "oak"}}, {price: {le: "5000"}}]` + "`" + `. Each counts as one
-  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. No ` + "`" + `search` + "`" + ` within: put it beside. A ` + "`" + `sku` + "`" + ` within does not find products that no
-  node lists, and ` + "`" + `ids` + "`" + ` do not sort the list.
+  condition at least. At most 3 levels of ` + "`" + `or` + "`" + ` and ` + "`" + `not` + "`" + `. They cannot have a ` + "`" + `search` + "`" + `, which belongs next to ` + "`" + `or` + "`" + `. Their
+  ` + "`" + `sku` + "`" + ` does not find products that no node lists, and their ` + "`" + `ids` + "`" + ` do not sort the list.
   """
   or: [ProductFilter!]
   """
@@ -2637,7 +2632,7 @@ type Hierarchy implements Node {
   "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
-  language: String!
+  locale: String!
   "What search engines show of it, and its canonical path, as of the node that it is."
   seo: Seo!
   "Whether it has nodes."
@@ -2718,7 +2713,7 @@ type CatalogNode implements Node {
   "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
-  language: String!
+  locale: String!
   "What search engines show of it, and its canonical path."
   seo: Seo!
   "Where it comes among other nodes, the lowest first, 0 to 1000000. Null without one: then it comes after those that have one."
@@ -2843,7 +2838,7 @@ enum CatalogNodeOrderField {
   POSITION
   "Id, in byte order."
   ID
-  "Name, alphabetically."
+  "Name, alphabetically: published nodes by the rules of the base language, authored ones by those that all languages share."
   NAME
   "Time of creation."
   CREATED_AT
@@ -3029,7 +3024,7 @@ enum CatalogTieBreak {
   FEWEST_MISSED
   "The winner was created earlier."
   OLDEST
-  "Both were created at the same time. The winner was imported or inserted first."
+  "Both were created at the same time. The winner was stored first."
   IMPORTED_FIRST
   "The winner has the smaller id."
   SMALLEST_ID
@@ -3231,7 +3226,7 @@ input StockCreateInput {
 type StockCreatePayload {
   "The new stock record. Null if there are errors."
   stock: Stock
-  "Likely mistakes in the input, for example a product that is not imported yet. Empty if there are none."
+  "Likely mistakes in the input, for example a product that does not exist. Empty if there are none."
   warnings: [Warning!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
@@ -3421,7 +3416,7 @@ enum PromotionType {
 
 """
 What a promotion gives, by its kind. ` + "`" + `PromotionDetailsInput` + "`" + ` has the same members: without ` + "`" + `formatted` + "`" + `, they can be
-written again.
+written again as they are read, null included.
 """
 union PromotionDetails =
   | PromotionFixedDiscount
@@ -3457,7 +3452,7 @@ type PromotionItemFixedDiscount {
 
 "Percentage off some items."
 type PromotionItemPercentDiscount {
-  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null only if an old version of the service wrote none."
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Never null: its type is that of the other kinds, so that fragments can select both."
   percent: String
   "Percentages that replace ` + "`" + `percent` + "`" + ` in a currency. Empty if there are none."
   percentByCurrency: [PromotionCurrencyPercent!]!
@@ -3471,7 +3466,7 @@ type PromotionXForY {
   x: Int!
   "Units of a group that are paid."
   y: Int!
-  "SKUs of the items. Null only if an old version of the service wrote none."
+  "SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both."
   skus: [String!]
   "Currencies that it is limited to, ISO 4217. Empty means all."
   currencies: [String!]!
@@ -3483,7 +3478,7 @@ type PromotionXForAmount {
   x: Int!
   "The price of a group, by currency."
   amounts: [Money!]!
-  "SKUs of the items. Null only if an old version of the service wrote none."
+  "SKUs of the items. Never null: its type is that of the other kinds, so that fragments can select both."
   skus: [String!]
 }
 
@@ -3892,7 +3887,7 @@ type PromotionCode implements Node {
   consumeUnit: ConsumeUnit!
   "Who may use it: customer ids, or other names of users. Null means anyone."
   users: [String!]
-  "Time of creation. Null if it was imported without one."
+  "Time of creation. Null if unknown."
   createdAt: DateTime
   "The promotion that it is for."
   promotion: Promotion!
@@ -3935,8 +3930,8 @@ input PromotionCodeFilter {
   "In one of these states."
   state: [PromotionCodeState!]
   """
-  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes that were
-  imported without a time were created in 1970.
+  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes with an
+  unknown time were created in 1970.
   """
   createdAt: DateTimeBounds
 }
@@ -4300,7 +4295,7 @@ type PromotionCodeUsage {
   code: String!
   "Who used it. Empty if no user was given."
   user: String!
-  "What redeemed it, for example an order number. Empty if it was imported without one."
+  "What redeemed it, for example an order number. Empty if unknown."
   reference: String!
   "Units that it was to be redeemed for."
   unitsAsked: Int!
@@ -4404,7 +4399,7 @@ type Catalog implements Node {
   published: Boolean!
   """
   Whether ` + "`" + `catalogReleaseServe` + "`" + ` rolled it back to an earlier release. Imports do not publish such a
-  catalog. ` + "`" + `catalogPublish` + "`" + ` and ` + "`" + `portico publish` + "`" + ` end the hold.
+  catalog. ` + "`" + `catalogPublish` + "`" + ` ends the hold.
   """
   held: Boolean!
 }
@@ -4681,7 +4676,7 @@ type AuthoredHierarchyEdge {
 # Nodes
 
 """
-A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + ` and by import. Each member can be sent back in
+A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + `. Each member can be sent back in
 ` + "`" + `ProductItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
 """
 type AuthoredProduct implements Node {
@@ -4876,7 +4871,7 @@ type AuthoredProductEdge {
   node: AuthoredProduct!
 }
 
-"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsUpsert` + "`" + ` and by import."
+"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsUpsert` + "`" + `."
 type Synonym implements Node {
   "Global id."
   id: ID!
@@ -4922,7 +4917,7 @@ type SynonymEdge {
 
 # Authored prices, files, attributes and redirects
 
-"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `pricebooksUpsert` + "`" + ` and by import."
+"A price book: a set of prices, which catalogs use by priority. Price books are written by ` + "`" + `pricebooksUpsert` + "`" + `."
 type Pricebook implements Node {
   "Global id."
   id: ID!
@@ -4954,7 +4949,7 @@ type PricebookEdge {
   node: Pricebook!
 }
 
-"The price of a SKU in a price book as authored. Prices are written by ` + "`" + `pricesUpsert` + "`" + `, sales by ` + "`" + `salesUpsert` + "`" + `, and both by import."
+"The price of a SKU in a price book as authored. Prices are written by ` + "`" + `pricesUpsert` + "`" + `, sales by ` + "`" + `salesUpsert` + "`" + `."
 type AuthoredPrice implements Node {
   "Global id."
   id: ID!
@@ -5032,7 +5027,7 @@ type AuthoredPriceEdge {
 
 """
 A price modifier as authored: how the price of a variant differs from its parent's. Price modifiers are written by
-` + "`" + `priceModifiersUpsert` + "`" + ` and by import.
+` + "`" + `priceModifiersUpsert` + "`" + `.
 """
 type AuthoredPriceModifier implements Node {
   "Global id."
@@ -5067,7 +5062,7 @@ type AuthoredPriceModifierEdge {
   node: AuthoredPriceModifier!
 }
 
-"A file as authored. Files are written by ` + "`" + `filesUpsert` + "`" + ` and by import."
+"A file as authored. Files are written by ` + "`" + `filesUpsert` + "`" + `."
 type AuthoredFile implements Node {
   "Global id of the authored file. The published one has another."
   id: ID!
@@ -5109,7 +5104,7 @@ type AuthoredFileEdge {
   node: AuthoredFile!
 }
 
-"A declared attribute as authored. Attributes are written by ` + "`" + `attributesUpsert` + "`" + ` and by import."
+"A declared attribute as authored. Attributes are written by ` + "`" + `attributesUpsert` + "`" + `."
 type AuthoredAttribute implements Node {
   "Global id."
   id: ID!
@@ -5160,7 +5155,7 @@ type AuthoredAttributeEdge {
 }
 
 """
-A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + ` and by import. Each
+A redirect as authored: a path of a storefront leads elsewhere. Redirects are written by ` + "`" + `redirectsUpsert` + "`" + `. Each
 member can be sent back in ` + "`" + `RedirectItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
 """
 type AuthoredRedirect implements Node {
@@ -5844,18 +5839,19 @@ type CatalogPendingChangeEdge {
 }
 
 """
-A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + ` and by import. Each member can be sent back in
-` + "`" + `CatalogNodeItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `; ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
+A node of a hierarchy as authored. Nodes are written by ` + "`" + `catalogNodesUpsert` + "`" + `. Each member can be sent back in
+` + "`" + `CatalogNodeItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `. The ` + "`" + `uuid` + "`" + ` of ` + "`" + `hierarchy` + "`" + ` is the ` + "`" + `hierarchyId` + "`" + ` of an item,
+that of ` + "`" + `parent` + "`" + ` the ` + "`" + `parentId` + "`" + `. ` + "`" + `catalogNodeProductsSet` + "`" + ` takes ` + "`" + `productUuids` + "`" + `.
 """
 type AuthoredCatalogNode implements Node {
   "Global id of the authored node. The published one has another."
   id: ID!
   "The service's own id."
   uuid: ID!
-  "Own id of its hierarchy."
-  hierarchyUuid: ID!
-  "Own id of the node above it, or of the hierarchy."
-  parentUuid: ID!
+  "Its hierarchy. Null if it was deleted since the node was read."
+  hierarchy: AuthoredHierarchy
+  "The node above it. Null directly below the hierarchy."
+  parent: AuthoredCatalogNode
   "Display name."
   name: String!
   "URL slug. Empty if not set."
@@ -6430,8 +6426,7 @@ enum GatewaySlug {
 }
 
 """
-Changes of a gateway's configuration. A member left out keeps its value, and a card gateway
-needs all of its credentials the first time. Null clears a member, and is UNPROCESSABLE for those that are not null.
+Changes of a gateway's configuration. A member left out keeps its value. Null clears a member, and is UNPROCESSABLE for those that are not null.
 """
 input GatewayUpdateInput {
   "Which gateway."
@@ -6442,11 +6437,14 @@ input GatewayUpdateInput {
   enabled: Boolean
   "Whether it uses the test account. Null means false."
   test: Boolean
-  "Merchant id at the gateway, 1 to 1024 bytes. Not null."
+  "Merchant id at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Not null."
   merchantId: String
-  "Username at the gateway, 1 to 1024 bytes. Not null."
+  "Username at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Not null."
   username: String
-  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null."
+  """
+  Password at the gateway, 1 to 1024 bytes. ` + "`" + `CARD_PROCESSOR` + "`" + ` requires it the first time, ` + "`" + `MANUAL` + "`" + ` has none. Stored
+  encrypted, never returned. The mask ` + "`" + `********` + "`" + ` keeps the current one. Not null.
+  """
   password: Secret
   "Idempotency key."
   idempotencyKey: String
@@ -6701,10 +6699,10 @@ func (ec *executionContext) childFields_AuthoredCatalogNode(ctx context.Context,
 		return ec.fieldContext_AuthoredCatalogNode_id(ctx, field)
 	case "uuid":
 		return ec.fieldContext_AuthoredCatalogNode_uuid(ctx, field)
-	case "hierarchyUuid":
-		return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
-	case "parentUuid":
-		return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
+	case "hierarchy":
+		return ec.fieldContext_AuthoredCatalogNode_hierarchy(ctx, field)
+	case "parent":
+		return ec.fieldContext_AuthoredCatalogNode_parent(ctx, field)
 	case "name":
 		return ec.fieldContext_AuthoredCatalogNode_name(ctx, field)
 	case "slug":
@@ -7503,8 +7501,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
-	case "language":
-		return ec.fieldContext_CatalogNode_language(ctx, field)
+	case "locale":
+		return ec.fieldContext_CatalogNode_locale(ctx, field)
 	case "seo":
 		return ec.fieldContext_CatalogNode_seo(ctx, field)
 	case "position":
@@ -7991,8 +7989,8 @@ func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field gra
 		return ec.fieldContext_Hierarchy_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Hierarchy_publishedAt(ctx, field)
-	case "language":
-		return ec.fieldContext_Hierarchy_language(ctx, field)
+	case "locale":
+		return ec.fieldContext_Hierarchy_locale(ctx, field)
 	case "seo":
 		return ec.fieldContext_Hierarchy_seo(ctx, field)
 	case "hasChildren":
@@ -8259,8 +8257,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Product_publishedAt(ctx, field)
-	case "language":
-		return ec.fieldContext_Product_language(ctx, field)
+	case "locale":
+		return ec.fieldContext_Product_locale(ctx, field)
 	case "translations":
 		return ec.fieldContext_Product_translations(ctx, field)
 	case "catalogUuid":
@@ -8411,8 +8409,8 @@ func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, f
 
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "language":
-		return ec.fieldContext_ProductTranslation_language(ctx, field)
+	case "locale":
+		return ec.fieldContext_ProductTranslation_locale(ctx, field)
 	case "name":
 		return ec.fieldContext_ProductTranslation_name(ctx, field)
 	case "description":
@@ -10832,46 +10830,54 @@ func (ec *executionContext) field_Query_authoredCatalogNodes_args(ctx context.Co
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg5
+	args["offset"] = arg6
 	return args, nil
 }
 
@@ -14354,50 +14360,68 @@ func (ec *executionContext) fieldContext_AuthoredCatalogNode_uuid(_ context.Cont
 	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredCatalogNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredCatalogNode_hierarchy(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredCatalogNode_hierarchyUuid(ctx, field)
+			return ec.fieldContext_AuthoredCatalogNode_hierarchy(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.HierarchyID, nil
+			return ec.Resolvers.AuthoredCatalogNode().Hierarchy(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_AuthoredCatalogNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_hierarchy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredHierarchy(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredCatalogNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredCatalogNode_parent(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredCatalogNode_parentUuid(ctx, field)
+			return ec.fieldContext_AuthoredCatalogNode_parent(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ParentID, nil
+			return ec.Resolvers.AuthoredCatalogNode().Parent(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredCatalogNode) graphql.Marshaler {
+			return ec.marshalOAuthoredCatalogNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredCatalogNode(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
-func (ec *executionContext) fieldContext_AuthoredCatalogNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredCatalogNode", field, false, false, errors.New("field of type ID does not have child fields"))
+func (ec *executionContext) fieldContext_AuthoredCatalogNode_parent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredCatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredCatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredCatalogNode_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredCatalogNode) (ret graphql.Marshaler) {
@@ -20913,16 +20937,16 @@ func (ec *executionContext) fieldContext_CatalogNode_publishedAt(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogNode_language(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogNode_locale(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNode_language(ctx, field)
+			return ec.fieldContext_CatalogNode_locale(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Language, nil
+			return obj.Locale, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -20932,7 +20956,7 @@ func (ec *executionContext) _CatalogNode_language(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogNode_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogNode_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -25019,16 +25043,16 @@ func (ec *executionContext) fieldContext_Hierarchy_publishedAt(_ context.Context
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Hierarchy_language(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _Hierarchy_locale(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Hierarchy_language(ctx, field)
+			return ec.fieldContext_Hierarchy_locale(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Language, nil
+			return obj.Locale, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -25038,7 +25062,7 @@ func (ec *executionContext) _Hierarchy_language(ctx context.Context, field graph
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Hierarchy_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Hierarchy_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Hierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -29365,16 +29389,16 @@ func (ec *executionContext) fieldContext_Product_publishedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Product_language(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+func (ec *executionContext) _Product_locale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_language(ctx, field)
+			return ec.fieldContext_Product_locale(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Language(), nil
+			return obj.Locale(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -29384,7 +29408,7 @@ func (ec *executionContext) _Product_language(ctx context.Context, field graphql
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Product_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Product_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -30975,16 +30999,16 @@ func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_locale(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductTranslation_language(ctx, field)
+			return ec.fieldContext_ProductTranslation_locale(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Language, nil
+			return obj.Locale, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -30994,7 +31018,7 @@ func (ec *executionContext) _ProductTranslation_language(ctx context.Context, fi
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_ProductTranslation_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_ProductTranslation_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -36464,7 +36488,7 @@ func (ec *executionContext) _Query_authoredCatalogNodes(ctx context.Context, fie
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["filter"].(*model.AuthoredCatalogNodeFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuthoredCatalogNodes(ctx, fc.Args["filter"].(*model.AuthoredCatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredCatalogNode]) graphql.Marshaler {
@@ -48864,16 +48888,82 @@ func (ec *executionContext) _AuthoredCatalogNode(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "hierarchyUuid":
-			out.Values[i] = ec._AuthoredCatalogNode_hierarchyUuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+		case "hierarchy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNode_hierarchy(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
-		case "parentUuid":
-			out.Values[i] = ec._AuthoredCatalogNode_parentUuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
 			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "parent":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredCatalogNode_parent(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "name":
 			out.Values[i] = ec._AuthoredCatalogNode_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -53023,8 +53113,8 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "language":
-			out.Values[i] = ec._CatalogNode_language(ctx, field, obj)
+		case "locale":
+			out.Values[i] = ec._CatalogNode_locale(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -55524,8 +55614,8 @@ func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "language":
-			out.Values[i] = ec._Hierarchy_language(ctx, field, obj)
+		case "locale":
+			out.Values[i] = ec._Hierarchy_locale(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -57248,8 +57338,8 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "language":
-			out.Values[i] = ec._Product_language(ctx, field, obj)
+		case "locale":
+			out.Values[i] = ec._Product_locale(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -58414,8 +58504,8 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ProductTranslation")
-		case "language":
-			out.Values[i] = ec._ProductTranslation_language(ctx, field, obj)
+		case "locale":
+			out.Values[i] = ec._ProductTranslation_locale(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
