@@ -59,6 +59,12 @@ type Error struct {
 	Referrers []Referrer `json:",omitempty"`
 }
 
+// Referrer is a resource that refers to another.
+type Referrer struct {
+	Kind AuditKind
+	ID   string
+}
+
 // Reason refines a code.
 type Reason string
 

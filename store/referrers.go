@@ -2,12 +2,6 @@ package store
 
 import "strconv"
 
-// Referrer is a resource that refers to another.
-type Referrer struct {
-	Kind AuditKind
-	ID   string
-}
-
 // MaxReferrers limits the resources that an error has.
 const MaxReferrers = 10
 
