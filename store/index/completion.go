@@ -72,19 +72,16 @@ func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isTextPart(r) })
 }
 
-// Names reports whether a name has all words of the search, or words that begin with them.
+// Names reports whether a name has all words of the search, or words that begin with them. A text in a script without
+// spaces must be in one of the name's words.
 func (s Search) Names(name string) bool {
 	var have []string
 	for w := range splitWords(name) {
 		have = append(have, w.text)
 	}
 	for _, word := range s.Words {
-		text := word.Whole.Text
-		if word.Pairs != nil {
-			text = strings.ReplaceAll(word.Pairs[0].Text, SyllableEnd, "")
-		}
 		if !slices.ContainsFunc(have, func(w string) bool {
-			return strings.HasPrefix(w, text) || word.Unspaced() && strings.Contains(w, strings.TrimSuffix(text, SyllableEnd))
+			return strings.HasPrefix(w, word.text) || word.Unspaced() && strings.Contains(w, word.text)
 		}) {
 			return false
 		}

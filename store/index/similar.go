@@ -74,8 +74,8 @@ func newBigramIndex(v *Vocabulary) *bigramIndex {
 
 // similarScratch is memory of Similar.
 type similarScratch struct {
-	shared []uint8
-	seen   []uint32
+	shared []uint16 // bigrams shared with the typed word, by word of the vocabulary; all zero between uses
+	seen   []uint32 // the words that share any
 }
 
 var similarScratches = sync.Pool{New: func() any { return &similarScratch{} }}
@@ -90,7 +90,7 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 	scratch := similarScratches.Get().(*similarScratch)
 	defer similarScratches.Put(scratch)
 	if len(scratch.shared) < v.Len() {
-		scratch.shared = make([]uint8, v.Len())
+		scratch.shared = make([]uint16, v.Len())
 	}
 	scratch.seen = scratch.seen[:0]
 	eachBigram(word, func(b uint32) {
