@@ -68,8 +68,8 @@ func (w WordMatches) Bytes() (n int) {
 // Any reports whether some product matches.
 func (w WordMatches) Any() bool { return w.Count(1) > 0 }
 
-// Count counts matches. From limit on it may return fewer than there are, and then it reads no list. A product that
-// matches in several ways counts repeatedly.
+// Count counts matches. From limit on it may return fewer than there are: it does not read a list whose bytes show that it
+// is long enough. A product that matches in several ways counts repeatedly.
 func (w WordMatches) Count(limit int) (n int) {
 	for _, list := range w.Lists {
 		if n >= limit {
