@@ -37,6 +37,7 @@ type NodeQuery struct {
 	Page   store.Page
 }
 
+// check returns the INVALID errors of Nodes.
 func (q NodeQuery) check() error {
 	if n := len(q.Filter.Terms) + len(q.Filter.Ranges); n > store.MaxFilterTerms {
 		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
@@ -101,6 +102,7 @@ func (f NodeFilter) keeps(n *segment.CatalogNode) bool {
 	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !nodeWithin(n, r) })
 }
 
+// nodeWithin reports whether a node is in a range, whose operator is gt, ge, lt or le.
 func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	var order int
 	switch r.Attribute {
@@ -122,7 +124,8 @@ func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	return order <= 0
 }
 
-// sort sorts nodes, which are in the default order already unless the filter has ids.
+// sort sorts nodes. Those that among returned without ids are by position already, which is the default order. Place is the
+// order by name.
 func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 	switch {
 	case q.Sort.By == store.SortDefault && q.Filter.IDs != nil:
@@ -168,8 +171,8 @@ const listedNodeWork = 16
 
 // Nodes lists the catalog's nodes, in the view's language if they have it. Filters and orders compare the base text.
 // It leaves out hierarchies unless the filter
-// has a kind or ids. NOT_FOUND for an unknown hierarchy, and for an unknown parent without AnyParent. INVALID to
-// sort or filter by created_at, which nodes of a release do not have.
+// has a kind or ids. NOT_FOUND for an unknown hierarchy, and for an unknown parent without AnyParent. INVALID for
+// too many conditions, for a range that is not valid, and for another order than NodeQuery has.
 func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
 	if err := query.check(); err != nil {
 		return nil, err
@@ -191,7 +194,7 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 		if !filter.AnyParent {
 			return nil, noNode(filter.ParentID)
 		}
-		filter.IDs = []string{}
+		filter.IDs = []string{} // no node
 	}
 	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != segment.KindHierarchy) {
 		return nil, noNode(filter.HierarchyID)
