@@ -1,7 +1,7 @@
 package index
 
 // place is where the name of a product has the best match of a word. It has sureBit if the word is that of the search or a
-// form of it, three bits for the number of the language, and four for the position, from 1. Position 0 is unknown.
+// form of it. Three bits are the number of the language, and four the position, from 1. Position 0 is unknown.
 type place uint8
 
 const (
