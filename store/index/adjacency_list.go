@@ -1,9 +1,9 @@
 package index
 
-// AdjacencyList is a list of lists, which are filled one after the other.
+// AdjacencyList is a list of lists, which are filled one after the other, in one piece of memory.
 type AdjacencyList struct {
-	Items []uint32 // of all lists
-	Ends  []uint32 // in Items, of each list
+	Items []uint32 // of all lists, one list after the other
+	Ends  []uint32 // where each list ends in Items
 }
 
 // Add appends an item to the current list.

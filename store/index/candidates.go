@@ -15,25 +15,25 @@ type candidates struct {
 
 	found  []uint32     // sorted
 	scores []uint32     // of found, by position
-	lacks  []uint8      // the number of the word that is missing plus one, or 0, by position in found
+	lacks  []uint8      // the number of the word that is missing plus one, or 0 for none, by position in found
 	places []wordPlaces // by position in found; empty for a search of one word
 
 	best    []uint16 // of one word: how well a product matches it, by ordinal; all zero between uses
 	placed  []place  // where it does so, if best is set
-	touched []uint32
+	touched []uint32 // ordinals for which best is set
 	apart   []boundedList
 	cursor  occurrenceCursor
-	read    [markedEntries]occurrenceEntry
-	weak    []int // products that lack each word
+	read    [markedEntries]occurrenceEntry // a buffer
+	weak    []int                          // products that lack each word, as in lacks
 }
 
 // scoredWord is a word and how much it counts.
 type scoredWord struct {
 	WordMatches
 	rarity uint32
-	bytes  int
-	number int // of the word in the search, without those that are left out
-	whole  bool
+	bytes  int  // WordMatches.Bytes
+	number int  // of the word in the search, without those that are left out
+	whole  bool // products have the word in another way than by its beginning
 }
 
 const (
@@ -42,10 +42,10 @@ const (
 	formsPercent = 30
 )
 
-// scoreOf returns what a value of a word adds to a score.
+// scoreOf returns what a value of a word adds to a score. Five bits less keep the sum of all words below completeScore.
 func scoreOf(value uint16, rarity uint32) uint32 { return uint32(value>>5) * rarity }
 
-// matchedList is a list of a word with how it counts.
+// matchedList is a list of a word with how its occurrences count.
 type matchedList struct {
 	*WeightedList
 	weight    uint32
@@ -61,12 +61,13 @@ func (w *scoredWord) in(list *WeightedList, places bool) (m matchedList) {
 	if list.Prefix && !w.whole {
 		m.weight *= onlyPrefixFactor
 	}
-	if w.Head || list.Prefix { // OccurrenceUnion compares these
+	if w.Head || list.Prefix { // an OccurrenceUnion, which stands for beginnings, kept what counts most by headStrengths
 		m.strengths = headStrengths
 	}
 	return m
 }
 
+// value returns what an occurrence of the list counts, at most fullValue.
 func (m *matchedList) value(code occurrenceCode) uint16 {
 	return uint16(m.strengths.of(code) * m.weight)
 }
@@ -85,6 +86,7 @@ func (c *candidates) begin(ordinals, products int, words []WordMatches) {
 	slices.SortStableFunc(c.words, func(a, b scoredWord) int { return a.bytes - b.bytes })
 }
 
+// reset removes all candidates.
 func (c *candidates) reset() {
 	c.found, c.scores, c.lacks, c.places = c.found[:0], c.scores[:0], c.lacks[:0], c.places[:0]
 }
@@ -126,8 +128,8 @@ func (c *candidates) matchAllButOne() {
 	}
 }
 
-// The least number of products of a shop that are not too many to be found with a word missing, and the share above which
-// they are.
+// Products that all lack the same word say little if there are many of them: more than mostWeakProducts, and more than
+// 1/weakShare of all products.
 const (
 	mostWeakProducts = 10
 	weakShare        = 10
@@ -156,11 +158,14 @@ func (c *candidates) keep(to, from int) {
 	c.found[to], c.scores[to], c.lacks[to], c.places[to] = c.found[from], c.scores[from], c.lacks[from], c.places[from]
 }
 
+// truncate removes the candidates from position n on.
 func (c *candidates) truncate(n int) {
 	c.found, c.scores, c.lacks, c.places = c.found[:n], c.scores[:n], c.lacks[:n], c.places[:n]
 }
 
-// add adds the products that match a word and are not found yet, which lack another, or none for 0.
+// add adds the products that match a word and are not found yet. lack is of all of them, as in lacks. If nothing is found yet
+// and no two lists overlap, it appends list after list. Else it marks what each product is worth by all lists and sets, and
+// takes the marked ones in order.
 func (c *candidates) add(word scoredWord, lack uint8) {
 	if len(c.found) == 0 && len(word.Sets) == 0 && c.sortApart(word.Lists) {
 		for _, list := range c.apart {
@@ -176,7 +181,7 @@ func (c *candidates) add(word scoredWord, lack uint8) {
 			c.improve(ordinal, set.value(ordinal), 0, false)
 		}
 	}
-	for _, ordinal := range c.found { // they have the word's value already
+	for _, ordinal := range c.found { // narrow counted the word for them
 		c.best[ordinal] = 0
 	}
 	before := len(c.found)
@@ -249,7 +254,7 @@ func (c *candidates) setLacks(lack uint8) {
 	}
 }
 
-// mark sets what the products of a list are worth.
+// mark sets in best and placed what the products of a list are worth, together with the lists that were marked before.
 func (c *candidates) mark(list matchedList) {
 	worth, weight, dead, best, touched := list.strengths, list.weight, list.Dead, c.best, c.touched
 	reader := list.reader()
@@ -297,7 +302,9 @@ func (c *candidates) takeMarked(word scoredWord) {
 	if c.keepsPlaces() {
 		places = slices.Grow(c.places, most-n)[:most]
 	}
-	take := func(ordinal uint32) { // without a branch on the value: the last one is overwritten if it is 0
+	// take appends a product whose value is not 0, without a branch on that: n is only advanced for such a value, so the next
+	// call overwrites any other.
+	take := func(ordinal uint32) {
 		value := c.best[ordinal]
 		found[n], scores[n] = ordinal, scoreOf(value, word.rarity)
 		if places != nil {
@@ -331,8 +338,8 @@ func (c *candidates) takeMarked(word scoredWord) {
 // seekFactor is the ratio of a list's length to the number of candidates from which it is cheaper to look them up.
 const seekFactor = 2
 
-// narrow adds the values of a word to the candidates, and removes those that do not have it if more than some words
-// are missing.
+// narrow adds the values of a word to the candidates. It removes those without the word if the word is required, if they lack
+// another one already, or if mostMissing, 0 or 1, is 0.
 func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 	if len(c.found) == 0 {
 		return

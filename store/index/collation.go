@@ -47,8 +47,8 @@ func SortKey(name string) string {
 
 // NameOrder collects the sort keys of product names, in the order of ordinals.
 type NameOrder struct {
-	keys []byte
-	ends []int
+	keys []byte // one after the other
+	ends []int  // in keys, of each
 }
 
 // Add appends a key.
@@ -66,7 +66,7 @@ func (o *NameOrder) At(i uint32) []byte {
 	return o.keys[start:o.ends[i]]
 }
 
-// Ranks returns the rank of each name; equal names have equal ranks.
+// Ranks returns the rank of each name, by index. Equal names have the rank of the first of them, so ranks have gaps.
 func (o *NameOrder) Ranks() []int64 {
 	order := make([]uint32, len(o.ends))
 	for i := range order {

@@ -29,12 +29,13 @@ func Completions(text string, corrections Corrections, names []string, limit int
 		}
 	}
 	counts := map[string]int{}
-	var words []string // in order
+	var words []string // in the order of the names
 	for _, name := range names {
 		seen := map[string]bool{}
 		for _, word := range nameWords(name) {
 			if completes(Fold(word)) && !seen[word] {
-				if seen[word] = true; counts[word] == 0 {
+				seen[word] = true
+				if counts[word] == 0 {
 					words = append(words, word)
 				}
 				counts[word]++
@@ -72,19 +73,16 @@ func nameWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isTextPart(r) })
 }
 
-// Names reports whether a name has all words of the search, or words that begin with them.
+// Names reports whether a name has all words of the search, or words that begin with them. A text in a script without
+// spaces must be in one of the name's words.
 func (s Search) Names(name string) bool {
 	var have []string
 	for w := range splitWords(name) {
 		have = append(have, w.text)
 	}
 	for _, word := range s.Words {
-		text := word.Whole.Text
-		if word.Pairs != nil {
-			text = strings.ReplaceAll(word.Pairs[0].Text, SyllableEnd, "")
-		}
 		if !slices.ContainsFunc(have, func(w string) bool {
-			return strings.HasPrefix(w, text) || word.Unspaced() && strings.Contains(w, strings.TrimSuffix(text, SyllableEnd))
+			return strings.HasPrefix(w, word.text) || word.Unspaced() && strings.Contains(w, word.text)
 		}) {
 			return false
 		}
@@ -93,7 +91,7 @@ func (s Search) Names(name string) bool {
 }
 
 // SimilarlyNames reports whether a name has all words of the search, words that begin with them, or words
-// that are mistyped as them.
+// that are mistyped as them. The first letter must be right. A text in a script without spaces is not found.
 func (s Search) SimilarlyNames(name string) bool {
 	var have []string
 	for w := range splitWords(name) {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Corrections are the words that mistyped words of a search may have meant, the likeliest first, by folded
+// Corrections are the words that mistyped words of a search may have meant, the likeliest first, by the folded mistyped
 // word.
 type Corrections map[string][]string
 
@@ -25,11 +25,11 @@ func (c Corrections) Size() (n int) {
 	return n
 }
 
-// frequentFactor is how many times as many products as a word must have a neighbor that is found too.
+// frequentFactor is how many times as many products as a typed word must have a similar word to be found beside it.
 const frequentFactor = 20
 
-// OftenMeant is how many products must have a neighbor of a word that some products have, so that the neighbor is found too;
-// 0 if none have it, and any neighbor is.
+// OftenMeant is how many products must have a word similar to one that so many products have, so that it is found too. It is
+// 0 for a word that no product has: any similar word is found then.
 func OftenMeant(products int) int { return frequentFactor * products }
 
 // FoundCorrection is a correction of a word with the number of products that have it.
@@ -38,8 +38,9 @@ type FoundCorrection struct {
 	Products int
 }
 
-// Meant returns what a word of so many products may have meant, of corrections that products have, the nearest first: the
-// nearest if no product has the word, and those that are much more frequent. The most frequent one comes first.
+// Meant returns which of found a word of so many products may have meant, at most MaxCorrections, the most frequent first.
+// found is sorted by distance, and each has products. If no product has the word, these are the nearest ones. Further ones
+// must be much more frequent than the word and those.
 func Meant(products int, found []FoundCorrection) (meant []FoundCorrection) {
 	for _, c := range found {
 		if products == 0 && (len(meant) == 0 || c.Distance == meant[0].Distance) && len(meant) < MaxCorrections {
@@ -75,7 +76,7 @@ func (s Search) Corrected(corrections Corrections) string {
 	return strings.Join(parts, " ")
 }
 
-// replaceIn replaces mistyped words in a text, and keeps what is between and around them.
+// replaceIn replaces mistyped words in a text by the likeliest ones, and keeps what is between and around them.
 func (c Corrections) replaceIn(text string) string {
 	if len(c) == 0 {
 		return text

@@ -54,10 +54,10 @@ type WordSource struct {
 // For a word that matches nothing so far, Fallbacks and Corrections have further ways.
 type Expander struct {
 	sources []WordSource
-	all     []SearchWord
-	words   []SearchWord // without stop words
+	all     []SearchWord // of the search
+	words   []SearchWord // without function words; all if there are no others
 
-	synonyms [][]Expansion // by word
+	synonyms [][]Expansion // by index in words
 }
 
 // NewExpander prepares a search for sources. locales are the languages of the texts. Function words of
@@ -83,7 +83,8 @@ func NewExpander(search Search, sources []WordSource, locales []string, synonyms
 // Words are the words to match.
 func (e *Expander) Words() []SearchWord { return e.words }
 
-// AllWords returns the words of the search with those that are left out; nil if there are none of these.
+// AllWords returns the words of the search with the function words that Words leaves out; nil if it leaves out none, or if
+// one is of a script without spaces.
 func (e *Expander) AllWords() []SearchWord {
 	if len(e.words) == len(e.all) || slices.ContainsFunc(e.all, SearchWord.Unspaced) {
 		return nil
@@ -97,7 +98,7 @@ func (e *Expander) Synonyms(i int) []Expansion { return e.synonyms[i] }
 // expansions collects ways to match a word, the best weight for each token.
 type expansions struct {
 	list []Expansion
-	at   map[SearchToken]int
+	at   map[SearchToken]int // in list
 }
 
 func (x *expansions) add(text string, prefix bool, weight uint32) {
@@ -121,7 +122,8 @@ func (x *expansions) sorted() []Expansion {
 	return x.list
 }
 
-// Expand returns the first ways in which a spaced word matches.
+// Expand returns the ways in which word i, a spaced one, matches before anything was looked up: by itself and its forms, as
+// it is transcribed, and joined with one or two of its neighbors.
 func (e *Expander) Expand(i int) []Expansion {
 	var x expansions
 	word := e.words[i]
@@ -148,7 +150,8 @@ func (e *Expander) Expand(i int) []Expansion {
 	return x.sorted()
 }
 
-// isPrefix reports whether longer words match too.
+// isPrefix reports whether words that begin with word i match too: for a prefix, and in a short search for any word of two
+// letters or more.
 func (e *Expander) isPrefix(i int) bool {
 	word := e.words[i].Whole
 	return word.Prefix || len(e.words) <= shortSearch && utf8.RuneCountInString(word.Text) >= 2
@@ -165,7 +168,7 @@ func (e *Expander) Wholes() (tokens []SearchToken) {
 	return tokens
 }
 
-// run returns n words joined; empty if they are not n spaced words.
+// run returns n words joined, from the first on; empty if there are not so many, or not all are spaced.
 func (e *Expander) run(first, n int) string {
 	if first < 0 || first+n > len(e.words) {
 		return ""
@@ -185,7 +188,8 @@ func runOf(words []SearchWord) string {
 	return truncateToken(b.String())
 }
 
-// forms adds a word, its forms, longer words and compounds. less is subtracted from the weights of all but the longer words.
+// forms adds a word, words of its stem, compounds, and if prefix is set words that begin with it or with its stem. less is
+// subtracted from all weights but those of the beginnings.
 func (e *Expander) forms(x *expansions, text string, prefix bool, less uint32) {
 	x.add(text, false, WeightExact-less)
 	compounds := []string{text}
@@ -195,7 +199,7 @@ func (e *Expander) forms(x *expansions, text string, prefix bool, less uint32) {
 			x.add(word, false, WeightStem-less)
 			compounds = append(compounds, word)
 		}
-		if prefix && stem != text && len(stem) >= 4 {
+		if prefix && stem != text && len(stem) >= 4 { // a shorter stem begins too many words
 			x.add(stem, true, WeightPrefix-lessByStem)
 		}
 	}
@@ -205,7 +209,7 @@ func (e *Expander) forms(x *expansions, text string, prefix bool, less uint32) {
 	e.compounds(x, compounds, less)
 }
 
-// compounds adds compounds that end with one of some words.
+// compounds adds compounds that end with one of some words of three letters or more, in languages that have them.
 func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
 	for _, source := range e.sources {
 		if !joinsWords(source.Language) {
@@ -222,7 +226,7 @@ func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
 	}
 }
 
-// CorrectionSteps returns at most how many steps Corrections takes for a word.
+// CorrectionSteps returns at most how many steps Corrections takes for word i, to be charged before it runs.
 func (e *Expander) CorrectionSteps(i, products int) (steps int) {
 	text := e.words[i].Whole.Text
 	if MaxDistance(text) == 0 || !IsVocabularyWord(text) {
@@ -237,7 +241,8 @@ func (e *Expander) CorrectionSteps(i, products int) (steps int) {
 	return steps
 }
 
-// leastProducts is how many products of one of the sources have a word if so many of all have it.
+// leastProducts is how many products at least one of the sources must have with a word that so many have in all: a word
+// below that in each source cannot have enough in all.
 func (e *Expander) leastProducts(products int) int {
 	return (products + len(e.sources) - 1) / max(1, len(e.sources))
 }
@@ -262,8 +267,9 @@ func (e *Expander) Fallbacks(i int) []Expansion {
 	return append(x.sorted(), e.splits(text)...)
 }
 
-// Corrections returns words of at least some products that a mistyped word may have meant, the nearest first. Whether live
-// products have them is to be checked: take those of the least distance. Words that begin like it follow for a prefix.
+// Corrections returns words of about so many products at least that word i may have meant, the nearest first, and at most
+// maxSimilar. The caller checks whether live products have them (Meant). If the word may continue, products is 0 and nothing
+// else is found, it returns words whose beginning is similar.
 func (e *Expander) Corrections(i, products int) []SimilarWord {
 	text := e.words[i].Whole.Text
 	most := MaxDistance(text)

@@ -26,8 +26,8 @@ func Fold(text string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isAccent reports whether a mark is ignored in searches. Thai vowels and Japanese voicing marks are
-// not.
+// isAccent reports whether a mark is ignored in searches. Thai vowels are not, nor the Japanese voicing marks U+3099 and
+// U+309A, which make other letters. Marks begin at U+0300.
 func isAccent(r rune) bool {
 	return r >= 0x0300 && unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic) &&
 		r != 0x3099 && r != 0x309A

@@ -37,7 +37,7 @@ type PackedHashes []byte
 // Size is about the memory in bytes.
 func (p PackedHashes) Size() int { return 24 + len(p) }
 
-// ChunksBefore returns how many chunks of a directory start below a hash, or at it if orAt is set.
+// ChunksBefore returns how many chunks of a directory start below a hash, or also at it if orAt is set.
 func (p PackedHashes) ChunksBefore(hash [HashSize]byte, orAt bool) int {
 	return sort.Search(len(p)/HashSize, func(i int) bool {
 		order := bytes.Compare(p[i*HashSize:(i+1)*HashSize], hash[:])
@@ -58,7 +58,7 @@ func (p PackedHashes) search(holds func(entry []byte) bool) int {
 	return sort.Search(len(p)/EntrySize, func(i int) bool { return holds(p[i*EntrySize : (i+1)*EntrySize]) })
 }
 
-// ordinal returns the ordinal of an entry.
+// ordinal returns the ordinal of entry i.
 func (p PackedHashes) ordinal(i int) uint32 {
 	return binary.BigEndian.Uint32(p[i*EntrySize+HashSize:])
 }

@@ -1,7 +1,7 @@
 package index
 
-// place is where the name of a product has the best match of a word: without a position if that is unknown, or else 128
-// if the word is that of the search or a form of it, 16 for each number of a language, and a position of 1 to 15.
+// place is where the name of a product has the best match of a word. It has sureBit if the word is that of the search or a
+// form of it. Three bits are the number of the language, and four the position, from 1. Position 0 is unknown.
 type place uint8
 
 const (
@@ -10,11 +10,12 @@ const (
 	positionMask     = 15
 	languageMask     = sureBit - languageUnit
 	maxPlaceLanguage = 7
-	noPlace          = 0       // in a description
-	skuPlace         = sureBit // a part of the SKU only
+	noPlace          = 0       // not in the name, or nobody knows where
+	skuPlace         = sureBit // a part of the SKU only: no position, so it is near to nothing
 )
 
-// placeIn returns the places of named occurrences in a list, without their positions.
+// placeIn returns what the places of a list's named occurrences have in common: all but the position. It is noPlace for a
+// language whose number does not fit.
 func placeIn(list *WeightedList) place {
 	if list.Language > maxPlaceLanguage {
 		return noPlace
@@ -40,7 +41,8 @@ func (m *matchedList) at(code occurrenceCode) place {
 	return noPlace
 }
 
-// or returns the first place with a position of two, or else noPlace unless both are skuPlace.
+// or returns the place of a word that was found in two ways: the first one with a position, else the place if both are the
+// same, else noPlace.
 func (p place) or(other place) place {
 	switch {
 	case p&positionMask > 0 || p == other:
@@ -78,8 +80,9 @@ const (
 	unsureShare = 3
 )
 
-// nearness returns what two neighboring words of a search count, for their places in a name. Function words between
-// them, which are left out, make the second one's position in the search more than one greater.
+// nearness returns what two neighboring words of a search count, for their places in a name; 0 if one has no position, or
+// if they are in texts of two languages. step is the distance between the words in the search. It is above 1 if function
+// words between them were left out.
 func nearness(first, second place, step int) uint32 {
 	if first&positionMask == 0 || second&positionMask == 0 || (first^second)&languageMask != 0 {
 		return 0

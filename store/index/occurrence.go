@@ -13,7 +13,7 @@ type Occurrence struct {
 	Role      Role   // of the word in that name
 	NameWords uint8  // words of that name; 0 if not Named, or unknown
 	Position  uint8  // of the word in that name, from 1; 0 if unknown
-	Texts     uint8  // how often it is in the description, at most 15
+	Texts     uint8  // how often it is in the description, at most maxTexts
 	TextWords uint16 // words of that description; 0 if Texts is
 }
 
@@ -50,12 +50,13 @@ type occurrenceCode struct {
 	text byte
 }
 
+// What the codes can tell apart. A change needs another ReleaseFormat.
 const (
 	maxTexts     = 15
-	textLengths  = 16
+	textLengths  = 16 // classes of TextWords
 	skuBit       = 1
 	wholeBit     = 2
-	placedCodes  = 4
+	placedCodes  = 4 // the first code that has a role and a position
 	maxNameWords = 15
 )
 
@@ -86,8 +87,11 @@ func textLengthOf(words int) (class int) {
 	return class
 }
 
+// textLength returns the most words of a class: 8, 12, 16, 24, 32 and so on.
 func textLength(class int) int { return 8 << (class / 2) * (2 + class%2) / 2 }
 
+// code encodes the occurrence. A position that is unknown, or not within the most words of the name's class, is left out
+// with the length of the name.
 func (o Occurrence) code() (code occurrenceCode) {
 	if o.Texts > 0 {
 		code.text = min(o.Texts, maxTexts)*textLengths + byte(textLengthOf(int(o.TextWords)))
@@ -111,7 +115,8 @@ func (o Occurrence) code() (code occurrenceCode) {
 	return code
 }
 
-// namePlaces are what the codes of names stand for. NameWords are the most of its class, or of all if Position is 0.
+// namePlaces are what the codes of names stand for, by code. NameWords are the most of the class of the name, or
+// maxNameWords if Position is 0. Codes that code never returns are in it too.
 var namePlaces = func() (all [256]Occurrence) {
 	for code := range all {
 		all[code].Named = code > 0
@@ -128,8 +133,8 @@ var namePlaces = func() (all [256]Occurrence) {
 	return all
 }()
 
-// OccurrenceUnion combines the lists of several tokens. A product has the occurrence that counts most, of equal ones the
-// first.
+// OccurrenceUnion combines the lists of several tokens. A product has the occurrence that counts most for the head of a
+// search, of equal ones the first. The zero value is empty.
 type OccurrenceUnion struct {
 	codes   []occurrenceCode // by ordinal
 	present OrdinalSet

@@ -9,7 +9,7 @@ import (
 // OccurrenceList is an encoded list of occurrences.
 type OccurrenceList struct {
 	Body []byte
-	// marks are places to begin reading, one after each markedEntries entries; nil for a list without.
+	// marks are places to begin reading, one after each markedEntries entries; nil for a list that was not Marked.
 	marks []OccurrenceMark
 	count int // of the entries of a list with marks
 }
@@ -33,7 +33,7 @@ const (
 	markedEntries = 64
 )
 
-// Marks reads a list once to find its marks. They take about a tenth of the list's memory.
+// Marks reads a list once to find its marks, for Marked. They take about a tenth of the list's memory.
 func (l OccurrenceList) Marks() (m OccurrenceMarks) {
 	r := l.reader()
 	var entries [markedEntries]occurrenceEntry
@@ -52,7 +52,7 @@ func (l OccurrenceList) Marked(m OccurrenceMarks) OccurrenceList {
 	return l
 }
 
-// Count returns the number of entries.
+// Count returns the number of entries. It reads a list without marks.
 func (l OccurrenceList) Count() (n int) {
 	if l.marks != nil {
 		return l.count
@@ -123,8 +123,8 @@ type occurrenceReader struct {
 
 func (l OccurrenceList) reader() occurrenceReader { return occurrenceReader{body: l.Body} }
 
-// read decodes entries, as many as there are places for, or fewer at the end. It has no branch that depends on
-// where an occurrence is, which nothing predicts.
+// read decodes entries, as many as there are places for, or fewer at the end. It has no branch that depends on where an
+// occurrence is, because the processor could not predict one. So it reads both bytes of a code, and masks what is not there.
 func (r *occurrenceReader) read(into []occurrenceEntry) int {
 	body, at, ordinal := r.body, r.at, r.ordinal
 	n := 0
@@ -153,12 +153,12 @@ func (r *occurrenceReader) read(into []occurrenceEntry) int {
 	return n
 }
 
-// occurrenceCursor looks up ordinals in a list with marks.
+// occurrenceCursor looks up ordinals in a list, in ascending order. Marks let it skip what is between them.
 type occurrenceCursor struct {
-	marks   []OccurrenceMark // from that of the entries on
+	marks   []OccurrenceMark // those after the last one that it skipped to
 	reader  occurrenceReader
 	entries [markedEntries]occurrenceEntry
-	left    []occurrenceEntry // of entries
+	left    []occurrenceEntry // of entries, not below what was looked up last
 }
 
 // reset begins with a list.
@@ -166,7 +166,7 @@ func (c *occurrenceCursor) reset(l OccurrenceList) {
 	c.marks, c.reader, c.left = l.marks, l.reader(), nil
 }
 
-// find returns the occurrence of an ordinal, which is above those that were looked up before.
+// find returns the occurrence of an ordinal, which must not be below those that were looked up before.
 func (c *occurrenceCursor) find(ordinal uint32) (code occurrenceCode, found bool) {
 	for {
 		if len(c.left) > 0 && c.left[len(c.left)-1].ordinal >= ordinal {
@@ -183,7 +183,8 @@ func (c *occurrenceCursor) find(ordinal uint32) (code occurrenceCode, found bool
 	}
 }
 
-// skipTo goes to the last mark before an ordinal, unless the reader is there or beyond.
+// skipTo goes to the last mark before an ordinal, unless the reader is there or beyond. It doubles its steps, and then
+// searches between the last two, because the mark is mostly near.
 func (c *occurrenceCursor) skipTo(ordinal uint32) {
 	if len(c.marks) == 0 || c.marks[0].ordinal >= ordinal {
 		return

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// OrdinalSet is a bitset of ordinals.
+// OrdinalSet is a bitset of ordinals, which must be below the number that the set was made for. Methods that take another
+// set need one for as many ordinals, unless they say otherwise.
 type OrdinalSet []uint64
 
 // NewOrdinalSet returns a set for ordinals below the given number.
@@ -56,7 +57,7 @@ func (s OrdinalSet) Len() (n int) {
 	return n
 }
 
-// LenIn counts the elements that are also in other.
+// LenIn counts the elements that are also in other, which may be for more or fewer ordinals.
 func (s OrdinalSet) LenIn(other OrdinalSet) (n int) {
 	for i, word := range s[:min(len(s), len(other))] {
 		n += bits.OnesCount64(word & other[i])
@@ -104,7 +105,8 @@ func (s OrdinalSet) AppendCommon(other OrdinalSet, list Ordinals) Ordinals {
 	return list
 }
 
-// FilterKeys removes elements whose key is not between two, both inclusive, or that have none.
+// FilterKeys removes elements whose key is not between two, both inclusive, or that have none. keys are by ordinal. The
+// subtraction as unsigned numbers checks both bounds at once.
 func (s OrdinalSet) FilterKeys(keys []int64, low, high int64) {
 	if low > high {
 		clear(s)

@@ -9,7 +9,7 @@ type Ordinals []uint32
 // Size is about the memory in bytes.
 func (o Ordinals) Size() int { return EmptyChunk + 4*len(o) }
 
-// FilterKeys removes ordinals whose key is not between two, both inclusive, or that have none, in place.
+// FilterKeys removes ordinals whose key is not between two, both inclusive, or that have none, in place. keys are by ordinal.
 func (o Ordinals) FilterKeys(keys []int64, low, high int64) Ordinals {
 	n := 0
 	for _, ordinal := range o {
@@ -27,7 +27,7 @@ type Keys []int64
 // Size is about the memory in bytes.
 func (k Keys) Size() int { return EmptyChunk + 8*len(k) }
 
-// PackOrdinals encodes a chunk, four bytes an ordinal.
+// PackOrdinals encodes a chunk, four bytes an ordinal. Releases store these forms: a change needs another ReleaseFormat.
 func PackOrdinals(list []uint32) []byte {
 	body := make([]byte, 0, 4*len(list))
 	for _, n := range list {
@@ -63,5 +63,5 @@ func UnpackKeys(body []byte) Keys {
 	return list
 }
 
-// EmptyChunk is the memory of an empty chunk.
+// EmptyChunk is the Size of an empty chunk, in bytes: that of a slice header. A chunk that was not found is empty too.
 const EmptyChunk = 24

@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// Posting holds the products that match a filter term. The cost of its methods depends on the
-// number of matches, not on the number of products, unless they say otherwise.
+// Posting holds the products that match a filter term, in Runs or in Ordinals, never in both. The cost of its methods
+// depends on the number of matches, not on the number of products, unless they say otherwise.
 type Posting struct {
-	Runs     []PackedHashes // index entries, sorted; each run is of one value
-	Ordinals Ordinals       // further matches, sorted
+	Runs     []PackedHashes // index entries; each run is of one value, by ordinal
+	Ordinals Ordinals       // sorted, each once
 }
 
 // Len is the number of matches; a product with several of the values counts repeatedly.
@@ -37,7 +37,8 @@ func (p Posting) contains(ordinal uint32) bool {
 // one are cheaper than reading it.
 const binarySearchFactor = 64
 
-// Dense reports whether a set of the matches is cheaper than a list.
+// Dense reports whether a set of the matches is cheaper than a list. productCount is one above the highest ordinal, here and
+// below.
 func (p Posting) Dense(productCount int) bool { return p.Len()*binarySearchFactor > productCount }
 
 // List returns the distinct matches in order.
@@ -67,7 +68,7 @@ func (p Posting) Filter(list Ordinals, productCount int) Ordinals {
 	return p.Set(productCount).Filter(list)
 }
 
-// Set returns the matches as a set. It takes one bit for each of productCount products.
+// Set returns the matches as a set, which takes one bit for each of productCount products.
 func (p Posting) Set(productCount int) OrdinalSet {
 	set := NewOrdinalSet(productCount)
 	for _, ordinal := range p.Ordinals {

@@ -29,9 +29,9 @@ type WeightedList struct {
 	Prefix    bool       // the token is the beginning of the words that products have
 	Language  uint8      // a number for the language of the texts: nearness counts within a name
 	Dead      OrdinalSet // products that do not count; nil for none
-	DeadCount int
-	// Products is how many products have the token by this and the lists after it, by LiveProducts; 0 for those
-	// lists.
+	DeadCount int        // of Dead
+	// Products is how many live products have the token in the list's layer and language. Of several lists for these only the
+	// first has it, others have 0, so that a sum counts nothing twice.
 	Products int
 }
 
@@ -42,9 +42,9 @@ type WordMatches struct {
 	Sets []WeightedSet
 	// Required is whether the word may not be missing.
 	Required bool
-	// Position is that of the word in the search.
+	// Position is SearchWord.Position.
 	Position int
-	// Head is whether it counts what role the word has in names.
+	// Head is SearchWord.Head: the role of the word in names counts.
 	Head bool
 }
 
@@ -68,8 +68,8 @@ func (w WordMatches) Bytes() (n int) {
 // Any reports whether some product matches.
 func (w WordMatches) Any() bool { return w.Count(1) > 0 }
 
-// Count counts matches. From limit on it may return fewer than there are. A product that matches in
-// several ways counts repeatedly.
+// Count counts matches. From limit on it may return fewer than there are: it does not read a list whose bytes show that it
+// is long enough. A product that matches in several ways counts repeatedly.
 func (w WordMatches) Count(limit int) (n int) {
 	for _, list := range w.Lists {
 		if n >= limit {
@@ -104,7 +104,7 @@ func (w WordMatches) Products(leastWeight uint32) (n int) {
 // whole reports whether products have the word in another way than by its beginning.
 func (w WordMatches) whole() bool { return len(w.Sets) > 0 || w.Products(0) > 0 }
 
-// frequency is about the number of products that match, of all. Those that have only the beginning of a word count if
+// frequency is about how many of all products match, at least 1. Those that have only the beginning of the word count if
 // none has it whole.
 func (w WordMatches) frequency(products int) int {
 	n := w.Products(0)
@@ -119,7 +119,8 @@ func (w WordMatches) frequency(products int) int {
 	return max(1, min(n, products))
 }
 
-// LiveProducts counts the products of some lists that are not dead, each once. ordinals bounds the ordinals.
+// LiveProducts counts the products of some lists that are not dead, each once. dead is sorted, and ordinals is one above the
+// highest ordinal.
 func LiveProducts(lists []OccurrenceList, dead Ordinals, ordinals int) (n int) {
 	if len(lists) == 1 {
 		return lists[0].Count() - lists[0].countOf(dead)
@@ -131,12 +132,12 @@ func LiveProducts(lists []OccurrenceList, dead Ordinals, ordinals int) (n int) {
 	return set.Len() - set.LenOf(dead)
 }
 
-// rarity is how much a word counts. One that few products have counts more.
+// rarity is how much a word counts, from 12 for a word that all products have; about 8 more each time half as many have it.
 func (w WordMatches) rarity(products int) uint32 {
 	return uint32(8 * math.Log2(2+float64(products)/float64(w.frequency(products))))
 }
 
-// maxOccurrenceBytes is the length of the longest encoded occurrence.
+// maxOccurrenceBytes is the length of the longest encoded occurrence: a number of five bytes and two codes.
 const maxOccurrenceBytes = 7
 
 // each is Each without what is dead.
@@ -180,14 +181,14 @@ func (s WeightedSet) value(ordinal uint32) uint16 {
 type Matches struct {
 	Found  Ordinals
 	Scores []uint32 // by position in Found: higher is better
-	// full is the score of a product that has all words as well as possible.
+	// full is the score of a product that has all words as well as possible, without completeScore and nearness.
 	full uint32
 }
 
 // Size is about the memory in bytes.
 func (m *Matches) Size() int { return 64 + 4*len(m.Found) + 4*len(m.Scores) }
 
-// LiftMembers raises the products of a category whose name is the search.
+// LiftMembers raises the products of a category whose name is the search, by half of what words can count.
 func (m *Matches) LiftMembers(members OrdinalSet) {
 	for i, ordinal := range m.Found {
 		if members.Has(ordinal) {
@@ -196,7 +197,8 @@ func (m *Matches) LiftMembers(members OrdinalSet) {
 	}
 }
 
-// LiftNamed raises products whose name is the search above all but those whose SKU it is.
+// LiftNamed raises products whose name is the search above all but those whose SKU it is, which have 3*completeScore. Products
+// that were not found stay out.
 func (m *Matches) LiftNamed(named Ordinals) {
 	for _, ordinal := range named {
 		if at, found := slices.BinarySearch(m.Found, ordinal); found && m.Scores[at] < 2*completeScore {
@@ -230,11 +232,11 @@ const completeScore = 1 << 24
 // fewMatches is how many products must have all words so that none with a word missing is found.
 const fewMatches = 3
 
-// Match finds the products that match all words; if those are fewer than three, also those that match all
-// but one, which must not be Required, unless what is left is too weak. A product that matches all words ranks above those, and one that has
+// Match finds the products that match all words; if those are fewer than fewMatches, also those that match all
+// but one, which must not be Required, unless what is left is too weak (dropWeak). A product that matches all words ranks above those, and one that has
 // neighboring words of the search near each other in its name above one that has them apart. skus are lists of the whole search as a
-// token: the products whose SKU it is come first, and if there are any, no word may be missing. ordinals bounds the ordinals, and products
-// is the number of products in the release, by which rare words count more.
+// token: the products whose SKU it is come first, and if there are any, no word may be missing. ordinals is one above the highest
+// ordinal, and products is the number of products in the release, by which rare words count more.
 func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Matches {
 	c := candidatePool.Get().(*candidates)
 	defer candidatePool.Put(c)
@@ -271,7 +273,8 @@ type PlacedWord struct {
 	Lists    []WeightedList
 }
 
-// Named returns the products whose name has so many words, and some at their positions.
+// Named returns the products whose name has so many words, and each of words at its position. Lengths are compared by their
+// class, so a long name may have some words more or fewer. It begins with the rarest word.
 func Named(words []PlacedWord, length int) (found Ordinals) {
 	if len(words) == 0 || length > maxNameWords {
 		return nil

@@ -43,8 +43,12 @@ func putsHeadFirst(locale string) bool {
 	return false
 }
 
-// nameRoles returns the roles of the words of a name; name is empty if its capitals are not known. It knows nouns by what they are not: numbers, words such as Black
-// and inch, and abbreviations in capitals.
+// nameRoles returns the roles of the words of a name; name is empty if its capitals are not known. It knows nouns by what
+// they are not: numbers, words such as Black and inch, and abbreviations in capitals.
+//
+// The first pass goes forward. Words are heads, after punctuation RoleLater, and after a function word RoleAside until the
+// next punctuation. A function word that is connected, as in add-on, does not count. The second pass goes backward, and
+// makes each word that another noun follows RoleOther. Punctuation, a number or a RoleAside between them ends that.
 func nameRoles(name, locale string, words []textWord) []Role {
 	list := make([]Role, len(words))
 	headFirst, abbreviated := putsHeadFirst(locale), abbreviations(name, len(words))
@@ -59,7 +63,7 @@ func nameRoles(name, locale string, words []textWord) []Role {
 			list[i] = RoleAside
 		}
 	}
-	for i, later := len(words)-1, false; i >= 0 && !headFirst; i-- { // whether a noun follows
+	for i, later := len(words)-1, false; i >= 0 && !headFirst; i-- { // later is whether a noun follows
 		word := words[i].text
 		switch {
 		case list[i] == RoleAside || HasDigit(word):
@@ -74,8 +78,8 @@ func nameRoles(name, locale string, words []textWord) []Role {
 	return list
 }
 
-// abbreviations reports which words of a name are in capitals; nil if all letters are, or if the name has another
-// number of words.
+// abbreviations reports which words of a name are in capitals; nil if all letters are, so that capitals mean nothing, or if
+// the name, split by its characters, has another number of words.
 func abbreviations(name string, words int) []bool {
 	if strings.ToUpper(name) == name {
 		return nil

@@ -2,7 +2,6 @@ package index
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -34,8 +33,8 @@ const (
 	MaxSearchWords  = 20
 )
 
-// SearchWords returns the words of a search for parts of words in folded texts. A text without letters and digits has
-// none. The errors are those of NewSearch.
+// SearchWords returns the folded words of a search text, for searches for parts of words in authored texts. They need no
+// word index. A text without letters and digits has none. The errors are those of NewSearch.
 func SearchWords(text string) ([]string, error) {
 	search, err := NewSearch(text)
 	if err != nil || search.Empty() {
@@ -86,16 +85,12 @@ func NewSearch(text string) (Search, error) {
 func (s Search) Empty() bool { return s.Typed == "" }
 
 // Key is the same for searches that find the same, in which Typed may differ.
-func (s Search) Key() cachekey.Key {
-	return cachekey.Each(s.Words, func(w SearchWord) cachekey.Key {
-		return cachekey.Join(w.key(), cachekey.New(strconv.Itoa(w.Position)))
-	})
-}
+func (s Search) Key() cachekey.Key { return cachekey.Each(s.Words, SearchWord.key) }
 
 // transcriptions are letters that are also written as two.
 var transcriptions = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "ae", "Ö", "oe", "Ü", "ue", "Ø", "oe", "Å", "aa")
 
-// transcribe writes such letters as two.
+// transcribe writes the letters of transcriptions as two.
 func transcribe(text string) string {
 	if isASCII(text) {
 		return text
@@ -106,5 +101,5 @@ func transcribe(text string) string {
 // collapses are pairs of letters that are also written as one.
 var collapses = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
-// collapsed writes such pairs as one letter, as in Gluehbirne.
+// collapsed writes such pairs as one letter: Gluhbirne for Gluehbirne.
 func collapsed(word string) string { return collapses.Replace(word) }

@@ -255,6 +255,28 @@ func TestSimilarlyNames(t *testing.T) {
 	}
 }
 
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, name string
+		want       bool
+	}{
+		{"蓝色帽子", "新款蓝色帽子", true}, {"蓝色帽", "蓝色帽子", true}, {"蓝色运动鞋", "蓝色帽子", false}, {"รองเท้า", "รองเท้าวิ่ง", true},
+		{"木", "松木桌", true}, {"bike 木桌", "Bikes 松木桌", true}, {"mountain b", "Mountain Bikes", true}, {"mountain x", "Mountain Bikes", false},
+	} {
+		search, err := NewSearch(c.text)
+		require.NoError(t, err)
+		require.Equal(t, c.want, search.Names(c.name), c.text)
+	}
+}
+
+func TestSimilarWordsOfOneLetter(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 18)
+	v := UnpackVocabulary(PackVocabulary("en", []string{long}, []uint32{1}))
+	require.Equal(t, []SimilarWord{{long, 2}}, v.Similar(long[2:], 2, false, 1), "they share 256 bigrams, counted with repetitions")
+}
+
 func TestStems(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{{"en", "hoodies", "hoodie"}, {"de-AT", "hundeleinen", "hundeleine"}, {"fr", "velos", "velo"}, {"nl", "honden", "hond"}} {

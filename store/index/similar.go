@@ -15,7 +15,7 @@ type SimilarWord struct {
 }
 
 // MaxDistance is how many edits a word may be away from a vocabulary word: none below 4 letters, one
-// below 7, else two.
+// below 7, else two, and none for a word that is too long for vocabularies.
 func MaxDistance(word string) int {
 	switch n := utf8.RuneCountInString(word); {
 	case n < 4:
@@ -28,15 +28,15 @@ func MaxDistance(word string) int {
 	return 0
 }
 
-// bigramIndex finds words by pairs of neighboring letters.
+// bigramIndex finds words by pairs of neighboring letters. A word is as often in it as it has pairs.
 type bigramIndex struct {
-	ends  [1<<bigramBits + 1]uint32 // in words, of each bigram
-	words []uint32                  // those of most products first
+	ends  [1<<bigramBits + 1]uint32 // words of bigram b are from ends[b] until ends[b+1] in words
+	words []uint32                  // of each bigram: those of most products first
 }
 
 const bigramBits = 12
 
-// bigramOf returns the bucket of two letters; 0 stands before a word.
+// bigramOf returns the bucket of two letters, which some pairs share; 0 stands before a word.
 func bigramOf(a, b rune) uint32 { return (uint32(a)*31 + uint32(b)*1021) & (1<<bigramBits - 1) }
 
 // eachBigram yields the bigrams of a word, beginning with that of its start.
@@ -48,6 +48,7 @@ func eachBigram(word string, yield func(bigram uint32)) {
 	}
 }
 
+// newBigramIndex counts the words of each bigram, and then fills them in, the most frequent words first.
 func newBigramIndex(v *Vocabulary) *bigramIndex {
 	x := &bigramIndex{}
 	for i := range v.Len() {
@@ -74,8 +75,8 @@ func newBigramIndex(v *Vocabulary) *bigramIndex {
 
 // similarScratch is memory of Similar.
 type similarScratch struct {
-	shared []uint8
-	seen   []uint32
+	shared []uint16 // bigrams shared with the typed word, by word of the vocabulary; all zero between uses
+	seen   []uint32 // the words that share any
 }
 
 var similarScratches = sync.Pool{New: func() any { return &similarScratch{} }}
@@ -90,7 +91,7 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 	scratch := similarScratches.Get().(*similarScratch)
 	defer similarScratches.Put(scratch)
 	if len(scratch.shared) < v.Len() {
-		scratch.shared = make([]uint8, v.Len())
+		scratch.shared = make([]uint16, v.Len())
 	}
 	scratch.seen = scratch.seen[:0]
 	eachBigram(word, func(b uint32) {
@@ -106,7 +107,8 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 	})
 	letters := []rune(word)
 	var table distanceTable
-	// An edit changes two bigrams, a swap three. Two swaps in a short word are not found.
+	// A word has as many bigrams as letters. An edit changes two of them, a swap three. The bound is for one swap: two swaps
+	// in a short word are not found.
 	least := max(1, len(letters)-2*most-1)
 	for _, i := range scratch.seen {
 		shared := int(scratch.shared[i])
@@ -115,7 +117,8 @@ func (v *Vocabulary) Similar(word string, most int, prefix bool, products int) (
 			continue
 		}
 		text := v.Word(i)
-		if len(text) < len(word)-4*most || !prefix && len(text) > len(word)+4*most {
+		if len(text) < len(word)-4*most || // a letter has up to four bytes
+			!prefix && len(text) > len(word)+4*most {
 			continue
 		}
 		distance := table.distance(letters, text, most, prefix)

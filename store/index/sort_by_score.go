@@ -27,7 +27,8 @@ func compareScored(a, b scoredEntry) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.position, b.position))
 }
 
-// BestByScore returns the first products, at most limit, of those that SortByScore would sort.
+// BestByScore returns the first products, at most limit, that the list would begin with after SortByScore. It keeps a heap of
+// limit entries, so it costs less than to sort a long list.
 func BestByScore(list Ordinals, limit, ordinals int, matches ...*Matches) Ordinals {
 	s := sortScratches.Get().(*sortScratch)
 	defer sortScratches.Put(s)
@@ -38,7 +39,7 @@ func BestByScore(list Ordinals, limit, ordinals int, matches ...*Matches) Ordina
 			if top = append(top, scoredEntry{list[i], score, i}); len(top) == limit {
 				slices.SortFunc(top, func(a, b scoredEntry) int { return compareScored(b, a) })
 			}
-		case limit > 0 && score > top[0].score: // the position is worse
+		case limit > 0 && score > top[0].score: // of equal scores the earlier position stays
 			top[0] = scoredEntry{list[i], score, i}
 			sink(top)
 		}
@@ -69,7 +70,8 @@ func sink(heap []scoredEntry) {
 	}
 }
 
-// scoresOf returns the sums of scores of the products of a list, by position, until the scratch is used again.
+// scoresOf returns the sums of scores of the products of a list, by position. They are valid until the scratch is used again.
+// Do not change them: they may be those of the only matches.
 func (s *sortScratch) scoresOf(list Ordinals, ordinals int, matches []*Matches) []uint32 {
 	if len(matches) == 1 && slices.Equal(list, matches[0].Found) {
 		return matches[0].Scores
@@ -94,7 +96,8 @@ func (s *sortScratch) scoresOf(list Ordinals, ordinals int, matches []*Matches) 
 	return s.scores
 }
 
-// SortByScore sorts products by the sum of their scores, the highest first. Equal ones keep their order.
+// SortByScore sorts products by the sum of their scores in all matches, the highest first. Equal ones keep their order.
+// ordinals is one above the highest ordinal, here and for BestByScore.
 func SortByScore(list Ordinals, ordinals int, matches ...*Matches) {
 	s := sortScratches.Get().(*sortScratch)
 	defer sortScratches.Put(s)

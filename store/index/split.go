@@ -29,14 +29,15 @@ var linkingLetters = []string{"", "s", "n", "e", "es", "en", "er"}
 // returned, at most maxSplits.
 func (e *Expander) splits(text string) (ways []Expansion) {
 	for cut := range text {
-		if left, right := text[:cut], text[cut:]; len(left) >= 2 && len(right) >= 2 && len(text) >= 6 && e.has(left) && e.has(right) && len(ways) < maxSplits {
+		left, right := text[:cut], text[cut:]
+		if len(left) >= 2 && len(right) >= 2 && len(text) >= 6 && e.has(left) && e.has(right) && len(ways) < maxSplits {
 			ways = append(ways, Expansion{All: [][]SearchToken{{{Text: left}}, {{Text: right}}}, Weight: WeightSplit})
 		}
 	}
 	if !IsVocabularyWord(text) || !slices.ContainsFunc(e.sources, func(s WordSource) bool { return joinsWords(s.Language) }) {
 		return ways
 	}
-	parts := map[string][]SearchToken{} // of what was tried
+	parts := map[string][]SearchToken{} // of the texts that part was called with
 	for n := 2; n <= maxParts && (n == 2 || len(ways) == 0); n++ {
 		e.compoundOf(text, n, parts, nil, func(groups [][]SearchToken) bool {
 			known := slices.ContainsFunc(ways, func(way Expansion) bool {
@@ -77,7 +78,7 @@ func (e *Expander) compoundOf(text string, n int, parts map[string][]SearchToken
 }
 
 // part returns the tokens by which a product has a part of a compound: the word, words of the same stem, and words that
-// end with it; nil if there are none.
+// end with it; nil if there are none. known holds what was returned before, by text.
 func (e *Expander) part(text string, known map[string][]SearchToken) []SearchToken {
 	if utf8.RuneCountInString(text) < shortestPart {
 		return nil

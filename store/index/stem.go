@@ -37,7 +37,8 @@ func primaryLanguage(locale string) string {
 	return strings.ToLower(language)
 }
 
-// Stem returns the stem of a folded word in a language; the word itself if there is no stemmer.
+// Stem returns the stem of a folded word in a language; the word itself if there is no stemmer, or if it has fewer than three
+// bytes. Vocabularies store stems: a change needs another ReleaseFormat.
 func Stem(locale, word string) string {
 	stem := stemmers[primaryLanguage(locale)]
 	if stem == nil || len(word) < 3 {
@@ -82,7 +83,7 @@ var stopWords = func() map[string]map[string]bool {
 			byLanguage[language][word] = true
 		}
 	}
-	byLanguage["no"], byLanguage["nn"] = byLanguage["nb"], byLanguage["nb"]
+	byLanguage["no"], byLanguage["nn"] = byLanguage["nb"], byLanguage["nb"] // Norwegian, as in stemmers
 	return byLanguage
 }()
 

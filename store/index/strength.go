@@ -9,14 +9,14 @@ const (
 	usualNameWords  = 6
 	usualTextWords  = 100
 	nameLengthShare = 0.4  // b: how much the length counts
-	textLengthShare = 0.75 //
+	textLengthShare = 0.75 // the same of a description
 	maxStrength     = 255
 	// leastText is the strength from which a word in a description begins. It is above all of words by their beginning.
 	leastText = 0.14
 	// textBesideName is the share of its strength that a word adds in the description of a product whose name has it.
 	textBesideName = 30   // percent
 	mostText       = 0.75 // the strength that a word in a description comes near to
-	skuStrength    = 180
+	skuStrength    = 180  // of a word that is a part of the SKU
 )
 
 // strengths are the strengths of words in names and descriptions, by occurrenceCode.
@@ -25,7 +25,8 @@ type strengths struct {
 	textShares   [256]uint32 // how much the strength in the description counts beside the name, of 65536 / maxStrength
 }
 
-// of returns the strength of an occurrence, from 1 to maxStrength. It has no branch, which nothing would predict.
+// of returns the strength of an occurrence, from 1 to maxStrength: that of the name, and of what is left up to maxStrength a
+// share for the description. It has no branch, because the processor could not predict one.
 func (s *strengths) of(code occurrenceCode) uint32 {
 	name := s.names[code.name]
 	return name + (maxStrength-name)*s.texts[code.text]*s.textShares[code.name]>>16
@@ -41,6 +42,7 @@ var (
 // wholeShare is 65536 / maxStrength, rounded up.
 const wholeShare = 258
 
+// newStrengths computes the strengths of all codes, given how much a word of each role in a name counts.
 func newStrengths(byRole [roleCount]float64) *strengths {
 	var s strengths
 	saturated := func(frequency, length, usual, share float64) float64 {

@@ -74,11 +74,11 @@ func unspacedTokens(run string, yield func(token string) bool) {
 type SearchWord struct {
 	Whole       SearchToken     // empty for a run of several syllables
 	Transcribed string          // the text of Whole with ä written as ae, and so on; empty if it is the same
-	Position    int             // of the word in the search
+	Position    int             // of the word among the distinct words of the search, from 0
 	Head        bool            // it is a noun that stands before no other
-	Pairs       []SearchToken   // neighboring syllables
-	singles     []syllableToken // one for each syllable
-	text        string          // folded
+	Pairs       []SearchToken   // neighboring syllables; nil unless Whole is empty
+	singles     []syllableToken // one for each syllable; nil if Pairs is
+	text        string          // as typed, folded
 }
 
 // Unspaced reports whether the word is in a script without spaces between words.
@@ -104,7 +104,7 @@ func (w textWord) searchWord(last bool) SearchWord {
 // syllableToken is the token that matches a syllable alone; empty if it needs a neighbor.
 type syllableToken struct {
 	SearchToken
-	isPiece bool
+	isPiece bool // the syllable is a piece of the run by itself
 }
 
 // pieceLength is the number of characters from which one syllable is a piece.
@@ -150,7 +150,7 @@ func (w SearchWord) Tokens() []SearchToken {
 	return list
 }
 
-// key names the word without its Position.
+// key names the word. Position and Head follow from the words of the search.
 func (w SearchWord) key() cachekey.Key {
 	prefix := w.Whole.Prefix
 	if w.Pairs != nil {
@@ -159,7 +159,8 @@ func (w SearchWord) key() cachekey.Key {
 	return cachekey.New(w.text, w.Whole.Text, w.Transcribed, strconv.FormatBool(prefix))
 }
 
-// Match returns the matches of the word. tokens has the matches of each of Tokens.
+// Match returns the matches of the word: the products in which each syllable of a run is covered, by a pair or alone, and
+// that have a piece of it. tokens has the matches of each of Tokens.
 func (w SearchWord) Match(tokens []OrdinalSet) OrdinalSet {
 	if w.Pairs == nil {
 		return tokens[0]

@@ -15,7 +15,7 @@ type Synonym struct {
 // The limits of synonyms.
 const (
 	MaxTermWords = 5
-	synonymRoom  = 48 // ways in which a word matches by synonyms
+	synonymRoom  = 48 // ways in which a word matches by synonyms; further ones are left out
 )
 
 // TermWords returns the words of a term, folded and joined by spaces, and their number.
@@ -48,13 +48,14 @@ type Synonyms struct {
 	list      []synonym
 	byTerm    map[string][]uint32 // in list, by keyOfWords
 	languages []string
-	longest   int // words of a term
-	size      int
+	longest   int // words of the longest term
+	size      int // bytes, about
 }
 
+// synonym is a prepared Synonym, without From.
 type synonym struct {
 	locale string
-	to     [][]SearchWord
+	to     [][]SearchWord // the words of each term
 }
 
 // NewSynonyms prepares synonyms for texts in some languages.
@@ -95,7 +96,8 @@ func (s *Synonyms) keys(words []SearchWord) []string {
 	return keys
 }
 
-// of returns what synonyms have for words that a shopper typed: terms of other words, each once.
+// of returns the terms that synonyms have for words that a shopper typed, of each synonym once, and at most synonymRoom.
+// It leaves out those that are the typed words themselves.
 func (s *Synonyms) of(words []SearchWord, locales []string) (terms [][]SearchWord) {
 	own := s.keys(words)
 	var seen []uint32
@@ -146,7 +148,8 @@ func (e *Expander) findSynonyms(known *Synonyms, locales []string) {
 	}
 }
 
-// ofTerm returns how the term of a synonym matches: by all its words, in any form.
+// ofTerm returns how the term of a synonym matches: by all its words but function words, each in any form. A term of one
+// word matches by each of its forms, of which others than the word itself weigh less; nil for function words alone.
 func (e *Expander) ofTerm(term []SearchWord, locales []string) (ways []Expansion) {
 	var groups [][]SearchToken
 	for _, word := range term {

@@ -18,11 +18,11 @@ type Vocabulary struct {
 	text      string
 	ends      []uint32 // in text, of each word; words are sorted
 	counts    []uint32
-	keeps     []uint8           // bytes of the word that its stem begins with
-	stemRests map[uint32]string // the rest of the stem, if there is one
-	byStem    []uint32          // words by stem
-	bySuffix  []uint32          // words by their text read backwards
-	bigrams   func() *bigramIndex
+	keeps     []uint8             // how many bytes of the word its stem begins with
+	stemRests map[uint32]string   // the rest of the stem, if there is one
+	byStem    []uint32            // words by stem
+	bySuffix  []uint32            // words by their text read backwards
+	bigrams   func() *bigramIndex // made on the first call
 }
 
 // IsVocabularyWord reports whether a token is kept in vocabularies.
@@ -39,7 +39,8 @@ func IsVocabularyWord(token string) bool {
 // maxVocabularyLength is the length of the longest word in a vocabulary, in characters.
 const maxVocabularyLength = 40
 
-// PackVocabulary encodes sorted words with their counts. Stems are of the language.
+// PackVocabulary encodes sorted words with their counts: of each the text after what it shares with the word before, the
+// count and the stem. Two orders of the words follow, by stem and by the text read backwards. Stems are of the language.
 func PackVocabulary(language string, words []string, counts []uint32) []byte {
 	body := binary.AppendUvarint(nil, uint64(len(words)))
 	before := ""
@@ -112,6 +113,7 @@ func (v *Vocabulary) Word(i uint32) string {
 // Count is how many products have word i.
 func (v *Vocabulary) Count(i uint32) int { return int(v.counts[i]) }
 
+// stem returns the stem of word i.
 func (v *Vocabulary) stem(i uint32) string {
 	return v.Word(i)[:v.keeps[i]] + v.stemRests[i]
 }
@@ -122,18 +124,18 @@ func (v *Vocabulary) Has(word string) bool {
 	return i < v.Len() && v.Word(uint32(i)) == word
 }
 
-// from returns the first word that is not below a text.
+// from returns the index of the first word that is not below a text; Len if all are.
 func (v *Vocabulary) from(text string) int {
 	return sort.Search(v.Len(), func(i int) bool { return v.Word(uint32(i)) >= text })
 }
 
-// Prefixed returns which words begin with a text, from first until just before end.
+// Prefixed returns the indexes of the words that begin with a text, from first until just before end.
 func (v *Vocabulary) Prefixed(prefix string) (first, end int) {
 	first = v.from(prefix)
 	return first, first + sort.Search(v.Len()-first, func(i int) bool { return !strings.HasPrefix(v.Word(uint32(first+i)), prefix) })
 }
 
-// Stemmed returns at most limit words with a stem, in order.
+// Stemmed returns at most limit words with a stem, in the order of the vocabulary.
 func (v *Vocabulary) Stemmed(stem string, limit int) (words []string) {
 	first := sort.Search(len(v.byStem), func(i int) bool { return v.stem(v.byStem[i]) >= stem })
 	for _, i := range v.byStem[first:] {
@@ -182,6 +184,7 @@ func CommonPrefix(a, b string) int {
 	return n
 }
 
+// appendText appends a text after its length; cutText and cutNumber are the reverse.
 func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }

@@ -19,6 +19,7 @@ type textWord struct {
 // maxTokenBytes is the length to which indexed words are cut.
 const maxTokenBytes = 64
 
+// truncateToken cuts a token to maxTokenBytes, between characters.
 func truncateToken(text string) string {
 	if len(text) <= maxTokenBytes {
 		return text
@@ -38,7 +39,7 @@ func splitWords(text string) func(yield func(textWord) bool) {
 			splitASCII(folded, yield)
 			return
 		}
-		start, unspaced, end := -1, false, -1
+		start, unspaced, end := -1, false, -1 // start is of the word that is read, end of the one before; -1 for none
 		word := func(until int) textWord {
 			w := newTextWord(folded, end, start, until)
 			w.unspaced, end = unspaced, until
@@ -105,6 +106,7 @@ func isConnector(between string) bool {
 	return false
 }
 
+// isWordPart reports whether a character of a folded text is part of a word. Of ASCII it knows no capitals.
 func isWordPart(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
@@ -119,7 +121,7 @@ func isUnspaced(r rune) bool {
 		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese))
 }
 
-// joined returns words without what is between them; empty if they are not spaced words.
+// joined returns words without what is between them; empty if one is not spaced.
 func joined(words []textWord) string {
 	var b strings.Builder
 	for _, word := range words {
@@ -131,6 +133,7 @@ func joined(words []textWord) string {
 	return truncateToken(b.String())
 }
 
+// isTextPart is isWordPart for a text that is not folded.
 func isTextPart(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // HasDigit reports whether a token has a digit. Such words name a size, a model or a SKU.

@@ -17,13 +17,13 @@ import (
 // once for each.
 type affectedSet struct {
 	plan           *publicationPlan
-	live           map[string]*liveProduct // nil for a product that is not live
+	live           map[string]*liveProduct // by id, here and below what was read; nil for a product that is not live
 	children       map[string][]string     // live ones, by parent
 	bundles        map[string][]string     // live bundles, by component
 	attached       map[string][]attachment // to nodes of the catalog
-	parentOrdinals map[string]int32        // ordinals of the parent, or -1
-	included       map[string]bool         // in the release, as far as known
-	dirty          map[string]bool         // the parent may show them wrong
+	parentOrdinals map[string]int32        // ordinals in the parent release of the delta, or -1
+	included       map[string]bool         // by isIncluded
+	dirty          map[string]bool         // the parent release may show them wrong
 }
 
 // explore finds which products to build again, and which are in the release. From
@@ -229,7 +229,7 @@ func (v *affectedSet) dead() (list index.Ordinals, ids []string) {
 		}
 	}
 	slices.Sort(list)
-	return list, ids // in order: affected is
+	return list, ids // ids are in order, because those of affected are
 }
 
 // surroundings reads what the own products refer to, and the curated products that

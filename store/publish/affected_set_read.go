@@ -21,8 +21,8 @@ func (v *affectedSet) around(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// unknownOf calls do with the ids that are not known yet, and enters them with the
-// value none.
+// unknownOf enters the ids that are not known yet with the value none. It calls do with these, as a list for IN (...) and its
+// arguments. It leaves out empty ids.
 func unknownOf[T any](known map[string]T, none T, ids []string, do func(list string, args []any) error) error {
 	var fresh []string
 	for _, id := range ids {

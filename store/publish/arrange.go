@@ -39,7 +39,7 @@ func (p *publicationPlan) placeAll(included []uint32) {
 	}
 }
 
-// products gives every live product its handle, and notes what it refers to.
+// products gives every live product its handle, by id, and notes what it refers to.
 func (p *publicationPlan) products(ctx context.Context) error {
 	scan := func(rows *sql.Rows) ([]any, *liveProduct, error) {
 		live, err := scanLive(rows)
@@ -53,12 +53,12 @@ func (p *publicationPlan) products(ctx context.Context) error {
 	})
 }
 
-// attachments reads which live products hang from which node, of all nodes at
+// attachments reads which live products are attached to which node, of all nodes at
 // once: one by one they would take a statement each.
 func (p *publicationPlan) attachments(ctx context.Context) error {
 	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
 	scan := func(rows *sql.Rows) ([]any, attachment, error) {
-		a := attachment{node: -1}
+		a := attachment{node: -1} // for a row that is not of the catalog, or of a product that is not live
 		var nodeID, id string
 		err := rows.Scan(&nodeID, &a.attached, &id)
 		if node := p.tree.ByID[nodeID]; node != nil && node.Kind == segment.KindNode {

@@ -13,8 +13,8 @@ import (
 type builtAttributes struct {
 	stored     []byte                 // for BlockProduct.Attributes
 	filterable []string               // by segment.NamedValue
-	orders     map[store.SortBy]int64 // of numbers and dates to filter or sort by
-	searchable string                 // texts to search in
+	orders     map[store.SortBy]int64 // of numbers and dates to filter or sort by; nil for none
+	searchable string                 // texts to search in, each after a line break
 }
 
 // attributesOf reads a product's values. It leaves out those that have no declaration or do not fit it.

@@ -61,7 +61,7 @@ func (p *publicationPlan) mayMakeBase(ctx context.Context, made *segment.Release
 	return nil
 }
 
-// finishBase keeps a base for later deltas.
+// finishBase keeps a base for later deltas. It fails if the base does not show the same as the served release.
 func (s *Service) finishBase(ctx context.Context, actor store.Actor, w *releaseWriter) (*segment.Release, error) {
 	made := w.release
 	if !w.changes.Empty() {

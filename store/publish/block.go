@@ -12,11 +12,10 @@ import (
 	"portico/store/release/segment"
 )
 
-// The largest block, in bytes before compression, unless one product is larger; and the files of a
-// product that are stored with it, in bytes.
+// The bounds of blocks, in bytes before compression.
 const (
-	blockBytes     = 32 << 10
-	blockFileBytes = 16 << 10
+	blockBytes     = 32 << 10 // of a block, unless one product is larger
+	blockFileBytes = 16 << 10 // of the files of a product; larger ones are read by id
 )
 
 // blockBuilder packs the products of a release into blocks. Products come in the order of their
@@ -25,7 +24,7 @@ type blockBuilder struct {
 	release int64
 	open    map[int32]*openBlock // by node
 	size    int                  // bytes of the open blocks
-	slots   []uint32             // of the products, in the order in which they came
+	slots   []uint32             // of the products, in the order in which they came; 0 until their block is packed
 	count   int                  // blocks so far
 	ready   [][]any              // rows to write
 }
@@ -34,7 +33,7 @@ type blockBuilder struct {
 type openBlock struct {
 	products []*segment.BlockProduct
 	members  []int // indexes of slots
-	size     int
+	size     int   // bytes
 }
 
 // add adds a product of a node; -1 is none.
@@ -60,7 +59,7 @@ func (b *blockBuilder) add(node int32, product *segment.BlockProduct) {
 	}
 }
 
-// pack closes the block of a node.
+// pack packs the open block of a node into a row, and sets the slots of its products.
 func (b *blockBuilder) pack(node int32) {
 	block := b.open[node]
 	delete(b.open, node)
@@ -73,7 +72,7 @@ func (b *blockBuilder) pack(node int32) {
 	b.count++
 }
 
-// packAll closes all blocks.
+// packAll packs all open blocks.
 func (b *blockBuilder) packAll() {
 	nodes := make([]int32, 0, len(b.open))
 	for node := range b.open {
@@ -92,7 +91,7 @@ func (p *publicationPlan) blockNode(nodes []*segment.CatalogNode) int32 {
 	place, least := int32(-1), 0
 	for _, node := range nodes {
 		n := len(p.attached[node.ID])
-		if n < segment.BlockProducts {
+		if n < segment.BlockProducts { // after all that fill a block, the largest first
 			n = math.MaxInt32 - n
 		}
 		if place < 0 || n < least {
@@ -135,7 +134,7 @@ func packFiles(ids []string, texts map[string][]byte) (packed []byte) {
 	return packed
 }
 
-// releasedFile is an imported file.
+// releasedFile is an authored file to be stored in a release.
 type releasedFile struct {
 	id   string
 	body []byte

@@ -61,7 +61,7 @@ type builtProduct struct {
 	attributes builtAttributes
 }
 
-// build builds some products of the order, on all processors.
+// build builds the products with the handles order, in that order, on all processors. It reads authored data only.
 func (p *publicationPlan) build(ctx context.Context, made *segment.Release, order []uint32) ([]*builtProduct, error) {
 	sources, err := p.sources(ctx, p.withRelatives(order))
 	if err != nil {
@@ -257,6 +257,7 @@ func (p *publicationPlan) offers(handle uint32, sources map[uint32]*catalog.Prod
 	return found
 }
 
+// modifiersOf returns the modifiers that exist of some names, in their order, each once.
 func (p *publicationPlan) modifiersOf(names []string) (list []*catalog.ModifierSource) {
 	for _, name := range store.Unique(names) {
 		if m := p.modifiers[name]; m != nil {
@@ -266,7 +267,7 @@ func (p *publicationPlan) modifiersOf(names []string) (list []*catalog.ModifierS
 	return list
 }
 
-// parallel runs do for each number on all processors and returns an error.
+// parallel runs do for each number below n on all processors. It returns the first error, once all have ended.
 func parallel(n int, do func(int) error) error {
 	workers := min(n, runtime.GOMAXPROCS(0))
 	var group errgroup.Group

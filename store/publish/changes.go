@@ -13,7 +13,8 @@ import (
 )
 
 // findChanges writes what differs between the new release and the served one, for
-// caches of responses, and the slugs that changed. It also sets since when nodes are the same.
+// caches of responses, and the slugs that changed. It also sets since when nodes are the same. If everything differs, it still
+// looks for slugs and for nodes.
 func (w *releaseWriter) findChanges(ctx context.Context) error {
 	if w.served == nil {
 		w.changes.AddEverything()

@@ -11,8 +11,9 @@ import (
 	"portico/store/release/segment"
 )
 
-// findParent decides whether the release can be a delta, and sets its parent. There is none if not all changes are known,
-// if more than products, prices and files changed, or if a file was deleted.
+// findParent decides whether the release can be a delta, and sets p.delta with its parent; nil for a whole release. It is whole
+// if nothing is served, if not all changes are known, or if the parent has another format or base language. So it is if a
+// price modifier, an attribute, the catalog or one of its price books was written, or a file was deleted.
 func (p *publicationPlan) findParent(ctx context.Context, s *Service, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil

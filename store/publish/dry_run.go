@@ -33,7 +33,8 @@ func (s *Service) DryRun(ctx context.Context, catalogID string, most int, progre
 	return differences, err
 }
 
-// dryDifferences compares the release that the plan would make with the served one.
+// dryDifferences compares the release that the plan would make with the served one. It builds all its products, for their
+// versions.
 func (w *releaseWriter) dryDifferences(ctx context.Context, most int, progress PublishProgress) (_ *compare.Differences, err error) {
 	if err := w.readServed(ctx); err != nil {
 		return nil, err

@@ -18,12 +18,12 @@ import (
 type runs struct {
 	name    string // of the release's runs
 	width   int    // of a record, in bytes
-	pending []byte
-	blocks  []int // number of blocks of each run
+	pending []byte // records in memory
+	blocks  []int  // number of blocks of each run that was written
 }
 
 // runBlock is the size of a block, in bytes; runStep is the distance between the
-// numbers of the first blocks of two runs.
+// numbers of the first blocks of two runs, which is more than a run has.
 const (
 	runBlock = 64 << 10
 	runStep  = 1 << 24
@@ -61,7 +61,7 @@ func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 	return nil
 }
 
-// each calls do with every record, in order. A record is valid until do returns.
+// each calls do with every record, in order, and deletes the runs in the end. A record is valid until do returns.
 func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte) error) error {
 	sort.Sort(r)
 	if len(r.blocks) > 0 {
@@ -122,8 +122,8 @@ type runHead struct {
 	next, end int    // the numbers of the other blocks
 }
 
-// fill reads the next block once the last one is used up. Blocks are not in the
-// snapshot that the publication reads.
+// fill reads the next block once the last one is used up; block stays empty after the last. Blocks are not in the
+// snapshot that the publication reads. errSwept if one is missing.
 func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 	if len(h.block) > 0 || h.next == h.end {
 		return nil

@@ -16,7 +16,7 @@ func (l *ordinalLists) add(ordinal int, list []uint32) {
 	*last = append(append(*last, uint32(ordinal), uint32(len(list))), list...)
 }
 
-// rows returns the rows of a list, one at least.
+// rows returns the rows of a list, one at least: an empty one tells readers that the layer is not being deleted.
 func (l ordinalLists) rows(releaseID int64, list string) [][]any {
 	rows := [][]any{{releaseID, list, "", 0, []byte{}}}
 	for _, packed := range l {
@@ -44,7 +44,7 @@ func (p *publicationPlan) required(source *catalog.ProductSource) (list []uint32
 	return list
 }
 
-// addFamily adds what a product is bought as, if it is a parent or a bundle.
+// addFamily adds the children of a parent, of which there may be none, and what a bundle requires.
 func (w *releaseWriter) addFamily(product *builtProduct) {
 	children := w.plan.children.Of(w.plan.order[product.ordinal-w.plan.first])
 	if len(children) > 0 || product.source.Attributes.BaseProduct {

@@ -8,10 +8,11 @@ import (
 	"portico/store/db"
 )
 
-// SweepOfReleases is the name of SweepReleases.
+// SweepOfReleases is the name of the sweep of SweepReleases.
 const SweepOfReleases = "releases"
 
-// SweepReleases returns the sweep that deletes releases that nobody reads any more.
+// SweepReleases returns the sweep that makes bases for later deltas (makeBases), and then deletes releases that nobody reads
+// any more. Only the latter count as due.
 func (s *Service) SweepReleases(actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: SweepOfReleases, Every: every,

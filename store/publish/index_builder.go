@@ -14,10 +14,10 @@ import (
 
 // facetBuilder numbers the values of an attribute. Products come in order.
 type facetBuilder struct {
-	numbers map[string]uint32
-	values  []byte // by segment.AppendText
-	chunks  [][]byte
-	count   int // products
+	numbers map[string]uint32 // by value
+	values  []byte            // by number, each by segment.AppendText
+	chunks  [][]byte          // of each product how many values it has, and their numbers
+	count   int               // products
 }
 
 func (b *facetBuilder) add(values []string) {
@@ -45,15 +45,17 @@ type wordIndex struct {
 	segments, chunks int                             // written so far
 }
 
+// postings are the products that have a word.
 type postings struct {
-	last  uint32
-	count uint32
+	last  uint32 // ordinal
+	count uint32 // products
 	body  []byte // an index.OccurrenceList
 }
 
 // defaultWordBytes is the default of PublishConfig.WordBytes.
 const defaultWordBytes = 64 << 20
 
+// add adds the words of a product in its languages.
 func (x *wordIndex) add(ordinal uint32, list []index.ProductTokens) {
 	if x.words == nil {
 		x.words = map[string]map[string]*postings{}
@@ -81,7 +83,8 @@ func (x *wordIndex) add(ordinal uint32, list []index.ProductTokens) {
 }
 
 // eachEntry calls found with the entries of a language in order: the tokens, and the prefixes that many
-// of them have.
+// of them have. Tokens that begin with one character and are few, or begin with a long text, are entries only. Of others the
+// longest common beginning is an entry too, after the token that equals it. Then they are divided by their next character.
 func eachEntry(words map[string]*postings, found func(token string, list []byte)) {
 	var union index.OccurrenceUnion
 	var add func(tokens []string)

@@ -13,7 +13,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// facets writes the attributes that products can be counted by.
+// facets writes the attributes that products can be counted by: a row with the values, and the chunks.
 func (w *releaseWriter) facets(ctx context.Context) error {
 	first := w.plan.first / segment.ChunkSize
 	for _, attribute := range append(release.FacetAttributes(), segment.OptionValues, segment.AttributeValues) {
@@ -30,6 +30,7 @@ func (w *releaseWriter) facets(ctx context.Context) error {
 	return nil
 }
 
+// facetOf returns the builder of an attribute.
 func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
 	if w.facet[attribute] == nil {
 		w.facet[attribute] = &facetBuilder{numbers: map[string]uint32{}}
@@ -87,7 +88,7 @@ func (w *releaseWriter) indexes(ctx context.Context) error {
 	return nil
 }
 
-// indexOf writes the index of one attribute.
+// indexOf writes the index of one attribute: chunks of entries, and a directory of the hash with which each begins.
 func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	var body, directory []byte
 	number := 0
@@ -129,7 +130,7 @@ func (w *releaseWriter) writeSparse(ctx context.Context) error {
 	return nil
 }
 
-// sparseEnd writes the other chunks.
+// sparseEnd writes the chunks that writeSparse left, the last of each order.
 func (w *releaseWriter) sparseEnd(ctx context.Context) error {
 	for _, keys := range []*sparseKeys{&w.prices, &w.orders} {
 		for _, sort := range slices.Sorted(maps.Keys(keys.parts)) {
@@ -151,7 +152,7 @@ func (w *releaseWriter) writeAttributes(ctx context.Context) error {
 	return w.put(ctx, "release_chunk", []any{w.release.ID, segment.ListAttributes, "", 0, store.Encode(attributes)})
 }
 
-// wordChunkSize is the approximate size of a chunk, in bytes.
+// wordChunkSize is the approximate size of a chunk of words, in bytes.
 const wordChunkSize = 16 << 10
 
 // segment writes the collected words, and starts a new segment.
@@ -202,7 +203,7 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 	return nil
 }
 
-// wordsEnd writes the rest of the index.
+// wordsEnd writes the rest of the index, and last the row that says how many rows the directory has.
 func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 	if err := w.segment(ctx); err != nil {
 		return err
@@ -210,14 +211,15 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 	return w.put(ctx, "release_word", []any{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))})
 }
 
-// addToBlock adds a product to its block.
+// addToBlock adds a product to its block, with the time since when the served release shows this version, if it does. It notes
+// the product's version and that time.
 func (w *releaseWriter) addToBlock(product *builtProduct) {
 	if was := w.before[w.plan.order[product.ordinal-w.plan.first]]; was.Version == product.version {
 		product.stored.PublishedAt = was.Published
 	}
 	w.versions, w.published = append(w.versions, product.version), append(w.published, product.stored.PublishedAt)
 	w.blocks.add(product.node, product.stored)
-	if w.blocks.size > w.budget()/4 {
+	if w.blocks.size > w.budget()/4 { // so many nodes have open blocks that their products wait in too much memory
 		w.blocks.packAll()
 	}
 }
@@ -229,7 +231,7 @@ func (w *releaseWriter) writeBlocks(ctx context.Context) error {
 	return w.put(ctx, "release_block", blocks...)
 }
 
-// blocksEnd writes the other blocks and names, and the slots.
+// blocksEnd writes the blocks and names that wait, and the slots, versions and times of the products by ordinal.
 func (w *releaseWriter) blocksEnd(ctx context.Context) error {
 	w.blocks.packAll()
 	if err := w.writeBlocks(ctx); err != nil {

@@ -44,9 +44,10 @@ type PublicationRequest struct {
 	DryRun bool
 }
 
-// maxAhead is how long before its time a publication can be scheduled.
+// maxAhead is how long before its time a publication can be scheduled. The texts below say it in days.
 const maxAhead = 366 * 24 * time.Hour
 
+// check returns the UNPROCESSABLE errors of RequestPublication.
 func (r PublicationRequest) check(now time.Time) error {
 	switch {
 	case r.DryRun && !r.At.IsZero():

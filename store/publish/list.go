@@ -15,7 +15,7 @@ import (
 // listWriter writes lists, and compares them with those of the served release.
 type listWriter struct {
 	*releaseWriter
-	served *compare.Lists
+	served *compare.Lists // not releaseWriter.served, the view that these are read from
 }
 
 // listsAtOnce is the number of lists that are compared at once.
@@ -53,7 +53,7 @@ func (w *releaseWriter) lists(ctx context.Context) error {
 type nodeList struct {
 	name    string
 	node    *segment.CatalogNode // nil for ListAll and ListEvery
-	members func() []uint32      // in any order
+	members func() []uint32      // in any order, perhaps twice; the caller may change them
 	curated []uint32             // those that come first, in order
 }
 
@@ -86,7 +86,7 @@ func (p *publicationPlan) listsOf(node *segment.CatalogNode) []nodeList {
 	return lists
 }
 
-// add writes one list in each of its orders. It keeps handles.
+// add writes one list in each of its orders. It sorts handles, and moves them about.
 func (l *listWriter) add(ctx context.Context, name string, handles, curated []uint32) error {
 	slices.Sort(handles)
 	handles = slices.Compact(handles)
@@ -101,7 +101,8 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 	return l.write(ctx, name, l.toOrdinals(curated), orders, nil)
 }
 
-// write writes a list that has products in some orders, or the changes by which it becomes that.
+// write writes a list that has products in some orders; if changes is not nil, these in place of the orders. If the served
+// release has another list, it adds the list to what changed.
 func (l *listWriter) write(ctx context.Context, name string, curated []uint32, orders map[store.SortBy][]uint32, changes []byte) error {
 	since, err := l.served.Since(ctx, name, curated, orders)
 	if err != nil {
@@ -121,6 +122,7 @@ func (l *listWriter) write(ctx context.Context, name string, curated []uint32, o
 	return nil
 }
 
+// toOrdinals returns the ordinals of products that are in the release.
 func (w *releaseWriter) toOrdinals(handles []uint32) []uint32 {
 	ordinals := make([]uint32, len(handles))
 	for i, handle := range handles {
@@ -144,7 +146,7 @@ func (w *releaseWriter) sortKeys(ctx context.Context) error {
 	return nil
 }
 
-// dead writes the products of the parent that a delta does not have.
+// dead writes the ordinals of the parent that a delta replaces or removes.
 func (w *releaseWriter) dead(ctx context.Context) error {
 	if w.plan.delta == nil {
 		return nil

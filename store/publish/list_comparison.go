@@ -7,6 +7,8 @@ import (
 	"portico/store/publish/compare"
 )
 
+// compareLists returns the lists of the served release to compare with; none if there is no such release or everything differs.
+// In a whole release the number of a product is its handle.
 func (w *releaseWriter) compareLists(ctx context.Context) (*compare.Lists, error) {
 	if w.served == nil || w.everything {
 		return &compare.Lists{}, nil
@@ -20,7 +22,7 @@ func (w *releaseWriter) compareLists(ctx context.Context) (*compare.Lists, error
 		handles[i] = math.MaxUint32 // gone
 	}
 	for handle, was := range w.before {
-		if was.Published != 0 {
+		if was.Published != 0 { // the served release shows it
 			handles[was.Ordinal] = uint32(handle)
 		}
 	}
@@ -29,8 +31,8 @@ func (w *releaseWriter) compareLists(ctx context.Context) (*compare.Lists, error
 	return c, nil
 }
 
-// compareListsOfDelta sets was and is. The number of a product is its ordinal in the parent. Others have numbers from the
-// top.
+// compareListsOfDelta sets c.Was and c.Is for a delta. The number of a product is its ordinal in the parent. Products that the
+// parent does not have get numbers downwards from the highest.
 func (w *releaseWriter) compareListsOfDelta(ctx context.Context, c *compare.Lists) error {
 	p, d := w.plan, w.plan.delta
 	if d.parent.Same(w.served.Release) {

@@ -27,7 +27,7 @@ func (l *listWriter) delta(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	had, has := nameSet(before.ProductLists()), nameSet(l.plan.tree.ProductLists())
+	had, has := nameSet(before.ProductLists()), nameSet(l.plan.tree.ProductLists()) // the parent had, the release has
 	for name := range had {
 		if !has[name] {
 			if err := l.put(ctx, "release_list", []any{l.release.ID, name, segment.NoList, []byte{}, nil, 0}); err != nil {
@@ -43,7 +43,7 @@ func (l *listWriter) delta(ctx context.Context) error {
 	names := slices.DeleteFunc(compare.SortedIDs(changed), func(name string) bool { return !has[name] })
 	bases := slices.Clone(names) // also what lists of subtrees are made from
 	for _, node := range l.plan.tree.Nodes {
-		if name := node.ListOfSubtree(); !had[name] {
+		if name := node.ListOfSubtree(); !had[name] { // it is made from the node's own list (writeChanged)
 			bases = append(bases, segment.ListOfNode(node.ID))
 		}
 	}
@@ -144,7 +144,8 @@ func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 	return own
 }
 
-// writeChanged writes a list that the parent has otherwise, or not at all.
+// writeChanged writes a list that the parent has otherwise, or not at all. It begins with the parent's list of that name, and
+// then writes only the changes. Else it begins with the node's own list, if the node had no nodes below it, or with none.
 func (l *listWriter) writeChanged(ctx context.Context, list nodeList, change *listChange, heads map[string]*segment.ListHead) error {
 	d := l.plan.delta
 	base := segment.List{Reader: &d.view.Reader, Name: list.name, Head: heads[list.name]}
@@ -190,7 +191,9 @@ func (l *listWriter) writeChanged(ctx context.Context, list nodeList, change *li
 	return l.write(ctx, list.name, curated, orders, packed)
 }
 
-// complete leaves only products of the list in gone, and adds what changes among those that are not curated.
+// complete leaves only products of the list in gone, and adds what changes among those that are not curated. was and curated
+// are the curated products before and now, byID is the list before by id. A product that becomes curated goes from the others,
+// and one that no longer is comes to them.
 func (c *listChange) complete(ctx context.Context, l *listWriter, was, curated, byID []uint32) (err error) {
 	d := l.plan.delta
 	slices.Sort(c.come)

@@ -41,7 +41,7 @@ func (m *madeSide) stored() *compare.StoredSide {
 }
 
 // parted divides products into those that the release holds itself, by handle, and those that a delta has from its parent,
-// with their versions.
+// with their versions. Products that the release does not show are in neither.
 func (m *madeSide) parted(ctx context.Context, ids []string) (own []uint32, below map[string]compare.ProductVersion, err error) {
 	var others []string
 	for _, id := range ids {
@@ -140,7 +140,7 @@ func (m *madeSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) (m
 	return found, nil
 }
 
-// Files reads the authored files in a dry run, which stores none.
+// Files reads the stored files, and for a delta those that it wrote itself. A dry run stores none, so it reads the authored ones.
 func (m *madeSide) Files(ctx context.Context, ids []string) (map[string]string, error) {
 	if !m.w.dryRun {
 		texts, err := m.stored().Files(ctx, ids)

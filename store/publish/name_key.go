@@ -37,14 +37,15 @@ func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
 	return err
 }
 
-// keyed is something in order, with its sort key.
+// keyed is an element of a sorted list, with its sort key.
 type keyed[T any] struct {
 	is  T
 	key int64
 }
 
-// insertKeys returns sort keys for new elements in order, each once, between those that the parent has in order: the key
-// of an equal one, else keys that divide the room between its neighbours.
+// insertKeys returns sort keys for added elements, which are in order, each once, between those that the parent has, as at
+// returns them in order. An element has the key of an equal one of the parent. Others that come between the same two
+// neighbours divide the room between these; at an end rankStep is between them. errNoRoom if they are too many.
 func insertKeys[T any](parent int, at func(i int) keyed[T], added []T, order func(a, b T) int) ([]int64, error) {
 	keys := make([]int64, len(added))
 	for first := 0; first < len(added); {
@@ -81,7 +82,7 @@ func insertKeys[T any](parent int, at func(i int) keyed[T], added []T, order fun
 	return keys, nil
 }
 
-// idKeysOfDelta sets the sort keys by id, by handle. Products of a delta have those of the parent; new ones have keys in
+// idKeysOfDelta sets the sort keys by id, by handle. Products that the parent has keep their keys; new ones have keys in
 // between. Dead products of the parent have keys too, by which bounds of ids are found (Reader.IDRank).
 func (w *releaseWriter) idKeysOfDelta(ctx context.Context) error {
 	p, d := w.plan, w.plan.delta
@@ -189,7 +190,7 @@ func (w *releaseWriter) nameKeysOfDelta(ctx context.Context) error {
 	return nil
 }
 
-// every returns the list of all products of a delta's parent, which is read in all orders.
+// every returns the list of all products of a delta's parent, whose chunks in all orders are cached.
 func (w *releaseWriter) every(ctx context.Context) (segment.List, error) {
 	view := w.plan.delta.view
 	heads, err := compare.ReadLists(ctx, view, []string{segment.ListEvery})

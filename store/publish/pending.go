@@ -57,7 +57,8 @@ func (s *Service) PendingChanges(ctx context.Context, catalogID string, page sto
 		HasPrevious: slice.HasPrevious, Total: slice.Total, Cursor: slice.Cursor}, complete && served != nil}, err
 }
 
-// pendingResources adds to changes what they do to products.
+// pendingResources returns changes as resources, products with what the next publication does to them. served is nil if nothing
+// is served, or the served release was swept.
 func (s *Service) pendingResources(ctx context.Context, changes []*authoring.PendingChange, served *segment.Release) ([]*PendingResource, error) {
 	resources := make([]*PendingResource, len(changes))
 	var ids []string

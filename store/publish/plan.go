@@ -50,7 +50,7 @@ type delta struct {
 	above          []segment.Layer     // of the served release, and not of the parent
 	changes        map[string][]string // ids written since the parent, by table
 	seeds          map[string]bool     // ids of products that changed themselves
-	names          map[string]string   // of the seeds in the parent, by id
+	names          map[string]string   // names of the seeds in the parent, by id
 	dead           index.Ordinals      // ordinals of the parent
 	gone           []string            // the ids of those
 	parentOrdinals []int32             // handles to ordinals of the parent, or -1
@@ -77,11 +77,12 @@ const (
 // so that deltas can insert products between them.
 const rankStep = 1 << 40
 
-// most returns how many products can differ from the parent.
+// most returns how many products of a release of so many can differ from the parent.
 func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
 
-// keptLayers returns how many layers of the served release a delta of so many changed products is put upon. factor is
-// layerFactor.
+// keptLayers returns how many layers of the served release a delta of so many changed products is put upon. It joins the top
+// layer with the delta while it is less than factor times as large, or there would be too many. factor is layerFactor, or
+// negative in tests, so that only the number counts.
 func keptLayers(layers []segment.Layer, changed, factor int) int {
 	n := len(layers)
 	for n > 1 {
@@ -148,11 +149,11 @@ type publicationPlan struct {
 	in            db.Session
 	renew         func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
 	source        *catalog.CatalogSource
-	served        int64            // the served release; 0 for none
-	servedRelease *segment.Release // if findParent read it
+	served        int64            // number of the served release; 0 for none
+	servedRelease *segment.Release // the same, if findParent read it; else nil
 	onBase        bool             // a delta is put upon the base, whatever is between
 	hold          routing.Hold
-	revision      int64
+	revision      int64                     // of the authored data
 	ranked        []catalog.RankedPricebook // the highest priority first
 	tree          *segment.Tree
 
@@ -161,7 +162,7 @@ type publicationPlan struct {
 	synonyms   []*catalog.SynonymSource
 	redirects  []*catalog.RedirectSource
 
-	files      index.StringList // ids
+	files      index.StringList // ids of all files; empty for a delta
 	ids        index.StringList // of the products, by handle
 	related    []related
 	created    []int64 // by handle
@@ -170,7 +171,7 @@ type publicationPlan struct {
 	children   index.AdjacencyList
 	components index.AdjacencyList
 
-	attached map[string][]uint32 // handles by node or hierarchy, unsorted, each once
+	attached map[string][]uint32 // handles by node or hierarchy, unsorted; of a hierarchy as often as its nodes have them
 	curated  map[string][]uint32 // handles by node, in order
 	nodesOf  []attachment        // sorted by handle, then newest first
 
@@ -246,6 +247,7 @@ func (p *publicationPlan) hierarchies(ctx context.Context, ids []string) (nodes 
 	})
 }
 
+// hierarchiesIn is hierarchies for ids that fit into one statement.
 func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*segment.CatalogNode, error) {
 	list, args := db.InList(nil, ids)
 	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*segment.CatalogNode, error) {
@@ -273,7 +275,7 @@ func (p *publicationPlan) hierarchiesIn(ctx context.Context, ids []string) ([]*s
 		SELECT hierarchy_id, body, created_at, updated_at FROM node WHERE hierarchy_id IN (`+list+`)`, args...)
 }
 
-// sortByUpdate puts handles in the default order of lists.
+// sortByUpdate sorts handles in the default order of lists: by last update, the newest first, then by id.
 func (p *publicationPlan) sortByUpdate(handles []uint32) {
 	slices.SortFunc(handles, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
@@ -326,6 +328,7 @@ func (p *publicationPlan) relations() {
 	p.children = index.Reverse(p.parents)
 }
 
+// attach adds an attachment to the lists of its node and hierarchy. sortAttachments must follow the last one.
 func (p *publicationPlan) attach(a attachment) {
 	node := p.tree.Nodes[a.node]
 	p.nodesOf = append(p.nodesOf, a)
@@ -339,7 +342,7 @@ func (p *publicationPlan) sortAttachments() {
 	})
 }
 
-// curate adds the curated products that are attached to the node.
+// curate adds the curated products of a node that are attached to it, in the merchant's order.
 func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 	for _, id := range store.Unique(node.Curated) {
 		if handle, live := p.ids.Find(id); live && slices.Contains(attached, handle) {

@@ -59,14 +59,15 @@ func (s *Service) Preview(ctx context.Context, actor store.Actor, catalogID stri
 // buildsAtMost bounds how often a publication starts when its release is swept.
 const buildsAtMost = 3
 
-// publish starts again if its release was swept as dead, for example because the
-// server was suspended or the database's clock was changed, and if there was no room for new sort keys.
+// publish builds a release. It starts again if its release was swept as dead, for example because the
+// server was suspended or the database's clock was changed. If there was no room for new sort keys, it starts again with a
+// delta upon the base, and then with a whole release.
 func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
 	for range buildsAtMost {
 		made, err = s.build(ctx, actor, catalogID, how, progress)
 		switch {
 		case errors.Is(err, errNoRoom):
-			how.onBase, how.whole = true, how.onBase
+			how.onBase, how.whole = true, how.onBase // whole the second time
 		case !errors.Is(err, errSwept):
 			return made, err
 		}
@@ -74,6 +75,15 @@ func (s *Service) publish(ctx context.Context, actor store.Actor, catalogID stri
 	return made, err
 }
 
+// build makes a release as how says, in these steps:
+//   - if it is to be served and nothing was authored since, it returns the served release;
+//   - it plans the release in a snapshot, takes a number for it, and writes what it reads from authored data;
+//   - it writes the rest, and compares the release with the served one;
+//   - a base ends here. A release that is to be served and shows the same as the served one is deleted again, and the served
+//     one is returned;
+//   - it publishes the release, and serves it unless it is a preview.
+//
+// Whenever it returns the served release, it ends the publication's hold.
 func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*segment.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -130,7 +140,7 @@ func (s *Service) build(ctx context.Context, actor store.Actor, catalogID string
 		}
 	}
 	err = s.finishRelease(ctx, actor, made, how.serve)
-	s.left() // a release may be one too many now
+	s.left() // the sweep: a release may be one too many now
 	return made, err
 }
 
@@ -185,10 +195,9 @@ func (s *Service) analyzeReleases(ctx context.Context) error {
 	return s.db.Analyze(ctx, tables)
 }
 
-// startRelease takes a number for the release and marks it as being built. A
-// taken number keeps the sweep from deleting documents that the release will
-// share. The catalog's row is locked before: a later roll-back has a higher
-// number.
+// startRelease takes a number for the release and marks it as being built. From then on no
+// sweep deletes the layers below it; errSwept if one of them is gone already. The catalog's row is locked before: a later
+// roll-back has a higher number. It returns a *routing.HeldError if the catalog's hold forbids the publication.
 func (s *Service) startRelease(ctx context.Context, actor store.Actor, made *segment.Release, how publication) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		hold, err := routing.LockHold(ctx, t, made.CatalogID)
@@ -249,7 +258,7 @@ func (s *Service) finishRelease(ctx context.Context, actor store.Actor, made *se
 	return err
 }
 
-// endBuild sets the state of a release that was built, and what it holds.
+// endBuild sets the state of a release that was built, and what it holds. errSwept if a sweep deleted it meanwhile.
 func endBuild(ctx context.Context, t *db.Tx, made *segment.Release, state string, preview bool, published time.Time) error {
 	n, err := t.Exec(ctx, `
 		UPDATE release SET state = $2, locales = $3, products = $4, published_at = CAST($5 AS BIGINT), added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
@@ -267,7 +276,8 @@ func endBuild(ctx context.Context, t *db.Tx, made *segment.Release, state string
 	return err
 }
 
-// recordRelease records that a release was made, and whether its catalog serves it. hold is as before.
+// recordRelease records that a release was made, and whether its catalog serves it. hold is that of the catalog before the
+// release was published: it says whether finishRelease served it.
 func recordRelease(t *db.Tx, hold routing.Hold, made *segment.Release, serve bool) {
 	release := store.MemberChange{Path: []string{"release"}, After: store.Encode(made.ID)}
 	action := store.AuditPreviewed
@@ -286,7 +296,7 @@ func recordRelease(t *db.Tx, hold routing.Hold, made *segment.Release, serve boo
 	t.Record(e)
 }
 
-// endHold ends the publication's hold when no release was made.
+// endHold ends the hold that the publication ends, if there is one, when no release was made.
 func (s *Service) endHold(ctx context.Context, actor store.Actor, catalogID string, how publication) error {
 	if how.ends == 0 {
 		return nil

@@ -68,7 +68,8 @@ func (s *Service) keptRelease(ctx context.Context, member, id string) (*segment.
 	return nil, store.NotFoundf([]string{member}, "must be the number of a release that is kept, got %q. catalogReleases lists them.", store.Abbreviate(id))
 }
 
-// sharedLayers returns how many layers two releases share.
+// sharedLayers returns how many layers two releases share, from the base on. The others hold all that differs, unless they
+// share none.
 func sharedLayers(a, b *segment.Release) (n int) {
 	first, second := a.LayerIDs(), b.LayerIDs()
 	for n < min(len(first), len(second)) && first[n] == second[n] {

@@ -25,6 +25,7 @@ const (
 	maxRetained = 20 // of a catalog
 )
 
+// check returns the UNPROCESSABLE errors of notes.
 func (n ReleaseNotes) check() error {
 	if err := checkNote("label", n.Label, maxLabel); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// servedSide is the served release, of which a publication has read the versions.
+// servedSide is the served release, of which a publication has read the versions (readServed).
 type servedSide struct {
 	*compare.StoredSide
 	w *releaseWriter
@@ -34,8 +34,9 @@ func (s *servedSide) Versions(_ context.Context, ids []string) (map[string]compa
 	return found, nil
 }
 
-// readServed reads the versions of the served release. For a whole release it
-// also finds the products that are gone.
+// readServed sets w.served, and reads the versions of products in the served release, for w.before and w.others. For a delta
+// these are the products that it holds itself, those that are gone, and those of the layers above its parent; for a whole
+// release all, so that those that are gone are found.
 func (w *releaseWriter) readServed(ctx context.Context) error {
 	w.before, w.others = make([]compare.ProductVersion, w.plan.ids.Len()), map[string]compare.ProductVersion{}
 	if w.plan.served == 0 {
@@ -89,7 +90,7 @@ func (w *releaseWriter) setBefore(id string, was compare.ProductVersion) {
 	}
 }
 
-// readAllServed reads the versions of a whole release. Products of a release of another format
+// readAllServed reads the versions of all products of the served release. Those of a release of another format
 // count as changed: it has other versions.
 func (w *releaseWriter) readAllServed(ctx context.Context) error {
 	served := w.servedView()

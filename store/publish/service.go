@@ -15,6 +15,7 @@ import (
 	"portico/store/release/routing"
 )
 
+// ignoreNotFound returns nil for NOT_FOUND, else err.
 func ignoreNotFound(err error) error {
 	if store.HasCode(err, store.NotFound) {
 		return nil
@@ -34,7 +35,8 @@ type publication struct {
 	ends  int64 // Hold.Below of the hold that it ends; 0 for none
 	notes ReleaseNotes
 
-	base   bool // a base for later deltas, which is never shown
+	// publish and makeBases set these.
+	base   bool // a base for later deltas, which is never shown; serve is false then
 	onBase bool // a delta is put upon the base, whatever is between
 	whole  bool // no delta
 }
@@ -61,11 +63,11 @@ type Service struct {
 	db        *db.DB
 	jobs      *job.Service
 	releases  *release.Service
-	whole     bool // no deltas
-	wordBytes int  // memory for words; 0 is the default
-	kept      int  // newest releases of a catalog; 0 is all
-	factor    int  // layerFactor
-	left      func()
+	whole     bool   // no deltas
+	wordBytes int    // memory for words; 0 is the default
+	kept      int    // newest releases of a catalog; 0 is all
+	factor    int    // layerFactor
+	left      func() // PublishConfig.Left
 }
 
 // PublishConfig configures a Service.
@@ -74,7 +76,7 @@ type PublishConfig struct {
 	Whole     bool   // publish whole releases, no deltas
 	Kept      int    // releases of a catalog to keep for rolling back; 0 is all
 	Factor    int    // of the sizes of layers, for tests; 0 means 4, and a negative one that deltas are always put upon the served release
-	Left      func() // called when a publication leaves work for SweepReleases
+	Left      func() // called when a publication leaves work for SweepReleases; never nil
 }
 
 // NewService returns a service for a database.

@@ -20,7 +20,7 @@ func (w *releaseWriter) slugChange(ctx context.Context, kind, id, was, is string
 	return w.put(ctx, "slug_change", []any{w.release.CatalogID, was, kind, w.release.ID, id})
 }
 
-// dropSlugChanges deletes the oldest changes of a catalog beyond maxSlugChanges.
+// dropSlugChanges deletes the oldest changes of a catalog beyond maxSlugChanges, with all others of the same release.
 func (s *Service) dropSlugChanges(ctx context.Context, actor store.Actor, catalogID string) error {
 	oldest, found, err := db.One(ctx, s.db.Reader, db.Scalar[int64],
 		`SELECT release_id FROM slug_change WHERE catalog_id = $1 ORDER BY release_id DESC LIMIT 1 OFFSET $2`, catalogID, maxSlugChanges)

@@ -10,18 +10,18 @@ import (
 // sparseKeys collects sort keys that not every product has. Products come in order.
 type sparseKeys struct {
 	absent   int64                        // the key of the others
-	parts    map[store.SortBy]*sparsePart // the current one
-	complete []sparsePart
+	parts    map[store.SortBy]*sparsePart // the chunk that is filled, by order
+	complete []sparsePart                 // to be written
 }
 
-// sparsePart is a chunk of sort keys.
+// sparsePart is a chunk of sort keys by one order.
 type sparsePart struct {
 	sort   store.SortBy
 	number int
 	keys   []int64
 }
 
-// add adds the key of a product; end is the ordinal after the last.
+// add adds the key of a product in one order; end is the ordinal after the last of the release, where the last chunk ends.
 func (x *sparseKeys) add(sort store.SortBy, ordinal int, key int64, end int) {
 	if x.parts == nil {
 		x.parts = map[store.SortBy]*sparsePart{}
@@ -35,6 +35,7 @@ func (x *sparseKeys) add(sort store.SortBy, ordinal int, key int64, end int) {
 	part.keys[ordinal%segment.ChunkSize] = key
 }
 
+// finish completes the chunk of an order that is filled, if there is one.
 func (x *sparseKeys) finish(sort store.SortBy) {
 	if part := x.parts[sort]; part != nil {
 		x.complete = append(x.complete, *part)

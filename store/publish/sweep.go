@@ -24,7 +24,7 @@ func noLayer(id string) string {
 // catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
 // all, those that are retained, and the layers of these.
 func (s *Service) sweepReleases(ctx context.Context, actor store.Actor) error {
-	for range maxLayers { // again for the layers of those that are gone
+	for range maxLayers { // again for the layers of those that are gone: a layer is dead once no release has it
 		dead, err := s.deadReleases(ctx)
 		if err != nil {
 			return err

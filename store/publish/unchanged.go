@@ -35,7 +35,7 @@ func (s *Service) upToDate(ctx context.Context, catalogID string, how publicatio
 	return served, nil
 }
 
-// giveUp deletes a release that shows the same as the served one, and marks that
+// giveUp deletes a release that shows the same as the served one, and marks that, whose number is served,
 // as up to date. It returns false when another publication of the catalog is
 // running or finished meanwhile: then the later release must win.
 func (s *Service) giveUp(ctx context.Context, actor store.Actor, release *segment.Release, served int64) (dropped bool, err error) {

@@ -30,13 +30,15 @@ func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgr
 }
 
 // writeDerived writes the rest: nodes, lists and indexes, and what changed since the served release. It
-// reads only releases, which never change, so the snapshot of the plan may have ended.
+// reads only releases, which never change, so the snapshot of the plan may have ended. The sort keys of names are needed for
+// lists, compare is needed for lists and changes, and changes are found last.
 func (w *releaseWriter) writeDerived(ctx context.Context) error {
 	w.plan.in = w.service.db.Reader
 	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writeOrdinals, w.nodes, w.dead, w.families, w.ids,
 		w.compare, w.lists, w.sortKeys, w.indexes, w.flushWhole, w.findChanges, w.flush)
 }
 
+// steps runs steps until one fails.
 func (w *releaseWriter) steps(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -49,7 +51,8 @@ func (w *releaseWriter) steps(ctx context.Context, steps ...func(context.Context
 // budget is the memory for words, and again for all other indexes, in bytes.
 func (w *releaseWriter) budget() int { return cmp.Or(w.service.wordBytes, defaultWordBytes) }
 
-// spill writes index entries to runs once they exceed the budget.
+// spill writes index entries to runs once they exceed the budget. It spares attributes with few entries, whose runs would be
+// many and small.
 func (w *releaseWriter) spill(ctx context.Context) error {
 	all := slices.Collect(maps.Values(w.index))
 	size := 0
@@ -96,6 +99,7 @@ func (w *releaseWriter) files(ctx context.Context) error {
 	})
 }
 
+// writeFiles writes files, and keeps those of a delta in ownFiles.
 func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) error {
 	if len(files) == 0 {
 		return nil
@@ -115,7 +119,8 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 	return w.put(ctx, "release_file", rows...)
 }
 
-// products writes blocks, sales and prices while the next batch is built.
+// products writes blocks, sales and prices, and collects words and indexes, while the next batch is built. It calls progress
+// after each batch, and sets the release's languages in the end.
 func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
 	total := len(w.plan.order)
 	type batch struct {
@@ -189,7 +194,8 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	return w.setLocales(ctx, translated)
 }
 
-// setLocales sets the languages of the release, given how many of its own products have texts in each.
+// setLocales sets the languages of the release, given how many of its own products have texts in each: those plus what the parent
+// of a delta has, minus what is dead in it. Nodes add languages that no product has.
 func (w *releaseWriter) setLocales(ctx context.Context, translated map[string]int) error {
 	if d := w.plan.delta; d != nil && len(d.parent.Translated) > 0 {
 		for language, n := range d.parent.Translated {
@@ -221,7 +227,8 @@ func (w *releaseWriter) setLocales(ctx context.Context, translated map[string]in
 	return nil
 }
 
-// addProduct writes a product's sales and name.
+// addProduct adds a product to its block, and writes its sales. Its name is written with the next full chunk. For a delta it
+// notes what the product is found by.
 func (w *releaseWriter) addProduct(ctx context.Context, product *builtProduct) error {
 	w.addToBlock(product)
 	if w.plan.delta != nil {
@@ -243,7 +250,7 @@ func (w *releaseWriter) addProduct(ctx context.Context, product *builtProduct) e
 	return w.namesEnd(ctx)
 }
 
-// namesEnd writes a chunk of names.
+// namesEnd writes the names that wait as a chunk, that of the product that was added last.
 func (w *releaseWriter) namesEnd(ctx context.Context) error {
 	if len(w.names) == 0 {
 		return nil
@@ -268,7 +275,7 @@ func (w *releaseWriter) writeOrdinals(ctx context.Context) error {
 	return nil
 }
 
-// nodes writes the nodes. A delta has those of its parent if they are the same.
+// nodes writes the nodes. A delta whose nodes are the same as those of its parent has none of its own, and sets NodesBy.
 func (w *releaseWriter) nodes(ctx context.Context) error {
 	published, err := w.publishedNodes(ctx)
 	if err != nil {
@@ -300,7 +307,7 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 }
 
 // publishedNodes returns since when the served release shows nodes as the new
-// one does, in microseconds by id.
+// one does, in microseconds by id. It leaves out nodes that differ; nil if all do.
 func (w *releaseWriter) publishedNodes(ctx context.Context) (map[string]int64, error) {
 	if w.served == nil || w.served.Release.Locale != w.release.Locale {
 		return nil, nil

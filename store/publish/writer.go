@@ -17,7 +17,7 @@ import (
 
 const (
 	sortedBatch = 5000    // rows of one transaction, when they come in the order of their key
-	listBytes   = 2 << 20 // of lists in one transaction, about; a row has up to 32 kB
+	listBytes   = 2 << 20 // of rows in one transaction, about; a row of a list has up to 32 kB
 	listRun     = "run"   // the list that holds runs until they are merged
 )
 
@@ -33,12 +33,12 @@ type releaseWriter struct {
 	published  []int64                           // since when these versions are published; 0 is with the release
 	names      []string                          // of the products of the last chunk
 	rows       map[string][][]any                // to write, by table
-	waiting    int                               // their number
-	size       int64                             // and bytes
+	waiting    int                               // number of rows
+	size       int64                             // bytes of rows
 	before     []compare.ProductVersion          // in the served release, of the products that the release holds itself, by handle
 	others     map[string]compare.ProductVersion // likewise of others that may differ, by id
 	compared   *compare.Comparison               // with the served release
-	slugs      int                               // that changed
+	slugs      int                               // how many slugs changed
 	ownFiles   map[string]string                 // the texts of the files of a delta, by id
 	found      map[string]compare.FoundBy        // by id: what the products of a delta are found by
 	dryRun     bool                              // writes nothing: only compares
@@ -50,11 +50,11 @@ type releaseWriter struct {
 	prices     sparseKeys               // base prices by currency
 	orders     sparseKeys               // by attribute
 	blocks     blockBuilder
-	children   ordinalLists // segment.ListChildren
-	required   ordinalLists // segment.ListRequired
-	naming     index.NameOrder
-	nameKeys   []int64 // sort keys by handle, once all names are known
-	idKeys     []int64 // likewise
+	children   ordinalLists    // segment.ListChildren
+	required   ordinalLists    // segment.ListRequired
+	naming     index.NameOrder // until nameKeys are known
+	nameKeys   []int64         // sort keys by handle, once all names are known
+	idKeys     []int64         // sort keys by handle
 }
 
 // columns are the columns of the tables that hold parts of releases.
@@ -113,7 +113,8 @@ func sizeOf(row []any) (n int64) {
 	return n
 }
 
-// flushWhole writes the rows that wait before a whole release is read. What a delta holds itself is in memory.
+// flushWhole writes the rows that wait if the release is whole, because findChanges reads them from the database. What a delta
+// holds itself is in memory.
 func (w *releaseWriter) flushWhole(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return nil
@@ -121,7 +122,7 @@ func (w *releaseWriter) flushWhole(ctx context.Context) error {
 	return w.flush(ctx)
 }
 
-// flush writes the rows that wait.
+// flush writes the rows that wait, in one transaction, and adds their bytes to the release.
 func (w *releaseWriter) flush(ctx context.Context) error {
 	if w.waiting == 0 {
 		return nil
@@ -141,7 +142,7 @@ func (w *releaseWriter) flush(ctx context.Context) error {
 	return nil
 }
 
-// batch writes in one transaction, and marks the build as alive.
+// batch calls write in one transaction, and marks the build as alive. errSwept if a sweep deleted the release.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
 	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
 		if err := t.PrepareBulk(ctx); err != nil {

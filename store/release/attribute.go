@@ -83,6 +83,8 @@ func (v *View) NodeAttributes(ctx context.Context, nodes []*segment.CatalogNode,
 	return attributesOf(ctx, v, nodes, func(n *segment.CatalogNode) string { return n.Attributes }, keys)
 }
 
+// attributesOf returns the values of owners in their order, by the declarations of the release. stored returns the values of
+// an owner as JSON; empty for none.
 func attributesOf[T any](ctx context.Context, v *View, owners []T, stored func(T) string, keys []string) ([][]*AttributeValue, error) {
 	declared, err := v.Attributes(ctx)
 	if err != nil {
@@ -119,7 +121,7 @@ type AttributeCondition struct {
 	Ge, Le *string  // of a number or a date; nil without the bound
 }
 
-// resolveAttributes turns conditions on attributes into terms and key ranges. INVALID for an attribute
+// resolveAttributes returns a filter whose conditions on attributes, also within AnyOf, are terms and key ranges. INVALID for an attribute
 // that is not filterable, and for a value that is not of its type.
 func (v *View) resolveAttributes(ctx context.Context, f ProductFilter) (ProductFilter, error) {
 	f.AnyOf = slices.Clone(f.AnyOf) // the caller's filter does not change

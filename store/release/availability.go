@@ -17,8 +17,8 @@ const checkedAtOnce = 1024
 // stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
 const stockWork = 64
 
-// inStock is the result of a filter by live stock. It is live, so the view's response is not cached. The result is, until a product
-// of the shop comes into stock or runs out of it.
+// inStock returns the result of a filter by live stock, sorted. It is live, so the view's response is not cached. The result is,
+// until a product of the shop comes into stock or runs out of it.
 func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
 	o.valid.live.Store(true)
 	static := *o
@@ -67,8 +67,8 @@ func (o *resultOrder) keepLive(ctx context.Context, families *segment.Families, 
 
 // Supply is whose stock decides how many units of some products can be bought.
 type Supply struct {
-	IDs      []string // of products with a record of their own; one may be there twice
-	products []*Product
+	IDs      []string   // of products with a record of their own; one may be there twice
+	products []*Product // nil stands for one that cannot be bought
 	families *segment.Families
 }
 
@@ -102,8 +102,8 @@ func (v *View) SupplyOf(ctx context.Context, products []*Product) (*Supply, erro
 	return s, err
 }
 
-// Units returns how many units of each product can be bought, by the available units of IDs; store.NoStockRecord without a
-// limit.
+// Units returns how many units of each product can be bought, by the available units of IDs, in their order;
+// store.NoStockRecord without a limit, and 0 for a product that is nil.
 func (s *Supply) Units(available []int32) []int32 {
 	units := make([]int32, len(s.products))
 	for i, p := range s.products {
@@ -141,8 +141,8 @@ func (v *View) OwnUnitsOf(ctx context.Context, products []*Product) ([]int32, er
 	return v.service.stock.AvailableUnits(ctx, ids)
 }
 
-// withStock keeps the products of which their stock allows to buy a unit now (segment.Families.Units), or the others. It
-// keeps the order.
+// withStock keeps the products of which their stock allows to buy a unit now (segment.Families.Units), or the others if want
+// is false. It keeps the order. It runs Units twice: to collect whose records it needs, and with these, in the same order.
 func (v *View) withStock(ctx context.Context, families *segment.Families, ordinals index.Ordinals, want bool) (index.Ordinals, error) {
 	ids, err := v.AllIDs(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (v *View) withStock(ctx context.Context, families *segment.Families, ordina
 	return slices.Clip(kept), nil
 }
 
-// next returns the units of one record after the other.
+// next returns the argument available of Families.Units that takes one record after the other from units.
 func next(units *[]int32) func(uint32) int32 {
 	return func(uint32) int32 {
 		first := (*units)[0]

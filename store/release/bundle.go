@@ -185,7 +185,7 @@ func (p *storedProduct) checkChoices(choices []BundleChoice) (errs store.Errors)
 	return errs
 }
 
-// checkOptions checks the options at a path.
+// checkOptions checks the options that were chosen of a component, which are at a path.
 func (c *ProductComponent) checkOptions(options []BundleOption, path ...string) (errs store.Errors) {
 	seen := map[string]bool{}
 	for i, option := range options {
@@ -214,7 +214,8 @@ func componentNames(components []ProductComponent) string {
 	return store.ListSome(names)
 }
 
-// sumOf returns the price of the chosen options together.
+// sumOf returns the price of the chosen options together, and how long it holds; the zero Quote if ConfiguredProducts says that
+// there is none. The comparison with MaxAmount is in floating point, because the product may exceed an int64.
 func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *price.Quote {
 	var total, before int64
 	var includesTax, priced, onSale bool
@@ -252,7 +253,8 @@ func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *price
 	return sum
 }
 
-// configured returns the product with another configuration and quote.
+// configured returns the product with another configuration and quote. Only its JSON, its price and its configuration are for
+// use: it lacks the attributes, extras and files, which do not depend on the choice.
 func (p *storedProduct) configured(selected []byte, quote *price.Quote) *storedProduct {
 	was := store.Encode(p.read().Meta.BundleConfiguration)
 	now := append(append([]byte(`{"selected_options":`), selected...), '}')

@@ -8,6 +8,7 @@ import (
 	"portico/store/release/segment"
 )
 
+// sweptLater is the advice for rows that a sweep deletes.
 const sweptLater = "Run portico serve: housekeeping deletes them within the hour."
 
 // Checks are the rules of releases.
@@ -21,6 +22,7 @@ func Checks() []db.Check {
 		},
 		{
 			Rule: "The layers of each release are kept.",
+			// Release.PackLayers writes three colons for each layer.
 			Broken: `SELECT catalog_id FROM release WHERE (LENGTH(layers) - LENGTH(REPLACE(layers, ':', ''))) / 3
 				<> (SELECT COUNT(*) FROM release AS layer WHERE ` + segment.IsLayerSQL("release", "layer.id") + `)`,
 			Advice: "Publish the catalog: portico publish CATALOG.",

@@ -42,7 +42,8 @@ func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
 	return list, nil
 }
 
-// newCurrency derives the format of a currency from an example amount.
+// newCurrency derives the format of a currency from an example amount in the view's locale. A currency that CLDR does not know
+// has the default format, {price} and the code.
 func (v *View) newCurrency(code string) *Currency {
 	c := &Currency{Code: code, DecimalPoint: ".", ThousandSeparator: ",", DecimalPlaces: 2, Format: "{price} " + code}
 	digits, known := currency.GetDigits(code)
@@ -58,7 +59,7 @@ func (v *View) newCurrency(code string) *Currency {
 	if begin < 0 {
 		return c
 	}
-	end += len(string([]rune(written[end:])[0]))
+	end += len(string([]rune(written[end:])[0])) // behind the last digit, which may have several bytes
 	between := strings.FieldsFunc(written[begin:end], unicode.IsDigit)
 	if len(between) < 2 { // the language does not group digits
 		between = []string{"", between[0]}

@@ -56,7 +56,8 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	return found, nil
 }
 
-// listsToCount returns the lists of nodes, unsorted, and the view that reads them.
+// listsToCount returns the lists of nodes, unsorted, and the view that reads them: that of the release to which a cursor of the
+// query leads. NOT_FOUND for an unknown node.
 func (v *View) listsToCount(ctx context.Context, nodeIDs []string, query ProductQuery) (*View, map[string]*resultOrder, error) {
 	var err error
 	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
@@ -111,6 +112,7 @@ func (c facetCounts) Size() int {
 	return n
 }
 
+// countFacet counts the values of found products.
 func countFacet(layers []*segment.Facet, found *foundSet) facetCounts {
 	counts := map[string]int{}
 	for _, layer := range layers {

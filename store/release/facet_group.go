@@ -62,6 +62,7 @@ func (v *View) FacetGroupsOfNodes(ctx context.Context, nodeIDs []string, query F
 // currency.
 type PriceRange struct{ Min, Max int64 }
 
+// Size is the memory in bytes.
 func (*PriceRange) Size() int { return 32 }
 
 // PriceRangeOfNodes returns the prices of the lists of several nodes, in as many statements as for one;
@@ -86,6 +87,7 @@ func (v *View) PriceRangeOfNodes(ctx context.Context, nodeIDs []string, query Pr
 	return found, nil
 }
 
+// priceRange returns the prices of a list in an epoch, and caches them, for a list without any as Unpriced.
 func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, error) {
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedPriceRange, Name: cachekey.Join(cachekey.New(o.Currency), o.key()), Number: epoch}
 	if kept, ok := db.Cached[*PriceRange](o.Cache, key); ok {
@@ -108,6 +110,7 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 	return r.orNil(), nil
 }
 
+// orNil returns nil for the range of a list without a priced product.
 func (r *PriceRange) orNil() *PriceRange {
 	if r.Max == segment.Unpriced {
 		return nil

@@ -48,7 +48,8 @@ func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalo
 	})
 }
 
-// fileIDs returns the ids of a query's files, in order.
+// fileIDs returns the ids of a query's files, in order. It leaves out unknown ids, and unless All is set files that nothing
+// shows.
 func (v *View) fileIDs(ctx context.Context, query FileQuery) ([]string, error) {
 	if query.IDs == nil {
 		return v.FileIDs(ctx, query.All)

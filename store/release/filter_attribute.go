@@ -10,7 +10,7 @@ import (
 // filterAttribute is an attribute that products can be filtered by.
 type filterAttribute struct {
 	Name    string                                    // in REST
-	Values  func(*catalog.ProductAttributes) []string // of a product, without empty ones; nil for id, which needs no index
+	Values  func(*catalog.ProductAttributes) []string // of a product, of which empty ones do not count; nil for id, which needs no index
 	Counted bool                                      // products can be counted by it: it is a facet
 }
 

@@ -15,11 +15,12 @@ import (
 type acceptedLanguages struct {
 	languages []string     // to look for in a product's languages, best first
 	locale    language.Tag // in which amounts are written
-	name      cachekey.Key // of both
+	name      cachekey.Key // of both, for cache keys
 }
 
 func (t *acceptedLanguages) Size() int { return 128 + 2*t.name.Size() + 16*len(t.languages) }
 
+// acceptedLanguages returns a shopper's preferred languages applied to a release, from the cache if it can.
 func (s *Service) acceptedLanguages(release *segment.Release, preferred []language.Tag) *acceptedLanguages {
 	tags := make([]string, len(preferred))
 	for i, tag := range preferred {

@@ -46,6 +46,7 @@ func (v *View) NodeAtPath(ctx context.Context, path string) (*segment.CatalogNod
 	})
 }
 
+// nodeAt returns the node that find finds at an address. NOT_FOUND if there is none.
 func (v *View) nodeAt(ctx context.Context, address string, find func(*segment.Tree) *segment.CatalogNode) (*segment.CatalogNode, error) {
 	v.Reads.Add(segment.AnyNode) // any node may get the address
 	t, err := v.treeOnce(ctx)

@@ -36,6 +36,7 @@ type NodeQuery struct {
 	Page   store.Page
 }
 
+// check returns the INVALID errors of Nodes.
 func (q NodeQuery) check() error {
 	if n := len(q.Filter.Terms) + len(q.Filter.Ranges); n > store.MaxFilterTerms {
 		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
@@ -100,6 +101,7 @@ func (f NodeFilter) keeps(n *segment.CatalogNode) bool {
 	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !nodeWithin(n, r) })
 }
 
+// nodeWithin reports whether a node is in a range, whose operator is gt, ge, lt or le.
 func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	var order int
 	switch r.Attribute {
@@ -121,7 +123,8 @@ func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	return order <= 0
 }
 
-// sort sorts nodes, which are in the default order already unless the filter has ids.
+// sort sorts nodes. Those that among returned without ids are by position already, which is the default order. Place is the
+// order by name.
 func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 	switch {
 	case q.Sort.By == store.SortDefault && q.Filter.IDs != nil:
@@ -167,7 +170,8 @@ const listedNodeWork = 16
 
 // Nodes lists the catalog's nodes, in the view's language if they have it. Filters and orders compare the base text.
 // It leaves out hierarchies unless the filter
-// has a kind or ids. An unknown parent or hierarchy finds nothing.
+// has a kind or ids. An unknown parent or hierarchy finds nothing. INVALID for too many conditions, for a range that is
+// not valid, and for another order than NodeQuery has.
 func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
 	if err := query.check(); err != nil {
 		return nil, err

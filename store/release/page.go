@@ -106,7 +106,7 @@ func (v *View) follow(ctx context.Context, page store.Page, list string) (*View,
 	return &earlier, nil
 }
 
-// since returns the release since which a list of follow is the same.
+// since returns the release since which a list of follow is the same as in the view's; 0 if the view's has no such list.
 func (v *View) since(ctx context.Context, list string) (int64, error) {
 	switch list {
 	case "":
@@ -122,7 +122,7 @@ func (v *View) since(ctx context.Context, list string) (int64, error) {
 }
 
 // releaseOf returns a kept release that has a list of follow as it has been since
-// a release.
+// a release, or that release itself. NOT_FOUND if none is kept.
 func (v *View) releaseOf(ctx context.Context, list string, since int64) (release *segment.Release, err error) {
 	var found bool
 	switch in := v.service.db.Reader; list {

@@ -93,6 +93,8 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 // maxAlike limits the products with one slug that are read to find the one at a path.
 const maxAlike = 100
 
+// productAtPath is Product for a path. Of several products with the slug that the node lists it returns the last updated,
+// of the first maxAlike.
 func (v *View) productAtPath(ctx context.Context, path string) (*Product, error) {
 	path = strings.Trim(path, "/")
 	at := strings.LastIndexByte(path, '/')
@@ -166,7 +168,8 @@ func (v *View) Named(ctx context.Context, products []*Product) ([]*Product, erro
 	return full, err
 }
 
-// componentOrdinals returns the stored ordinals of the components of products, by id.
+// componentOrdinals returns the stored ordinals of the components of products, by id, as Reader.OrdinalsByID takes them; nil if
+// none are stored. A product whose ids and ordinals differ in number is left out.
 func componentOrdinals(products []*Product) map[string]segment.Ordinal {
 	var ordinals map[string]segment.Ordinal
 	for _, p := range products {
@@ -229,7 +232,8 @@ func (v *View) ProductsAt(ctx context.Context, ordinals []uint32) ([]*storedProd
 	return found, nil
 }
 
-// readProducts reads products.
+// readProducts reads the products at some ordinals into a map, by ordinal, with their prices at the view's time. ErrGone when
+// one is missing.
 func (v *View) readProducts(ctx context.Context, ordinals []uint32, into map[uint32]*storedProduct) error {
 	stored, err := v.ReadProducts(ctx, ordinals)
 	if err != nil {

@@ -26,7 +26,7 @@ type productDocument struct {
 		Extensions        json.RawMessage              `json:"extensions"`
 		ShopperAttributes json.RawMessage              `json:"shopper_attributes"`
 	} `json:"attributes"`
-	components []ProductComponent // storedProduct.Components
+	components []ProductComponent // storedProduct.Components; storedProduct.read sets them
 	Meta       struct {
 		Language            string                      `json:"language"`
 		ProductTypes        []string                    `json:"product_types"`

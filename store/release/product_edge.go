@@ -19,6 +19,7 @@ const (
 	EdgeComponents Edge = "component_products" // of a bundle
 )
 
+// ids returns the ids that the edge of a product leads to.
 func (e Edge) ids(p *Product) []string {
 	if e == EdgeChildren {
 		return p.ChildIDs()

@@ -18,8 +18,7 @@ func NewTerm(attribute, operator string, values []string) (store.Term, error) {
 	return store.NewTerm(FilterAttributes(), attribute, operator, values)
 }
 
-// NewSearch parses a search text. One without a letter or a digit keeps all
-// products. INVALID for a text that is too long, has too many words, or is not
+// NewSearch parses a search text. An empty one keeps all products, another one without a letter or a digit none. INVALID for a text that is too long, has too many words, or is not
 // valid UTF-8 without NUL.
 func NewSearch(text string) (index.Search, error) { return index.NewSearch(text) }
 
@@ -190,6 +189,7 @@ func (v *View) resolve(ctx context.Context, f ProductFilter) (ProductFilter, err
 	return v.resolveAttributes(ctx, f)
 }
 
+// check returns INVALID for too many conditions, for filters that are too deep, and for a range that is not valid.
 func (f ProductFilter) check() error {
 	if n := f.conditions(); n > store.MaxFilterTerms {
 		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
@@ -249,7 +249,7 @@ func (f ProductFilter) byPrice() bool {
 // Live reports whether the filter depends on live stock.
 func (f ProductFilter) Live() bool { return f.InStock != nil || f.within(ProductFilter.Live) }
 
-// static returns the filter without the conditions that depend on live stock.
+// static returns the filter without the conditions that depend on live stock: an AnyOf with one is left out whole.
 func (f ProductFilter) static() ProductFilter {
 	f.InStock = nil
 	f.AnyOf = slices.DeleteFunc(slices.Clone(f.AnyOf), AnyOf.live)
@@ -279,7 +279,8 @@ type interval struct{ low, high int64 }
 
 func (i interval) holds(key int64) bool { return key >= i.low && key < i.high }
 
-// interval converts a range to one of sort keys: microseconds, or ranks of ids.
+// interval converts a range to one of sort keys: microseconds, or ranks of ids. Range.Check knows the operators: the last one
+// is "le".
 func (v *View) interval(ctx context.Context, r store.Range) (interval, error) {
 	var at, beyond int64 // the first key not below the value, and the first above it
 	if r.Attribute == store.SortID {

@@ -149,7 +149,8 @@ func (v *View) listOfProducts(ctx context.Context, query ProductQuery, nodeID st
 	return segment.ListAll, nil
 }
 
-// setMembers makes the list one that the release does not store; curated are the products that come first.
+// setMembers makes the list one that the release does not store: of names it in cache keys, members are its products by
+// ordinal, and curated those that come first.
 func (o *resultOrder) setMembers(of cachekey.Key, members index.Ordinals, curated []uint32) {
 	o.of, o.named = of, members
 	o.list = segment.List{Reader: &o.Reader, Head: &segment.ListHead{Total: len(members), Curated: curated}}
@@ -179,7 +180,7 @@ func (v *View) noList(ctx context.Context, nodeID string) error {
 	return segment.ErrGone
 }
 
-// fetchAhead caches what a page of each node needs.
+// fetchAhead caches what a page of each node needs, so that Products finds it there for one node after the other.
 func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQuery) error {
 	b, err := query.Page.Check(v.settings.PageLength)
 	if err != nil {
@@ -240,7 +241,7 @@ func (v *View) pagesAhead(ctx context.Context, lists map[string]*resultOrder, b 
 	return err
 }
 
-// ordersOfNodes returns the lists of several nodes for a query. It caches whole
+// ordersOfNodes returns the lists of several nodes for a query, by node. It leaves out nodes without a list. It caches whole
 // lists in one statement if they must be filtered, or searched for bounds.
 func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*resultOrder, error) {
 	names := make([]string, len(nodeIDs))
@@ -307,7 +308,7 @@ func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by
 	return err
 }
 
-// show returns products and marks the curated ones.
+// show returns the products at some ordinals and marks those that are in curated.
 func (v *View) show(ctx context.Context, ordinals []uint32, curated []uint32) ([]*Product, error) {
 	found, err := v.ProductsAt(ctx, ordinals)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// sorted sorts products, given by ordinal, as the query requests.
+// sorted returns products, given by ordinal, as the query sorts them. It may change found.
 func (o *resultOrder) sorted(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	if key, ok := segment.AttributeOfSort(o.sort.By); ok {
 		return o.byAttribute(ctx, found, key)
@@ -64,7 +64,8 @@ func (o *resultOrder) byRelevance(ctx context.Context, found index.Ordinals) err
 	return err
 }
 
-// searched returns what each search of the filter finds.
+// searched returns what each search of the filter finds, in a list of parents with the parents of children that it finds. It
+// is computed once.
 func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 	if o.matches != nil || len(o.filter.Searches) == 0 {
 		return o.matches, nil
@@ -89,8 +90,8 @@ func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 
 // firstByRelevance are the first products by relevance.
 type firstByRelevance struct {
-	first index.Ordinals
-	total int
+	first index.Ordinals // at most mostBest
+	total int            // of all products of the result
 }
 
 func (b *firstByRelevance) Size() int { return 16 + b.first.Size() }
@@ -240,7 +241,7 @@ func (v *View) sorting(ctx context.Context, sort store.Sort, filter ProductFilte
 		if c.Epoch > now && c.Epoch <= prices.LastEpoch() { // which another server's clock has reached
 			return sort, 0, store.ExpiredCursor(member, "has prices of a later time than this server's clock. Start again without a cursor.")
 		}
-		if c.Epoch > now || given && c.Epoch != epoch {
+		if c.Epoch > now || given && c.Epoch != epoch { // it is of another release, or the two cursors are of different times
 			return sort, 0, store.MismatchedCursor(member)
 		}
 		epoch, given = c.Epoch, true

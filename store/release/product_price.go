@@ -102,7 +102,8 @@ func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*price.Of
 	})
 }
 
-// ownRange returns the range of a product without children.
+// ownRange returns the prices of a product without children. It has no times: whoever read the product recorded those of its
+// quote.
 func ownRange(q *price.Quote) *ProductPrices {
 	r := &ProductPrices{Current: price.NewRange(q.Price, q.Price), OnSale: q.SaleID != ""}
 	if r.OnSale {
@@ -111,7 +112,7 @@ func ownRange(q *price.Quote) *ProductPrices {
 	return r
 }
 
-// rangeOf returns the range of some offers at a moment, in microseconds.
+// rangeOf returns the prices of some offers at a moment, in microseconds, and how long they hold.
 func rangeOf(offers []*price.Offer, at int64, formatter price.Formatter) *ProductPrices {
 	r := &ProductPrices{}
 	var current, original priceBounds
@@ -152,6 +153,7 @@ func (b *priceBounds) extend(p *price.TieredPrice) {
 	}
 }
 
+// shown returns the bounds as a Range; nil for none.
 func (b *priceBounds) shown(formatter price.Formatter) *Range {
 	if b.lowest == nil {
 		return nil

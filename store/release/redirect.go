@@ -54,12 +54,15 @@ func (v *View) Redirect(ctx context.Context, path string) (*Redirect, error) {
 	return nil, nil
 }
 
-// redirectSlugs redirects a path for which there is no imported redirect. moved is whether one led there: then the
-// path is the result even if nothing is known there.
+// redirectSlugs redirects a path for which there is no imported redirect, by the first rule that applies:
+//   - what is at the path now is the result if an imported redirect led there (moved), else nil: nothing is to be redirected;
+//   - what had the last slug of the path before is the result, at its path now, the last change first;
+//   - slugs of nodes above that changed are replaced, and what is at the path then is the result;
+//   - the path itself is the result if moved, even if nothing is known there.
 func (v *View) redirectSlugs(ctx context.Context, path string, moved bool) (*Redirect, error) {
 	here, err := v.redirectHere(ctx, path)
 	if err != nil || here != nil {
-		if !moved {
+		if !moved { // it would lead to itself
 			here = nil
 		}
 		return here, err
@@ -157,6 +160,7 @@ func (v *View) redirectTo(ctx context.Context, kind, id string) (*Redirect, erro
 	return redirectWithPath(&Redirect{Product: products[id]}, paths[id], products[id].Slug()), err
 }
 
+// redirectWithPath sets the path of a redirect, or the slug if that is empty; nil if both are.
 func redirectWithPath(r *Redirect, path, slug string) *Redirect {
 	if r.Path = path; path == "" {
 		r.Path = slug

@@ -19,7 +19,7 @@ import (
 type resultOrder struct {
 	*View
 	list   segment.List
-	of     cachekey.Key   // names the list if it is not list
+	of     cachekey.Key   // names a list that the release does not store (setMembers); else zero
 	named  index.Ordinals // all products of a list that the release does not store; else nil
 	filter ProductFilter
 	sort   store.Sort
@@ -32,9 +32,11 @@ type resultOrder struct {
 // readPositions returns the products from position start until just before end.
 type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 
-// arrange returns the length of the result and how to read a part of it. A list
-// in a stored order costs the same at any offset. Any other is computed once and
-// cached.
+// arrange returns the length of the result and how to read a part of it, in one of these ways:
+//   - by relevance, the best first: the first products are computed and cached, and all only for a page beyond (byBest);
+//   - any other result that is not stored is computed once and cached;
+//   - the list's own order is read as it is stored, and costs the same at any offset;
+//   - so is another stored order, within bounds of its sort key (bounded).
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
 	case o.sort.By == store.SortRelevance && !o.sort.Descending && !o.filter.Live():
@@ -67,7 +69,8 @@ func (o *resultOrder) listKey() cachekey.Key {
 	return cachekey.New(o.list.Name)
 }
 
-// key names the filter's result in the list for this shopper, in any order, except that it depends on the epoch.
+// key names the filter's result in the list for this shopper, in any order. A cache entry that depends on prices has the epoch
+// beside it.
 func (o *resultOrder) key() cachekey.Key {
 	filter, currency := o.filter.key(), ""
 	if len(o.filter.Searches) > 0 {
@@ -162,7 +165,8 @@ func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
 	return set, nil
 }
 
-// keptSet returns the products that the filter keeps as a set. If each of its terms keeps many, no list is made.
+// keptSet returns the products that the filter keeps as a set. If each of its terms keeps many, no list is made. It must not
+// have conditions on live stock.
 func (o *resultOrder) keptSet(ctx context.Context) (set index.OrdinalSet, err error) {
 	if o.named != nil || len(o.filter.Searches)+len(o.filter.Ranges) > 0 {
 		return o.keptAsSet(ctx)
@@ -334,7 +338,7 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 }
 
 // keptByAny returns the products of the list that an AnyOf keeps. What each of its filters finds is cached as if the list
-// were filtered by it alone.
+// were filtered by it alone. So a filter that does not depend on prices is given epoch 0.
 func (o *resultOrder) keptByAny(ctx context.Context, a AnyOf) (*foundSet, error) {
 	kept := index.NewOrdinalSet(o.Release.Ordinals)
 	for _, filter := range a.Filters {
@@ -397,8 +401,8 @@ func (o *resultOrder) onSale(ctx context.Context, term store.Term) (matches term
 
 // termMatches are the products that a term or an AnyOf keeps.
 type termMatches struct {
-	few  index.Posting
-	many *foundSet // in place of few; else nil
+	few  index.Posting // as an index has them; may have dead products
+	many *foundSet     // in place of few; else nil
 }
 
 func (m termMatches) len() int {
@@ -408,7 +412,11 @@ func (m termMatches) len() int {
 	return m.few.Len()
 }
 
-// matching returns the products that a term keeps. It caches them if they are many.
+// matching returns the products that a term keeps, by the first rule that applies:
+//   - NewWithinTerm: the products of the nodes, which inNodes caches;
+//   - NewSaleTerm: onSale;
+//   - in a list of parents, an attribute by which children find them: the index, with the parents of what it has;
+//   - any other: the index. If it has many, they are cached as a set.
 func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatches, error) {
 	if term.Attribute == withinNodes {
 		members, err := o.inNodes(ctx, term.Values)
@@ -438,7 +446,7 @@ func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatche
 	return termMatches{many: many}, nil
 }
 
-// within removes the products outside a range.
+// within removes the products outside the filter's Keys and Ranges. It may change found.
 func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	for _, r := range o.filter.Keys {
 		keys, err := o.sparseKeys(ctx, r)

@@ -54,7 +54,7 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 	if err != nil {
 		return nil, err
 	}
-	if after != nil {
+	if after != nil { // then place is behind the nodes, unless it is a cursor of these
 		c, err := cursors.Parse(*after, store.ListID{}, "after")
 		if err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ type storedProduct struct {
 
 	body      string // the JSON of a product that is not curated
 	insert    int    // where curated_product goes
-	relations int    // where relationships begin
+	relations int    // where relationships begin; 0 for a product of configured, whose refs are decoded from the whole body
 
 	decodeOnce sync.Once
 	document   *productDocument // the decoded body
@@ -58,7 +58,7 @@ func (p *storedProduct) Size() int {
 }
 
 // newStoredProduct joins a document with the members that depend on the
-// release, the currency and the nodes.
+// release, the currency and the nodes. All texts of the product are parts of one string, so that they are one allocation.
 func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, quote *price.Quote) (*storedProduct, error) {
 	attributes, rest, ok := strings.Cut(stored.Document, "\n")
 	if !ok {
@@ -115,7 +115,7 @@ func (p *storedProduct) storedFiles() []*catalog.File {
 	return p.files
 }
 
-// check panics if the body, which the release wrote, cannot be decoded.
+// check panics if what the release wrote cannot be decoded: damage is not nil.
 func (p *storedProduct) check(damage error) {
 	if damage != nil {
 		panic(fmt.Sprintf("the document of product %s is damaged: %v", p.id, damage))

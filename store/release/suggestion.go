@@ -19,7 +19,7 @@ type Suggestions struct {
 	CorrectedTo string                 // the text with mistyped words replaced; empty if none was
 }
 
-// The most suggestions of a kind, and the products whose names complete a text.
+// The most suggestions of a kind, and the number of products whose names complete a text, at least.
 const (
 	MaxSuggestions     = 20
 	completionProducts = 30
@@ -46,12 +46,12 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 		return nil, err
 	}
 	correctedTo := search.Corrected(result.Corrections)
-	meant, named := search, []nodeMatch{{search.Names, nodeNameWork}}
+	meant, named := search, []nodeMatch{{search.Names, nodeNameWork}}                     // what is typed, then what was meant, then what is similar
 	if corrected, err := index.NewSearch(correctedTo); err == nil && !corrected.Empty() { // mistyped, or only nodes have the words
 		meant = corrected
 		named = append(named, nodeMatch{meant.Names, nodeNameWork})
 	}
-	named = append(named, nodeMatch{meant.SimilarlyNames, 8 * nodeNameWork})
+	named = append(named, nodeMatch{meant.SimilarlyNames, 8 * nodeNameWork}) // it computes distances
 	products, err := v.bestMatches(ctx, meant, max(first, completionProducts))
 	if err != nil {
 		return nil, err

@@ -80,7 +80,8 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	return byID, nil
 }
 
-// textsOf decodes the texts of a document, which are before its line break.
+// textsOf decodes the texts of a document, which are before its line break. Without the scanner, which reads the exact form,
+// it closes the two open objects and decodes the JSON.
 func textsOf(d segment.Translation) (*ProductTranslation, error) {
 	attributes, _, _ := strings.Cut(d.Document, "\n")
 	s := catalog.DocumentScanner{Input: attributes}

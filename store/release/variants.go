@@ -60,6 +60,7 @@ func (o *resultOrder) exchange(ctx context.Context, variants Variants) error {
 	return nil
 }
 
+// childrenOf returns a function that appends the children of a product, or the product if it is no parent.
 func childrenOf(f *segment.Families) func(dst []uint32, ordinal uint32) []uint32 {
 	return func(dst []uint32, ordinal uint32) []uint32 {
 		if children, isParent := f.Children(ordinal); isParent {

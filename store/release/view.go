@@ -39,7 +39,7 @@ type View struct {
 	state    dependency.State // of the catalog; zero for a release that the shopper requested by its id
 }
 
-// treeOnce is the tree of a view's release, read once in an operation.
+// treeOnce is the tree of a view's release, read on first use, once in an operation.
 type treeOnce struct {
 	once sync.Once
 	tree *segment.Tree
@@ -110,8 +110,8 @@ func (s *Service) ViewOf(release *segment.Release) *View {
 	return own
 }
 
-// Uncached returns a view of another release on the same base. It caches
-// nothing, because that release is not finished.
+// Uncached returns a view of release, which may be another one than v shows. It caches
+// nothing: release may not be published yet, or is read whole and once.
 func Uncached(v *View, release *segment.Release) *View {
 	own := *v
 	own.Release, own.Cache = release, nil
@@ -150,6 +150,7 @@ func (s *Service) CatalogResolution(ctx context.Context, shopper ShopperContext,
 // RequestedCurrency returns the currency that the shopper requests, also if the catalog has no price in it.
 func (v *View) RequestedCurrency() string { return cmp.Or(v.shopper.Currency, v.Currency) }
 
+// formatter returns the formatter of the view's currency.
 func (v *View) formatter() price.Formatter {
 	return price.NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
 }
@@ -202,7 +203,7 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 // between two starts or ends of sales.
 type validity struct {
 	from, until atomic.Int64                            // microseconds; 0 is unbounded
-	mixed       atomic.Bool                             // some of it is of another release
+	mixed       atomic.Bool                             // some of it is of another release, to which a cursor led
 	live        atomic.Bool                             // a list was filtered by live stock, or a cart compared with it
 	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }

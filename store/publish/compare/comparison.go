@@ -19,6 +19,7 @@ import (
 // out what the release does not show.
 type Side interface {
 	Release() *segment.Release
+	// Versions returns the versions of products, by id.
 	Versions(ctx context.Context, ids []string) (map[string]ProductVersion, error)
 	// FoundBy returns what products are found by, by id.
 	FoundBy(ctx context.Context, ids []string) (map[string]FoundBy, error)
@@ -47,9 +48,9 @@ type FoundBy struct{ SKU, Slug string }
 // Comparison compares what was with what is or would be. A publication, a dry run and the difference of two stored releases
 // use it. It finds the products that differ by their versions, and all else by its content.
 type Comparison struct {
-	Before, Now Side // Before is nil if there is nothing to compare with
-	Products    []productChange
-	FileIDs     []string // of files that may differ
+	Before, Now Side            // Before is nil if there is nothing to compare with
+	Products    []productChange // that differ, as far as CompareProducts was called
+	FileIDs     []string        // of files that may differ; the caller sets them
 }
 
 // productChange is a product that differs.
@@ -58,15 +59,15 @@ type productChange struct {
 	Effect PendingEffect
 }
 
-// resourceChange is a resource that differs. was and is are zero where a side does not have it.
+// resourceChange is a resource that differs. Was and Is are zero where a side does not have it.
 type resourceChange[T any] struct {
 	ID      string
 	Effect  PendingEffect
 	Was, Is T
 }
 
-// ChangesOf reads resources of both sides by id, and returns those that only one side has or that are not the same. A same
-// of nil returns all.
+// ChangesOf reads resources of both sides by id, and returns those that only one side has or that are not the same, in any
+// order. If same is nil, it returns all.
 func ChangesOf[T any](c *Comparison, read func(Side) (map[string]T, error), same func(was, is T) bool) (list []resourceChange[T], err error) {
 	var before map[string]T
 	if c.Before != nil {
@@ -94,7 +95,7 @@ func ChangesOf[T any](c *Comparison, read func(Side) (map[string]T, error), same
 // AtOnce is the number of products, files, nodes or lists that are read at once.
 const AtOnce = 512
 
-// CompareProducts adds to products which of some differ.
+// CompareProducts adds to c.Products those of some products that differ.
 func (c *Comparison) CompareProducts(ctx context.Context, ids []string) error {
 	return store.Chunked(ids, AtOnce, func(ids []string) error {
 		changes, err := ChangesOf(c, func(side Side) (map[string]ProductVersion, error) { return side.Versions(ctx, ids) },

@@ -27,6 +27,7 @@ type DifferenceCount struct {
 	Removed int `json:"removed"`
 }
 
+// Add counts one resource.
 func (c *DifferenceCount) Add(effect PendingEffect) {
 	switch effect {
 	case PendingAdd:
@@ -159,7 +160,7 @@ func (c *Comparison) changedCatalog(context.Context) ([]resourceChange[described
 	}, sameBody)
 }
 
-// shownNode is what a release shows of a node.
+// shownNode is what a release shows of a node, as JSON whose members are compared.
 type shownNode struct {
 	Name        string          `json:"name"`
 	Slug        string          `json:"slug"`

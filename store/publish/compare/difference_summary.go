@@ -47,6 +47,7 @@ func (s *DifferenceSummary) FromUUID() *string { return releaseNumber(s.From) }
 // ToUUID returns the number of the later release; nil for the next publication.
 func (s *DifferenceSummary) ToUUID() *string { return releaseNumber(s.To) }
 
+// releaseNumber returns the number of a release as text; nil for 0.
 func releaseNumber(id int64) *string {
 	if id == 0 {
 		return nil
@@ -76,6 +77,7 @@ func (d *Differences) Summary() *DifferenceSummary {
 	return s
 }
 
+// excerpt cuts a value, which is JSON, to maxSummaryValue characters; nil for a side that does not have it.
 func excerpt(value []byte) *string {
 	if value == nil {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"portico/store/release/segment"
 )
 
-// Lists compares lists with those of the served release, to find since when they are the same. The functions
-// convert ordinals of each to numbers that are the same for one product.
+// Lists compares lists with those of the served release, to find since when they are the same. Was converts ordinals of the
+// served release, and Is those of the new one, to numbers that are the same for one product.
 type Lists struct {
-	View  *release.View // of the served release; nil if there is none, or if everything differs
-	ahead *release.View // that has read the lists of ReadAhead
-	heads map[string]*segment.ListHead
-	Was   func(ordinal uint32) uint32
-	Is    func(ordinal uint32) uint32
+	View  *release.View                // of the served release; nil if there is none, or if everything differs
+	ahead *release.View                // that has read the lists of ReadAhead
+	heads map[string]*segment.ListHead // of these lists
+	Was   func(ordinal uint32) uint32  // nil if View is
+	Is    func(ordinal uint32) uint32  // likewise
 }
 
 // ReadAhead reads the served release's lists of some names.

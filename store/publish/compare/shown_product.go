@@ -41,7 +41,7 @@ func changedMembers(was, is *ShownProduct) []store.MemberChange {
 			for _, c := range store.ChangedMembers(is.document, after) {
 				changes = append(changes, store.MemberChange{Path: translated(c), After: c.After})
 			}
-		case after == nil:
+		case after == nil: // Before, because the value is one that the translation had
 			for _, c := range store.ChangedMembers(was.document, before) {
 				changes = append(changes, store.MemberChange{Path: translated(c), Before: c.After})
 			}
@@ -102,6 +102,7 @@ func amountOf(p *price.TieredPrice) *catalog.AmountPrice {
 	return amount
 }
 
+// showSales returns sales by name.
 func showSales(sales []price.Sale) map[string]shownSale {
 	shown := make(map[string]shownSale, len(sales))
 	for _, sale := range sales {
@@ -160,7 +161,8 @@ func (t *ProductTexts) Show(id string) (*ShownProduct, error) {
 	return shown, nil
 }
 
-// document returns the JSON of the document in a language, with its extras.
+// document returns the JSON of the document in a language, with its breadcrumbs and extras. A stored document is without
+// what depends on prices and nodes: its attributes are open at the line break, and meta is open at the end.
 func (t *ProductTexts) document(language string) ([]byte, error) {
 	attributes, rest, ok := strings.Cut(t.Documents[language], "\n")
 	if !ok {

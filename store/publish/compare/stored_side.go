@@ -117,7 +117,8 @@ func (s *StoredSide) Shown(ctx context.Context, ids []string) (map[string]*Shown
 	return products, nil
 }
 
-// readTexts adds what a release stores of the products at some ordinals in one language.
+// readTexts adds to texts, in the order of ordinals, what a release stores of the products at some ordinals in one language.
+// "" is the base language, which comes first.
 func readTexts(ctx context.Context, r *segment.Reader, language string, ordinals []uint32, texts []ProductTexts) error {
 	stored, err := r.ReadProducts(ctx, ordinals)
 	if err != nil {

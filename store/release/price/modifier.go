@@ -44,6 +44,7 @@ func (a *TieredPrice) effectiveTiers() (tiers []Tier) {
 	return tiers
 }
 
+// withModifiers returns the price after modifiers. It does not change the tiers of a, which offers share.
 func (a TieredPrice) withModifiers(currency string, modifiers []*catalog.ModifierSource) TieredPrice {
 	tiers := make([]Tier, len(a.Tiers))
 	copy(tiers, a.Tiers)
@@ -64,7 +65,7 @@ func (a TieredPrice) withModifiers(currency string, modifiers []*catalog.Modifie
 	return a
 }
 
-// modify changes an amount within the allowed range.
+// modify changes an amount within the allowed range, 0 to store.MaxAmount. PriceEquals replaces it.
 func modify(m *catalog.ModifierSource, minor, by int64) int64 {
 	switch m.Attributes.ModifierType {
 	case catalog.PriceIncrement:

@@ -29,7 +29,7 @@ type Tier struct {
 	Minor           int64  `json:"amount"`
 }
 
-// Offers returns a product's offers by currency. The first price book by priority with a
+// Offers returns a product's offers by currency. ofBook has its prices by price book. The first price book by priority with a
 // price in the currency wins; if none has one, the first with a sale.
 func Offers(ranked []catalog.RankedPricebook, ofBook map[string]*catalog.PriceSource) map[string]*Offer {
 	found := map[string]*Offer{}
@@ -72,6 +72,7 @@ func offersOf(p *catalog.PriceSource) map[string]*Offer {
 	return found
 }
 
+// tieredPrice sorts the tiers of an amount, which are by name.
 func tieredPrice(a catalog.AmountPrice) TieredPrice {
 	kept := TieredPrice{Minor: a.Amount, IncludesTax: a.IncludesTax}
 	for name, t := range a.Tiers {

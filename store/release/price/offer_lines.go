@@ -18,7 +18,8 @@ const (
 	salesLine = "%" // %USD retail and the sales
 )
 
-// OfferLines encodes a product's offers by currency, as OfferIn reads them.
+// OfferLines encodes a product's offers by currency, as OfferIn reads them. A currency has a line for the base price and one
+// for sales, if there are any. The number after an amount is 1 if it includes tax, else 0.
 func OfferLines(offers map[string]*Offer) string {
 	var lines []byte
 	for _, code := range slices.Sorted(maps.Keys(offers)) {
@@ -52,7 +53,7 @@ func OfferCurrencies(lines string) (codes []string) {
 
 // OfferIn decodes the offer in one currency; an empty offer for any other.
 func OfferIn(lines, currency string) (*Offer, error) {
-	var memory struct { // one piece for both
+	var memory struct { // one allocation for both
 		Offer
 		base TieredPrice
 	}

@@ -39,7 +39,7 @@ func (p *Price) WithoutTax() *store.Money {
 	return &p.money
 }
 
-// appendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
+// appendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}, or {} for nil.
 func (p *Price) appendJSON(dst []byte) []byte {
 	if p == nil {
 		return append(dst, "{}"...)
@@ -51,7 +51,7 @@ func (p *Price) appendJSON(dst []byte) []byte {
 	return append(append(dst, catalog.FormatBool(p.IncludesTax)...), "}}"...)
 }
 
-// appendDisplayJSON appends the member display_price of meta.
+// appendDisplayJSON appends the member display_price of meta: null for nil.
 func (p *Price) appendDisplayJSON(dst []byte) []byte {
 	if p == nil {
 		return append(dst, "null"...)
@@ -79,7 +79,8 @@ type PriceTier struct {
 	Price           *Price
 }
 
-// appendTiers appends {"min_5":{"minimum_quantity":5,…}}, with the prices as numbers, or as they are displayed.
+// appendTiers appends {"min_5":{"minimum_quantity":5,…}}, with the prices as numbers, or as they are displayed if displayed is
+// set.
 func appendTiers(dst []byte, tiers []PriceTier, displayed bool) []byte {
 	dst = append(dst, '{')
 	for _, t := range tiers {

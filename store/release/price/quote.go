@@ -14,7 +14,7 @@ type Quote struct {
 	Tiers           []PriceTier // by minimum quantity
 	SaleID          string      // empty outside a sale
 	From, Until     int64
-	saleEnd         int64 // microseconds; 0 outside a sale, and for one without an end
+	saleEnd         int64 // when the sale ends, in microseconds; 0 outside a sale, and for one without an end
 }
 
 // Holds reports whether the quote is valid at a moment, in microseconds.

@@ -15,7 +15,7 @@ type Sale struct {
 	TieredPrice
 }
 
-// length is the duration of a sale; an unbounded one is the longest.
+// length is the duration of a sale in microseconds; an unbounded one is the longest.
 func (s *Sale) length() int64 {
 	if s.From == 0 || s.To == 0 {
 		return 1<<63 - 1
@@ -78,7 +78,9 @@ func (o *Offer) Tiers(holding *Sale) []Tier {
 	}
 	var list []Tier
 	own, base := holding.Tiers, o.Base.Tiers
-	asked, floor := holding.Minor, int64(math.MaxInt64) // floor: lowest base tier so far
+	// asked is what a unit costs by the tiers so far, floor the lowest base tier so far. own and base are what is left of
+	// both lists: the tier with the lower quantity comes first, of equal quantities the cheaper one.
+	asked, floor := holding.Minor, int64(math.MaxInt64)
 	for len(own)+len(base) > 0 {
 		if len(base) == 0 || len(own) > 0 && (own[0].MinimumQuantity < base[0].MinimumQuantity ||
 			own[0].MinimumQuantity == base[0].MinimumQuantity && own[0].Minor <= base[0].Minor) {

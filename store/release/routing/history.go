@@ -16,16 +16,17 @@ type histories struct {
 	byCatalog map[string]*catalogHistory
 }
 
-// catalogHistory is the history of one catalog.
+// catalogHistory is the history of one catalog. It never changes: advance makes another one.
 type catalogHistory struct {
-	epoch   int64 // of the database
-	release *segment.Release
+	epoch   int64            // of the database
+	release *segment.Release // that the catalog serves
 	history *dependency.History
-	state   dependency.State
+	state   dependency.State // of the history at that release
 }
 
-// advance returns the states of the releases that catalogs serve, by catalog. A
-// restored database begins a new history.
+// advance follows the catalogs to the releases that they serve now, by catalog, and returns the states of these. A catalog
+// that is new, or did not serve one before, begins a new history. So do all in a restored database, which has another epoch.
+// If it fails, nothing has advanced but histories that the next call advances again.
 func (h *histories) advance(ctx context.Context, in db.Session, epoch int64, served map[string]*segment.Release) (map[string]dependency.State, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -16,7 +16,7 @@ type Hold struct {
 	ReleaseID      int64 // served; 0 for none
 	RolledBackFrom int64 // the highest release that was served before
 
-	// Below is a number of the sequence that numbers releases, above each
+	// Below is a number of the sequence that numbers releases, which no release has: above each
 	// release that was begun before the roll-back. It identifies the roll-back.
 	// 0 for none.
 	Below int64

@@ -80,8 +80,8 @@ type RuleVerdict struct {
 	Missed  int      // criteria missed
 	Dropped RuleDrop // empty when the rule can be chosen
 
-	matched, missed, asked int // bits by criterion
-	scheduled              bool
+	matched, missed, asked int  // bits by criterion
+	scheduled              bool // the time is in one of its schedules, or it has none
 }
 
 // Default reports whether the rule has no criteria.
@@ -91,6 +91,7 @@ func (v *RuleVerdict) Default() bool { return v.asked == 0 }
 // show the shopper which.
 func (v *RuleVerdict) Foreign() bool { return v.missed&identityCriteria != 0 }
 
+// outcome returns the result of one criterion.
 func (v *RuleVerdict) outcome(c catalog.Criterion) CriterionOutcome {
 	switch {
 	case v.asked&(1<<c) == 0:
@@ -122,6 +123,7 @@ func (v *RuleVerdict) Schedule() CriterionOutcome {
 // profile holds a shopper's values for each criterion; ids are canonical.
 type profile [catalog.Criteria][]string
 
+// profile returns the shopper's values; nil for criteria without any.
 func (s ShopperContext) profile() (p profile) {
 	p[catalog.ByAccount], p[catalog.ByAccountTag], p[catalog.ByCustomer] = canonicalIDs(s.AccountID), canonicalIDs(s.AccountTags...), canonicalIDs(s.CustomerID)
 	p[catalog.ByTag] = s.Tags
@@ -141,7 +143,8 @@ func canonicalIDs(ids ...string) (list []string) {
 	return list
 }
 
-// judge checks a rule for a shopper; published is whether its catalog is.
+// judge checks a rule for a shopper; published is whether its catalog is. It counts all criteria, and then drops the rule for
+// the first reason in the order of RuleDrop.
 func judge(r *catalog.CatalogRule, p *profile, at time.Time, published bool) RuleVerdict {
 	v := RuleVerdict{Rule: r, scheduled: len(r.Schedules) == 0 || slices.ContainsFunc(r.Schedules, func(s catalog.Schedule) bool { return s.Contains(at) })}
 	for c, wanted := range r.Values {
@@ -219,13 +222,13 @@ func verdicts(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time
 	for _, rule := range rules {
 		v := judge(rule, &p, at, published(rule.CatalogID))
 		list = append(list, &v)
-		if !v.Foreign() && (v.Default() || v.Score > 0) {
+		if !v.Foreign() && (v.Default() || v.Score > 0) { // any other rule cannot be chosen at another time either
 			until = nextEdge(rule, at, until)
 		}
 	}
 	slices.SortFunc(list, func(v, w *RuleVerdict) int {
 		if (v.Dropped == "") != (w.Dropped == "") {
-			return cmp.Compare(len(v.Dropped), len(w.Dropped))
+			return cmp.Compare(len(v.Dropped), len(w.Dropped)) // the empty one first
 		}
 		if v.Dropped == "" {
 			order, _ := v.better(w)

@@ -19,7 +19,7 @@ import (
 type Router struct {
 	db        *db.DB
 	table     db.TopicCache[*Table]
-	last      *Table // the one before, whose route numbers the next one keeps; only the read of table uses it; nil for none
+	last      *Table // the one before, whose Routes the next one keeps if it routes alike; only the read of table uses it; nil for none
 	histories histories
 }
 
@@ -80,7 +80,7 @@ func (r *Router) Serve(ctx context.Context, actor store.Actor, id string) (*segm
 		return nil, missing
 	}
 	return db.UpdateOnce(ctx, r.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*segment.Release, error) {
-		// Locks the catalog's row before the release's, in the order of finishRelease.
+		// Locks the catalog's row before the release's, in the order of publish.Service.finishRelease.
 		before, found, err := db.One(ctx, t.Session, scanHold, `
 			UPDATE catalog SET release_id = release_id
 			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)
@@ -111,11 +111,12 @@ func (r *Router) Serve(ctx context.Context, actor store.Actor, id string) (*segm
 	})
 }
 
-// serve makes a catalog, whose row is locked, serve a release. It holds the
-// catalog if the release is older than one that was served before.
+// serve makes a catalog, whose row is locked, serve a release; before is its hold so far. It holds the
+// catalog if the release is older than one that was served before, else it ends the hold. It records the change, if there is
+// one, and marks the releases that are rolled back.
 func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64) error {
 	after := Hold{CatalogID: before.CatalogID, ReleaseID: number, RolledBackFrom: before.ReleaseID}
-	if before.Holds() {
+	if before.Holds() { // a roll-back of a roll-back counts from the first
 		after.RolledBackFrom = max(after.RolledBackFrom, before.RolledBackFrom)
 	}
 	if number < after.RolledBackFrom {

@@ -20,14 +20,13 @@ import (
 // Table maps shoppers to releases: the catalogs and the rules, both oldest
 // first, and the releases that are served. It never changes.
 type Table struct {
-	routes   uint64
+	routes   uint64 // Routes
 	catalogs []catalogEntry
 	rules    []*catalog.CatalogRule
 	releases map[string]*segment.Release // by catalog
 	basis    Basis
 	edges    []int64                     // starts and ends of the rules' schedules in microseconds, sorted
-	states   map[string]dependency.State // by catalog
-
+	states   map[string]dependency.State // of the served releases, by catalog
 }
 
 // Routes is a number in the process for how the table routes: tables with one number choose the same
@@ -52,6 +51,7 @@ func (t *Table) routesAs(other *Table) bool {
 	return reflect.DeepEqual(t.rules, other.rules) && slices.EqualFunc(t.catalogs, other.catalogs, catalogEntry.routesAs)
 }
 
+// routesAs reports whether shoppers of both entries read in the same languages and currency. The releases may differ.
 func (c catalogEntry) routesAs(other catalogEntry) bool {
 	if !reflect.DeepEqual(c.source, other.source) || !c.createdAt.Equal(other.createdAt) {
 		return false
@@ -63,6 +63,7 @@ func (c catalogEntry) routesAs(other catalogEntry) bool {
 // Basis says which properties of shoppers the rules look at. The others decide nothing.
 type Basis struct{ Channel, Tag, Identity bool }
 
+// catalogEntry is a catalog, published or not.
 type catalogEntry struct {
 	source    *catalog.CatalogSource
 	createdAt time.Time
@@ -70,6 +71,7 @@ type catalogEntry struct {
 	release   *segment.Release // nil when nothing is published
 }
 
+// readTable reads a table, without its routes and states.
 func (r *Router) readTable(ctx context.Context) (*Table, error) {
 	catalogs, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (c catalogEntry, err error) {
 		var body []byte
@@ -198,6 +200,7 @@ func (t *Table) catalog(id string) *catalog.Catalog {
 	return nil
 }
 
+// published reports whether a catalog serves a release.
 func (t *Table) published(catalogID string) bool { return t.releases[catalogID] != nil }
 
 // Currency returns the catalog's default currency, else that of the shop.

@@ -84,7 +84,7 @@ type sectionBuffer struct {
 	texts []string // parts of body
 }
 
-// sectionBuffers holds buffers for other sections.
+// sectionBuffers holds the buffers of released sections, for the next ones.
 var sectionBuffers = sync.Pool{New: func() any { return new(sectionBuffer) }}
 
 // maxSectionBuffer is the largest buffer that is used again, in bytes.
@@ -210,8 +210,9 @@ func (r *Reader) Translations(ctx context.Context, ordinals []uint32) ([][]Trans
 	})
 }
 
-// readBlocks calls read for each product of some ordinals that has a block, with its index in ordinals and
-// its position in the block, block by block. The block's texts belong to found.
+// readBlocks calls read for each product of some ordinals that has a block, block by block. n is its index in ordinals,
+// position its place in the block. The block's texts belong to found. A statement that fails may run again, so read
+// may be called twice for a product.
 func (r *Reader) readBlocks(ctx context.Context, ordinals []uint32, found *StoredProducts, read func(n int, block *productBlock, position int) error) error {
 	if len(ordinals) == 0 {
 		return nil
@@ -232,7 +233,7 @@ func (r *Reader) readBlocks(ctx context.Context, ordinals []uint32, found *Store
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	condition, args := "BETWEEN $1 AND $2", []any{ids[0], ids[len(ids)-1]}
-	if ids[len(ids)-1]-ids[0] > int64(len(ids)*5/4) { // else the range has few others
+	if ids[len(ids)-1]-ids[0] > int64(len(ids)*5/4) { // else a range is cheaper than a list: it has few other blocks
 		var list string
 		list, args = db.InList(nil, ids)
 		condition = "IN (" + list + ")"
@@ -263,8 +264,9 @@ type productBlock struct {
 	to       *StoredProducts // owns the decompressed sections
 }
 
+// blockSection is the common section, or that of a language.
 type blockSection struct {
-	language []byte
+	language []byte   // empty for the common section and the base language
 	packed   []byte   // until it is decompressed
 	texts    []string // afterwards
 }
@@ -310,7 +312,8 @@ func (b *productBlock) best(languages []string, position int) (language, documen
 	return "", document, b.extras(1, position), err
 }
 
-// extras returns the extras of the product at a position in a section that was read; empty if it has none.
+// extras returns the extras of the product at a position in a section that was read; empty if it has none. The extras of all
+// products of the block are behind their documents, so there are as many documents as products.
 func (b *productBlock) extras(section, position int) string {
 	texts := b.sections[section].texts
 	if at := len(b.sections[0].texts)/commonTexts + position; at < len(texts) {
@@ -332,7 +335,7 @@ func (b *productBlock) document(section, position int) (string, error) {
 	return texts[position], nil
 }
 
-// texts returns the texts of a section.
+// texts returns the texts of a section, which it decompresses on first use.
 func (b *productBlock) texts(number int) (texts []string, err error) {
 	section := &b.sections[number]
 	if section.packed != nil {
@@ -358,7 +361,7 @@ func (s *StoredProducts) unpackSection(section []byte) (texts []string, err erro
 	return buffer.texts, err
 }
 
-// splitTexts appends the texts that AppendText wrote.
+// splitTexts appends the texts that AppendText wrote, in the memory of whole.
 func splitTexts(whole string, texts []string) ([]string, error) {
 	for len(whole) > 0 {
 		n, width := binary.Uvarint([]byte(whole[:min(len(whole), binary.MaxVarintLen64)]))

@@ -16,7 +16,7 @@ import (
 // BlockProduct is a product to be stored in a block.
 type BlockProduct struct {
 	ID          string
-	PublishedAt int64    // 0 is with the release
+	PublishedAt int64    // when this version was first published, in microseconds; 0 is with the release
 	Components  []uint32 // ordinals, in the order of the documents; nil if one is not known
 	Attributes  []byte   // values of its own attributes by key, as JSON without line breaks; nil for none
 	Offers      string   // by SetOffers
@@ -31,7 +31,7 @@ func (p *BlockProduct) SetOffers(offers map[string]*price.Offer) {
 	p.Offers = price.OfferLines(offers)
 }
 
-// Version returns a hash of what the release shows of the product, never 0. It leaves out the id, which does not change; the
+// Version returns a hash of what the release shows of the product, above 0. It leaves out the id, which does not change; the
 // files, which are compared by themselves; and the components, which are in the documents.
 func (p *BlockProduct) Version() int64 {
 	hash := sha256.New()

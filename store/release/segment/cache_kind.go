@@ -7,7 +7,7 @@ const (
 	cachedChunk      = 'c' // ordinals or keys, by list, sort and chunk
 	cachedMembers    = 'j' // OrdinalSet: the products of a list, by list
 	cachedSearch     = 'h' // *SearchResult, by search and languages
-	cachedSimilar    = 'M' // similarWords, by word and languages; 1 for one that may continue
+	cachedSimilar    = 'M' // similarWords, by word, languages and twice the least number of products, plus 1 for a word that may continue
 	cachedIndex      = 'i' // PackedHashes, by attribute and chunk
 	cachedRank       = 'k' // idRank, by operator and id
 	cachedOrdinal    = 'o' // Ordinal, by product id
@@ -16,7 +16,7 @@ const (
 	cachedWords      = 'w' // *wordChunk by chunk, wordDirectory by -1
 	cachedVocabulary = 'y' // *index.Vocabulary, by chunk
 	cachedFacet      = 'v' // *Facet, by attribute
-	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies
+	cachedTexts      = 'x' // storedTexts: listFiles, listChangedFiles, listCurrencies
 	cachedTree       = 't' // *Tree
 	cachedNodeNames  = 'N' // nodeNames, by languages
 	cachedAttributes = 'b' // Attributes

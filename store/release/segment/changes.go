@@ -10,7 +10,7 @@ import (
 	"portico/store/db"
 )
 
-// comparison is a row of release_change: what differs between a release and the
+// comparison is a row of release_change without its body: it says what differs between a release and the
 // one that was served when it was published.
 type comparison struct{ release, against int64 }
 

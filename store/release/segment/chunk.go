@@ -18,7 +18,7 @@ const (
 	IndexChunkSize = 1024
 )
 
-// KeptList is a list in one order, and the release that holds its chunks.
+// KeptList is a list in one order, and the layer that holds its chunks.
 type KeptList struct {
 	heldBy int64
 	name   string
@@ -29,13 +29,15 @@ func (r *Reader) chunkKey(list KeptList, number int) db.CacheKey {
 	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: cachekey.New(list.name), Sort: store.Sort{By: list.sort}, Number: number}
 }
 
-// ChunkRange is the chunks of a list from First to Last.
+// ChunkRange is the chunks of a list from First to Last, both inclusive.
 type ChunkRange struct {
 	KeptList
 	First, Last int
 }
 
-// ChunksOf reads chunks of several lists, in one statement. Chunks that a list does not have are the zero value.
+// ChunksOf returns chunks of several lists, by list, from the first of its range on. Those that are not cached are read in one
+// statement for each 512 lists, and cached. Chunks that a list does not have are the zero value. To stay one statement, it
+// reads the chunks of all lists between the lowest and the highest missing number, and drops what nobody wants.
 func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, unpack func([]byte) T) (map[KeptList][]T, error) {
 	found, first := make(map[KeptList][]T, len(ranges)), make(map[KeptList]int, len(ranges))
 	var missing []KeptList
@@ -83,7 +85,7 @@ func ChunksOf[T db.Sized](ctx context.Context, r *Reader, ranges []ChunkRange, u
 }
 
 // readChunks reads the chunks from first to last of one list. ErrGone when one
-// is missing.
+// is missing: it is the zero value, of the Size of an empty chunk.
 func readChunks[T db.Sized](ctx context.Context, r *Reader, list KeptList, first, last int, unpack func([]byte) T) ([]T, error) {
 	found, err := ChunksOf(ctx, r, []ChunkRange{{list, first, last}}, unpack)
 	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= index.EmptyChunk }) {

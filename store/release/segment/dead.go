@@ -13,7 +13,8 @@ import (
 // not have. A delta has those that the layers below still had.
 const ListDead = "dead"
 
-// Dead returns the ordinals of all layers that do not count, in order.
+// Dead returns the ordinals of all layers that do not count, in order: of products that a layer above replaced or removed. A
+// whole release has none.
 func (r *Reader) Dead(ctx context.Context) (index.Ordinals, error) {
 	if r.Release.BaseID == 0 {
 		return nil, nil
@@ -29,7 +30,8 @@ func (r *Reader) Dead(ctx context.Context) (index.Ordinals, error) {
 	return list, err
 }
 
-// DeadIn returns the ordinals that some layers of the release end, in order.
+// DeadIn returns the ordinals that some layers of the release replaced or removed in the layers below them, in order. The base
+// has none below. ErrGone when a layer is missing.
 func (r *Reader) DeadIn(ctx context.Context, layers []Layer) (list index.Ordinals, err error) {
 	var ids []int64
 	for _, layer := range layers {

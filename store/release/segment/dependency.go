@@ -2,7 +2,9 @@ package segment
 
 import "portico/internal/dependency"
 
-// The kinds of keys that responses depend on.
+// The kinds of keys that responses depend on. A key is a hash of its kind and name. Releases store hashes of keys
+// (release_change), so a kind never changes its letter or its meaning without another ReleaseFormat. AnyAttribute ('A') and
+// AnyRedirect ('R') are declared with what they are for.
 const (
 	productKind  = 'p' // a product by its id
 	nodeKind     = 'n' // a node or hierarchy by its id
@@ -16,8 +18,8 @@ const (
 // Keys that many changes touch.
 var (
 	AnyProduct = dependency.NewKey('P', "") // whatever a search, a filter, a facet or an order by price may read
-	AnyNode    = dependency.NewKey('N', "")
-	AnyFile    = dependency.NewKey('F', "")
+	AnyNode    = dependency.NewKey('N', "") // any node: what it shows, or that there is one
+	AnyFile    = dependency.NewKey('F', "") // the list of all files
 )
 
 // ProductKey returns the key of a product.
@@ -41,7 +43,8 @@ func SKUKey(sku string) dependency.Key { return dependency.NewKey(skuKind, sku) 
 // SlugKey returns the key of the products with a slug.
 func SlugKey(slug string) dependency.Key { return dependency.NewKey(slugKind, slug) }
 
-// ReadValues records that products are found by values of an attribute.
+// ReadValues records that products are found by values of an attribute: by each id, SKU or slug itself, and by any other
+// attribute as AnyProduct, because no key names those.
 func (r *Reader) ReadValues(attribute string, values []string) {
 	switch attribute {
 	case "id":

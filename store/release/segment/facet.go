@@ -14,7 +14,7 @@ import (
 // value its products. The first is stored, the second computed when it is read. It takes at most four bytes a
 // product and value.
 type Facet struct {
-	first   uint32 // ordinal of the layer
+	first   uint32 // the first ordinal of the layer
 	values  []string
 	numbers index.AdjacencyList // of the values that each product has
 
@@ -71,10 +71,12 @@ func (f *Facet) invert() {
 	}
 }
 
-// countedStep is the cost of counting a value of one product by its numbers, in steps of Facet.work.
+// countedStep is the cost of counting one value of one product by its numbers, in steps of Facet.work: it jumps in memory, and
+// a step of work goes through a set or a list.
 const countedStep = 4
 
-// Count adds, by value, the number of products of the layer in a set of so many.
+// Count adds to counts, by value, the number of products of the layer in found, a set of n products of all layers. It goes
+// through the products of found if they are few, else through the products of each value.
 func (f *Facet) Count(found index.OrdinalSet, n int, counts map[string]int) {
 	own := make([]int, len(f.values))
 	if products := f.numbers.Len(); products > 0 && countedStep*n*(products+len(f.numbers.Items))/products < f.work {
@@ -144,7 +146,7 @@ func (r *Reader) facet(ctx context.Context, attribute string) (*Facet, error) {
 	return f, nil
 }
 
-// unpack appends the values of a chunk's products.
+// unpack appends the values of a chunk's products: of each their number, and the number of each value.
 func (f *Facet) unpack(body []byte) {
 	for len(body) > 0 {
 		n, at := binary.Uvarint(body)

@@ -30,14 +30,14 @@ type Families struct {
 	children ordinalLists   // of each parent, in the order of ids
 	required ordinalLists   // of each bundle, as in ListRequired
 	born     index.Ordinals // all children, in order
-	of       index.Ordinals // their parents
+	of       index.Ordinals // their parents, by position in born
 	inSets   bool           // InSets
 }
 
 // ordinalLists are lists of numbers of some products.
 type ordinalLists struct {
-	ordinals index.Ordinals // in order
-	lists    index.AdjacencyList
+	ordinals index.Ordinals      // of these products, in order
+	lists    index.AdjacencyList // by position in ordinals
 }
 
 func (l *ordinalLists) size() int {
@@ -102,7 +102,8 @@ const (
 // option of a component counts in sets of its quantity, and a component with a minimum of n as its n-th best option. What
 // exceeds a limit, as a bundle in itself does, cannot be bought.
 //
-// available returns the units of one product's own record. It is called in the same order each time, whatever it returns.
+// available returns the units of one product's own record, or store.NoStockRecord. It is called in the same order each time,
+// whatever it returns. So callers can run Units once to learn whose records it needs, read them at once, and run it again.
 func (f *Families) Units(ordinal uint32, available func(ordinal uint32) int32) int32 {
 	w := unitsWalk{f, available, maxRecords}
 	if units := w.units(ordinal, 0); units != unlimited {
@@ -121,6 +122,8 @@ type unitsWalk struct {
 // unlimited stands for the units of a product without a stock record.
 const unlimited = math.MaxInt32
 
+// units is Units of a product depth levels below the first, with unlimited in place of store.NoStockRecord. A parent counts
+// by its children alone. Others read their own record first, because of that order, and then all that they require.
 func (w *unitsWalk) units(ordinal uint32, depth int) int32 {
 	if depth > maxNested || w.left == 0 {
 		return 0
@@ -275,6 +278,7 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 	return f, nil
 }
 
+// anyInSets computes InSets.
 func (f *Families) anyInSets() bool {
 	for list := f.required.lists.Items; len(list) > 0; {
 		end := 2 + 2*list[1]
@@ -288,7 +292,7 @@ func (f *Families) anyInSets() bool {
 	return false
 }
 
-// connect connects the children with their parents.
+// connect sets born and of. A child has one parent.
 func (f *Families) connect() {
 	order := make([][2]uint32, 0, len(f.children.lists.Items))
 	for i, parent := range f.children.ordinals {

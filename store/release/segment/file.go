@@ -19,8 +19,8 @@ const (
 	listChangedFiles = "changed files"
 )
 
-// FilesByID returns several files of the release. It leaves out unknown ids. It
-// caches them by the release that holds them.
+// FilesByID returns several files of the release. It leaves out unknown ids. Files that no layer above the base has are
+// cached by the base, so that they stay cached after a publication; others by the release.
 func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
 	layers := r.Release.Layers()

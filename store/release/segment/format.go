@@ -1,7 +1,7 @@
 package segment
 
-// The version of the layout of documents, blocks, lists, sort keys and indexes. Raise
-// ReleaseFormat with every change of those. A release of another format is no
+// ReleaseFormat is the version of the layout of documents, blocks, lists, sort keys and indexes. Raise
+// it with every change of those. A release of another format is no
 // base for a delta, and is published again even if nothing else changed; until
 // then it is read as it is.
 const ReleaseFormat = 1

@@ -16,7 +16,7 @@ import (
 // ListKeys is the name of the lists of sort keys, by ordinal.
 const ListKeys = "keys"
 
-// Keys are the sort keys of all products in one order.
+// Keys are the sort keys of all products in one order, by chunk.
 type Keys []index.Keys
 
 // At returns the sort key of a product; 0 for the ordinals between the layers,
@@ -101,10 +101,11 @@ func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ord
 // idRank is the sort key of a product by id.
 type idRank int64
 
+// Size is the memory in bytes.
 func (idRank) Size() int { return 8 }
 
-// IDRank returns the sort key of the first product whose id is ">=" or ">"
-// another.
+// IDRank returns the sort key of the first product whose id is operator, ">=" or ">", another; math.MaxInt64 if there is
+// none. The product may be dead: its key is still in the order of the ids.
 func (r *Reader) IDRank(ctx context.Context, operator, id string) (int64, error) {
 	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedRank, Name: cachekey.New(operator, id)}
@@ -121,6 +122,7 @@ func (r *Reader) IDRank(ctx context.Context, operator, id string) (int64, error)
 // statementWork is the cost of one statement, in bytes of an Allowance.
 const statementWork = 2 << 10
 
+// readIDRank is IDRank without the cache, in a statement for each layer.
 func (r *Reader) readIDRank(ctx context.Context, operator, id string) (int64, error) {
 	type place struct {
 		id      string
@@ -139,7 +141,6 @@ func (r *Reader) readIDRank(ctx context.Context, operator, id string) (int64, er
 		if err != nil {
 			return 0, err
 		}
-		// Dead products have a rank too.
 		if found && (first.ordinal < 0 || next.id < first.id) {
 			first = next
 		}

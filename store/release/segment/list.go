@@ -32,11 +32,11 @@ func (n *CatalogNode) ListOfSubtree() string {
 
 // ListHead is the description of a list.
 type ListHead struct {
-	Total   int
+	Total   int                          // products, curated ones too; NoList only as a row has it
 	Curated []uint32                     // ordinals that come first, in order
 	Since   int64                        // the release since which the list is the same, in all orders
 	heldBy  int64                        // the layer that holds the list's chunks
-	pieces  map[store.SortBy][]listPiece // what layers above made of them; nil for nothing
+	pieces  map[store.SortBy][]listPiece // what layers above made of them; nil if the list is as it is stored
 }
 
 func (h *ListHead) Size() int {
@@ -50,7 +50,8 @@ func (h *ListHead) Size() int {
 	return size
 }
 
-// change applies the changes of a layer.
+// change completes a head that was read from a layer's row: its products are those of the list below, was, after the layer's
+// changes.
 func (h *ListHead) change(changes ListChanges, was *ListHead) {
 	h.heldBy, h.pieces = was.heldBy, map[store.SortBy][]listPiece{}
 	for _, by := range StoredOrders {
@@ -133,7 +134,7 @@ func (l List) InOrder(ctx context.Context, start, end int) ([]uint32, error) {
 }
 
 // Stored reads the products from position start until just before end in one
-// of StoredOrders. The curated ones are not in SortDefault.
+// of StoredOrders. The curated ones are not in SortDefault. ErrGone when a chunk is missing.
 func (l List) Stored(ctx context.Context, by store.SortBy, start, end int) ([]uint32, error) {
 	if start >= end {
 		return nil, nil
@@ -181,6 +182,7 @@ func (l List) WholeChunks(by store.SortBy) (chunks ChunkRange, found bool) {
 	return l.Chunks(by, 0, l.length(by))
 }
 
+// chunks returns the chunks that hold pieces of a list; found is false if all are in memory.
 func (l List) chunks(by store.SortBy, pieces []listPiece) (chunks ChunkRange, found bool) {
 	low, high := math.MaxInt, 0
 	for _, p := range pieces {
@@ -215,7 +217,7 @@ func (l List) MembersIn(ctx context.Context, buffer index.Ordinals) (members ind
 			return nil, err
 		}
 	}
-	if len(l.Head.Curated) > 0 || len(l.Release.Below) > 0 {
+	if len(l.Head.Curated) > 0 || len(l.Release.Below) > 0 { // else the default order is that of the ordinals
 		members = append(members, l.Head.Curated...)
 		slices.Sort(members)
 	}
@@ -240,8 +242,8 @@ func (l List) MemberSet(ctx context.Context) (index.OrdinalSet, error) {
 // memberWork is the cost of reading one product of a list, in bytes of an Allowance.
 const memberWork = 8
 
-// MembersOf returns all products of several lists as a set. It leaves out unknown names. The Reader must
-// have a cache; it takes as many statements as one list.
+// MembersOf returns all products of several lists as a set. It leaves out unknown names. It takes as many statements as one
+// list. So the Reader must have a cache, into which it reads the chunks of all lists at once.
 func (r *Reader) MembersOf(ctx context.Context, names []string) (index.OrdinalSet, error) {
 	heads, err := r.ListHeads(ctx, names)
 	if err != nil {

@@ -25,7 +25,8 @@ type ListChange struct {
 // before the one that leaves.
 type ListChanges map[store.SortBy][]ListChange
 
-// Pack encodes the changes: in each order their number, and of each its position and what happens there.
+// Pack encodes the changes: in each order their number, and then each change. A change is twice the step from the position
+// before, plus one if a product comes, and then the ordinal of that.
 func (c ListChanges) Pack() (body []byte) {
 	for _, by := range StoredOrders {
 		body = binary.AppendUvarint(body, uint64(len(c[by])))
@@ -40,6 +41,7 @@ func (c ListChanges) Pack() (body []byte) {
 	return body
 }
 
+// added is the lowest bit of a packed change.
 func added(c ListChange) uint64 {
 	if c.Added {
 		return 1
@@ -47,6 +49,7 @@ func added(c ListChange) uint64 {
 	return 0
 }
 
+// unpackListChanges is the reverse of Pack.
 func unpackListChanges(body []byte) ListChanges {
 	next := func() uint64 {
 		n, width := binary.Uvarint(body)
@@ -70,10 +73,10 @@ func unpackListChanges(body []byte) ListChanges {
 
 // listPiece is a part of a list: products of the stored list from a position on, or products that layers above added.
 type listPiece struct {
-	before int // products of the list before the piece
-	start  int // in the stored list
-	n      int
-	own    []uint32 // instead; nil for a part of the stored list
+	before int      // products of the list before the piece
+	start  int      // position in the stored list, unless there are own
+	n      int      // products of the piece
+	own    []uint32 // the products, if layers above added them; nil for a part of the stored list
 }
 
 // stored returns how many products are of the stored list.
@@ -95,7 +98,7 @@ func (p listPiece) cut(from, until int) listPiece {
 	return p
 }
 
-// slice returns the positions of a list from start until just before end.
+// slice returns the pieces of a list from position start until just before end, cut to these.
 func (h *ListHead) slice(by store.SortBy, start, end int) (found []listPiece) {
 	if start >= end {
 		return nil
@@ -114,7 +117,8 @@ func (h *ListHead) slice(by store.SortBy, start, end int) (found []listPiece) {
 	return found
 }
 
-// applyToPieces returns the pieces of a whole list after changes.
+// applyToPieces returns the pieces of a whole list after changes. It copies what is before each change, then adds the product
+// that comes, or steps over the one that leaves. Neighboring pieces become one where they can.
 func applyToPieces(pieces []listPiece, changes []ListChange) (all []listPiece) {
 	total := 0
 	add := func(p listPiece) {
@@ -134,7 +138,7 @@ func applyToPieces(pieces []listPiece, changes []ListChange) (all []listPiece) {
 		}
 		all = append(all, p)
 	}
-	at := 0 // position before the changes
+	at := 0 // position in the list before the changes; pieces are what is left of it
 	copyUntil := func(position int) {
 		for at < position && len(pieces) > 0 {
 			p := pieces[0]

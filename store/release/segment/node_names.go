@@ -9,7 +9,8 @@ import (
 	"portico/store/index"
 )
 
-// nodeNames are the lists of the products of nodes and of all below them, by language and index.NameKey.
+// nodeNames are the names of the lists of the products of nodes and of all below them, by language and index.NameKey of the
+// node's name.
 type nodeNames map[[2]string][]string
 
 func (n nodeNames) Size() (size int) {
@@ -43,7 +44,7 @@ func (r *Reader) liftCategory(ctx context.Context, result *SearchResult, text st
 	return err
 }
 
-// nodeNames returns the names of all nodes in the base language and the shopper's.
+// nodeNames returns the names of all nodes in the base language and the shopper's, as index.NameKey has them.
 func (r *Reader) nodeNames(ctx context.Context) (nodeNames, error) {
 	key := db.CacheKey{Release: r.Release.nodesIdentity(), Kind: cachedNodeNames, Name: cachekey.New(r.languages...)}
 	if kept, ok := db.Cached[nodeNames](r.Cache, key); ok {

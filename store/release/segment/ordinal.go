@@ -14,11 +14,12 @@ import (
 // Ordinal is the number of a product in the release.
 type Ordinal uint32
 
+// Size is the memory of a cached ordinal in bytes: the heap has no smaller piece.
 func (Ordinal) Size() int { return 8 }
 
 // OrdinalsByID returns the ordinals of live products. It leaves out unknown ids. stored are ordinals by id
-// that were stored with products of the release (StoredProduct.Components). They are not read again
-// unless the delta replaced or removed their products.
+// that were stored with products of the release (StoredProduct.Components); nil for none. They are not read again
+// unless a layer above replaced or removed their products.
 func (r *Reader) OrdinalsByID(ctx context.Context, ids []string, stored map[string]Ordinal) (map[string]Ordinal, error) {
 	ids = store.ValidIDs(ids)
 	r.Reads.AddNames(productKind, ids)
@@ -46,7 +47,7 @@ func (r *Reader) OrdinalsByID(ctx context.Context, ids []string, stored map[stri
 	return ordinals, err
 }
 
-// readOrdinals reads the ordinals of live products that are not cached.
+// readOrdinals returns the ordinals of live products, by id, from the cache or the database. It leaves out unknown ids.
 func (r *Reader) readOrdinals(ctx context.Context, ids []string) (map[string]Ordinal, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedOrdinal}
 	return db.Fetch(r.Cache, key, ids, func(ids []string) (map[string]Ordinal, error) {
@@ -69,7 +70,7 @@ func (r *Reader) readOrdinals(ctx context.Context, ids []string) (map[string]Ord
 	})
 }
 
-// Ordered returns the ordinals in the order of the release.
+// Ordered returns the ordinals of a map in ascending order.
 func Ordered(ordinals map[string]Ordinal) index.Ordinals {
 	list := make(index.Ordinals, 0, len(ordinals))
 	for _, at := range ordinals {

@@ -15,7 +15,7 @@ import (
 // PriceOrder is the order of all products of a release in one epoch: by price,
 // then id, those without a price last.
 type PriceOrder struct {
-	ranks  []uint32 // by ordinal
+	ranks  []uint32 // by ordinal; empty if no product has a price (Prices.None), and then Sort must not be called
 	priced uint32   // products that rank below it have a price
 }
 
@@ -60,7 +60,7 @@ func (r *Reader) PriceOrder(ctx context.Context, currency string, epoch int) (*P
 	return o, nil
 }
 
-// Sort sorts products, in place. Those without a price come last in descending
+// Sort returns products sorted, in the memory of found or in new memory. Those without a price come last in descending
 // order too.
 func (o *PriceOrder) Sort(found index.Ordinals, descending bool) index.Ordinals {
 	if len(found) > len(o.ranks)/16 { // fill a table by rank, which is faster for many

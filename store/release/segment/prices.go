@@ -25,13 +25,14 @@ func SortOfPrices(currency string) store.SortBy { return store.SortPrice + store
 // Prices are the prices of all products of a release in one currency. Sales
 // start and end at edges; between two edges, in one epoch, prices stay the same.
 type Prices struct {
-	base  []int64     // by ordinal, in minor units; nil when no product has a price
+	base  []int64     // by ordinal, in minor units, without sales; nil when no product has a price or sale
 	sales []saleOffer // by ordinal, of the products that have any
 	edges []int64     // when a sale starts or ends, in microseconds, each once
 
-	families *Families // whose parents cost what the cheapest of their children costs; nil for a release that has none stored
+	families *Families // whose parents cost what the cheapest of their children costs; nil if base is
 }
 
+// saleOffer is what a product with sales costs. Of its base price it has the amount only.
 type saleOffer struct {
 	ordinal uint32
 	price.Offer
@@ -67,7 +68,7 @@ func (p *Prices) Bounds(epoch int) (from, until int64) {
 	return from, until
 }
 
-// in returns the prices of an epoch, by ordinal: of a parent the lowest of its live children.
+// in returns the prices of an epoch, by ordinal: of a parent the lowest of its live children. Do not change them.
 func (p *Prices) in(epoch int) []int64 {
 	if len(p.sales) == 0 {
 		return p.base
@@ -162,6 +163,7 @@ func (r *Reader) PriceBounds(ctx context.Context, currency string, epoch int, se
 	return lowest, max(highest, families.highestChildAmount(set, amounts)), nil
 }
 
+// amounts returns Amounts, and the families of the release; nil if no product has a price.
 func (r *Reader) amounts(ctx context.Context, currency string, epoch int) ([]int64, *Families, error) {
 	prices, err := r.Prices(ctx, currency)
 	if err != nil {
@@ -171,6 +173,7 @@ func (r *Reader) amounts(ctx context.Context, currency string, epoch int) ([]int
 	return amounts, prices.families, err
 }
 
+// baseOf returns the base prices; nil for nil, which Prices returns with an error.
 func (p *Prices) baseOf() []int64 {
 	if p == nil {
 		return nil
@@ -215,6 +218,7 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	return p, nil
 }
 
+// saleOffers reads the products that have sales in a currency, by ordinal. Those of dead products are among them.
 func (r *Reader) saleOffers(ctx context.Context, currency string, base []int64) ([]saleOffer, error) {
 	of, args := r.InLayers(currency)
 	return db.Collect(ctx, r.session(), func(rows *sql.Rows) (s saleOffer, err error) {
@@ -246,6 +250,8 @@ func (r *Reader) HasPricesIn(ctx context.Context, currency string) (bool, error)
 	return slices.Contains(codes, currency), err
 }
 
+// priceCurrencies is PriceCurrencies for a caller that records what it shows. The sort keys of prices tell the currencies:
+// "~" is above every code.
 func (r *Reader) priceCurrencies(ctx context.Context) ([]string, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: cachekey.New(listCurrencies)}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {

@@ -23,7 +23,7 @@ type Reader struct {
 	Reads     *dependency.Recorder // collects what is read; nil for nothing
 	Primary   bool                 // never read from a standby: for publications, whose releases are not published yet
 	db        *db.DB
-	languages []string // that texts are searched in, besides the base language
+	languages []string // to look for in texts, best first, besides the base language; nil for the base language alone
 }
 
 // NewReader returns a reader of a release in a database.

@@ -28,7 +28,8 @@ func (r *Reader) RedirectSources(ctx context.Context) (sources []*catalog.Redire
 	return sources, json.Unmarshal(body, &sources)
 }
 
-// shopChunk reads a list that a delta has only if it differs from that of the layers below.
+// shopChunk reads the only chunk of ListSynonyms or ListRedirects, from the highest layer that has one. found is false if none
+// has.
 func (r *Reader) shopChunk(ctx context.Context, list string) (body []byte, found bool, err error) {
 	of, args := r.InLayers(list)
 	return db.One(ctx, r.session(), db.Scalar[[]byte], `

@@ -22,7 +22,7 @@ type Release struct {
 	Locales     []string // of the other texts
 	Products    int      // live products, listed or not
 	PublishedAt time.Time
-	Revision    int64 // of the authored data: there is nothing to publish while it stays the same
+	Revision    int64 // of the authored data that it was made from: there is nothing to publish while it stays the same
 	Preview     bool  // not served so far
 	RolledBack  bool  // it was served, and the catalog serves an earlier one since
 
@@ -81,6 +81,7 @@ func (r *Release) PackLayers() string {
 	return strings.Join(fields, " ")
 }
 
+// unpackLayers is the reverse of PackLayers.
 func unpackLayers(text string) (layers []Layer, err error) {
 	for field := range strings.FieldsSeq(text) {
 		var layer Layer
@@ -113,12 +114,13 @@ func (r *Release) CacheIdentity() db.ReleaseIdentity {
 	return db.ReleaseIdentity{Number: r.ID, Published: store.Micros(r.PublishedAt)}
 }
 
-// HolderIdentity is CacheIdentity of the layer that holds the row at an ordinal.
+// HolderIdentity is CacheIdentity of the layer that holds the product at an ordinal. What is cached by it stays cached while
+// releases have that layer.
 func (r *Release) HolderIdentity(ordinal int) db.ReleaseIdentity {
 	return r.identityOf(r.holder(ordinal))
 }
 
-// identityOf is CacheIdentity of a layer.
+// identityOf is CacheIdentity of a layer, by its number; of the release itself for any number that is not in Below.
 func (r *Release) identityOf(number int64) db.ReleaseIdentity {
 	for _, layer := range r.Below {
 		if layer.ID == number {
@@ -139,7 +141,7 @@ func (r *Release) Same(other *Release) bool {
 	return other != nil && r.CacheIdentity() == other.CacheIdentity()
 }
 
-// holder returns the layer that holds the row at an ordinal.
+// holder returns the number of the layer that holds the product at an ordinal.
 func (r *Release) holder(ordinal int) int64 {
 	if ordinal < r.FirstOrdinal {
 		for _, layer := range slices.Backward(r.Below) {
@@ -243,7 +245,7 @@ func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list str
 	return nil, false, err
 }
 
-// KeptReleaseWithNodes is KeptReleaseWithList for all nodes.
+// KeptReleaseWithNodes is KeptReleaseWithList for the nodes, which are one list.
 func KeptReleaseWithNodes(ctx context.Context, in db.Session, catalogID string, since int64) (release *Release, found bool, err error) {
 	return db.One(ctx, in, scanRelease, `
 		SELECT `+releaseColumns+` FROM release
@@ -282,7 +284,8 @@ func WithUnservedBase(ctx context.Context, in db.Session, id int64) (release, ba
 	return release, base, err
 }
 
-// Replaces reports whether deltas may be put upon an unserved base instead of the layers of a release.
+// Replaces reports whether deltas may be put upon an unserved base r, nil for none, instead of the layers of a release: r
+// shows the same as that release or an earlier one, and is newer than the release's own base.
 func (r *Release) Replaces(served *Release) bool {
 	return r != nil && r.Equal <= served.ID && r.ID > served.LayerIDs()[0] && r.Format == ReleaseFormat && r.Locale == served.Locale
 }

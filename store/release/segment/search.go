@@ -25,18 +25,18 @@ func (s *SearchResult) Size() int {
 // searchLayer is what a search reads in one layer of a release.
 type searchLayer struct {
 	*Reader
-	batches   []wordBatch // of the shopper's languages
-	dead      index.OrdinalSet
-	deadList  index.Ordinals
+	batches   []wordBatch      // of the base text and the shopper's languages
+	dead      index.OrdinalSet // of all layers; nil for the release's own layer, which has none
+	deadList  index.Ordinals   // the same in order
 	deadCount int
 }
 
-// searcher runs one search. It caches the lists of tokens that it read.
+// searcher runs one search.
 type searcher struct {
 	*Reader
 	search index.Search
 	layers []searchLayer
-	lists  map[index.SearchToken][]index.WeightedList
+	lists  map[index.SearchToken][]index.WeightedList // of the tokens that were read, without Weight and Prefix
 }
 
 // Searched returns the products that a search finds, without dead ones. It reads
@@ -61,7 +61,7 @@ func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResu
 	return result, nil
 }
 
-// newSearcher reads the directories and vocabularies.
+// newSearcher reads the directories, the vocabularies and the synonyms, and returns an expander of the search for these.
 func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searcher, *index.Expander, error) {
 	s := &searcher{Reader: r, search: search, lists: map[index.SearchToken][]index.WeightedList{}}
 	dead, err := r.Dead(ctx)
@@ -97,7 +97,14 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 	return s, index.NewExpander(search, sources, append([]string{r.Release.Locale}, r.languages...), synonyms), nil
 }
 
-// run finds the products.
+// run finds the products:
+//   - those whose SKU the search is, or begins, if there are any (bySKU), and nothing else;
+//   - else those that match each word by the ways of Expand and by its synonyms. A word that matches nothing so gets the ways
+//     of fallBack, and if it still matches nothing, its corrections. A word that products have as typed, or in a form, gets
+//     corrections that are much more frequent;
+//   - words with digits that products have are required.
+//
+// Then it raises products whose name is the search, and those of categories whose name is the search, as corrected.
 func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchResult, error) {
 	words := expander.Words()
 	ways := make([][]index.Expansion, len(words))
@@ -134,7 +141,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 			}
 		}
 		typed := matches[i].Products(index.WeightStem)
-		if typed == 0 && matches[i].Any() {
+		if typed == 0 && matches[i].Any() { // it has no form of its own, but a compound, a longer word or a synonym
 			continue
 		}
 		corrections, meant, err := s.correct(ctx, expander, i, typed)
@@ -164,7 +171,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	return result, s.liftCategory(ctx, result, text)
 }
 
-// liftNamed raises the products whose name is the search with its function words.
+// liftNamed raises the products whose name is the search with its function words. Without function words the score does that.
 func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, expander *index.Expander) error {
 	all := expander.AllWords()
 	if all == nil {
@@ -195,7 +202,7 @@ func (s *searcher) liftNamed(ctx context.Context, result *SearchResult, expander
 	return nil
 }
 
-// match matches words, and the whole search as a SKU.
+// match matches words, and the whole search as a SKU, and charges the work.
 func (s *searcher) match(ctx context.Context, words []index.WordMatches, wholes []index.SearchToken) (*SearchResult, error) {
 	work := s.Release.Ordinals / 4
 	for _, word := range words {
@@ -215,7 +222,8 @@ func (s *searcher) match(ctx context.Context, words []index.WordMatches, wholes 
 const shortestSKU = 5
 
 // bySKU answers a search that is a SKU with the products whose SKU it is, and those whose SKU it begins;
-// nil for any other search. wholes are the search as one token.
+// nil for any other search. wholes are the search as one token (Expander.Wholes). It passes those up to the one that is a
+// SKU to match, whose lists are read.
 func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*SearchResult, error) {
 	for _, whole := range wholes {
 		if len(whole.Text) < shortestSKU || !index.HasDigit(whole.Text) {
@@ -234,6 +242,7 @@ func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*Sear
 	return nil, nil
 }
 
+// tokensOf returns the tokens of all ways.
 func tokensOf(ways []index.Expansion) (tokens []index.SearchToken) {
 	for _, way := range ways {
 		tokens = append(tokens, way.Tokens()...)
@@ -241,7 +250,7 @@ func tokensOf(ways []index.Expansion) (tokens []index.SearchToken) {
 	return tokens
 }
 
-// fallBack returns the further ways in which a word matches.
+// fallBack returns where word i matches by Expander.Fallbacks.
 func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int) (index.WordMatches, error) {
 	ways := expander.Fallbacks(i)
 	if err := s.read(ctx, tokensOf(ways)); err != nil {
@@ -250,8 +259,8 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 	return s.matches(ways), nil
 }
 
-// correct returns the lists of the words that a word of so many products may have meant, and these words, the one that
-// most products have first.
+// correct returns the words that word i, which so many products have, may have meant, and their lists. The word that most
+// products have comes first.
 func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, products int) (lists []index.WeightedList, meant []string, err error) {
 	similar, err := s.similar(ctx, expander, i, index.OftenMeant(products))
 	if err != nil {
@@ -280,7 +289,7 @@ func (s *searcher) correct(ctx context.Context, expander *index.Expander, i, pro
 	return lists, meant, nil
 }
 
-// read reads the lists of tokens in all layers.
+// read adds the lists of tokens in all layers to s.lists, unless they are there.
 func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 	tokens = slices.DeleteFunc(store.Unique(tokens), func(token index.SearchToken) bool {
 		_, known := s.lists[token]
@@ -317,7 +326,7 @@ func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 			}
 		}
 	}
-	for _, token := range tokens {
+	for _, token := range tokens { // also those without lists, so that they are not read again
 		s.lists[token] = s.lists[token][:len(s.lists[token]):len(s.lists[token])]
 	}
 	return nil
@@ -340,7 +349,7 @@ func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
 	return m
 }
 
-// set returns the live products that have one of some tokens.
+// set returns the live products that have one of some tokens, and those of them that have it in their name or SKU.
 func (s *searcher) set(tokens ...index.SearchToken) (all, named index.OrdinalSet) {
 	all, named = index.NewOrdinalSet(s.Release.Ordinals), index.NewOrdinalSet(s.Release.Ordinals)
 	for _, token := range tokens {

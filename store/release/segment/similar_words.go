@@ -23,12 +23,12 @@ func (s similarWords) Size() int {
 // stepsOfSimilar are the steps of reading the lists of a word that a mistyped one may have meant, and counting its products.
 const stepsOfSimilar = 128
 
-// similar returns expander.Corrections of a word that so many products have at least. It charges the comparisons to the
-// context's Allowance, and finds them once for all searches of an operation that have the word, and for later ones.
+// similar returns expander.Corrections of word i: words that so many products have at least. It charges the comparisons to
+// the context's Allowance and caches the result, for other searches that have the word.
 func (s *searcher) similar(ctx context.Context, expander *index.Expander, i, products int) ([]index.SimilarWord, error) {
 	word := expander.Words()[i].Whole
 	key := db.CacheKey{Release: s.Release.CacheIdentity(), Kind: cachedSimilar, Name: s.SearchKey(cachekey.New(word.Text)), Number: 2 * products}
-	if word.Prefix {
+	if word.Prefix { // another result
 		key.Number++
 	}
 	found, ok := db.Cached[similarWords](s.Cache, key)

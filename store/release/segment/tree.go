@@ -79,7 +79,7 @@ func ComparePosition(a, b *CatalogNode) int {
 	return cmp.Compare(position(a), position(b))
 }
 
-// Tree is all nodes of a release.
+// Tree is all nodes of a release. It never changes.
 type Tree struct {
 	Nodes  []*CatalogNode // by name, in the root collation, then id
 	Listed []*CatalogNode // by position, then as Nodes
@@ -87,13 +87,13 @@ type Tree struct {
 
 	bySlug map[string][]*CatalogNode // last updated first, then by id
 	images map[string]bool           // ids of the main images
-	custom int                       // bytes of the attributes
+	custom int                       // bytes of all Attributes
 }
 
 func (t *Tree) Size() int { return 450*len(t.Nodes) + 64*len(t.images) + t.custom }
 
-// NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
-// with all below them.
+// NewTree connects nodes, which are sorted as by SortNodes and read with their parents' ids. It sets Ancestors, Place and the
+// children of each. It leaves out nodes whose parent is missing, with all below them.
 func NewTree(nodes []*CatalogNode) *Tree {
 	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes)), bySlug: make(map[string][]*CatalogNode, len(nodes)), images: map[string]bool{}}
 	for _, node := range nodes {
@@ -156,6 +156,8 @@ func (t *Tree) WithSlug(slug string) *CatalogNode {
 	return nil
 }
 
+// ancestors returns the ids of the nodes above a node, the hierarchy first. rooted is false if there is no hierarchy at the
+// top: a parent is missing, or the parents form a circle, in which more ids are found than there are nodes.
 func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 	for up := node; up.Kind != KindHierarchy; {
 		parent := t.ByID[up.ParentID]
@@ -249,6 +251,7 @@ func (r *Reader) NodeName(n *CatalogNode) string {
 	return text.Name
 }
 
+// textOf returns the texts of a node in the best of the reader's languages that it has, and that language.
 func (r *Reader) textOf(n *CatalogNode) (text catalog.NodeText, shown string) {
 	if n.Texts != nil {
 		for _, preferred := range r.languages {
@@ -276,8 +279,8 @@ func Breadcrumbs(nodes []*CatalogNode) []byte {
 	return store.AppendStrings(dst, "bread_crumb_nodes", ids)
 }
 
-// Below returns the nodes of some ids and all below them, each once. A hierarchy stands for its nodes. It
-// leaves out unknown ids.
+// Below returns the nodes of some ids and all below them, each once. It leaves out unknown ids. Of a hierarchy it returns
+// the hierarchy alone, whose list has the products of all its nodes.
 func (t *Tree) Below(ids []string) (found []*CatalogNode) {
 	seen := map[*CatalogNode]bool{}
 	var add func(*CatalogNode)

@@ -17,7 +17,8 @@ const DirectoryChunk = -1
 // ShownFile is the index of the files that products show.
 const ShownFile = "file"
 
-// indexChunks reads chunks of an attribute's index.
+// indexChunks returns chunks of an attribute's index in the own layer, by number. It leaves out chunks that are not stored: an
+// attribute without values has not even a directory.
 func (r *Reader) indexChunks(ctx context.Context, attribute string, numbers []int) (map[int]index.PackedHashes, error) {
 	found := make(map[int]index.PackedHashes, len(numbers))
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedIndex, Name: cachekey.New(attribute)}
@@ -74,8 +75,8 @@ func (r *Reader) Indexed(ctx context.Context, attribute string, values ...string
 	return r.Live(ctx, found.List(r.Release.Ordinals))
 }
 
-// Matching returns the products that a term keeps. In the base layer these
-// include dead products.
+// Matching returns the products that a term keeps. For any attribute but the id they include dead products: callers
+// intersect them with a list, which has none.
 func (r *Reader) Matching(ctx context.Context, term store.Term) (index.Posting, error) {
 	if term.Attribute == "id" {
 		ordinals, err := r.OrdinalsByID(ctx, term.Values, nil)
@@ -84,7 +85,7 @@ func (r *Reader) Matching(ctx context.Context, term store.Term) (index.Posting, 
 	return r.posting(ctx, term.Attribute, store.Unique(term.Values))
 }
 
-// posting finds values in the index of an attribute, in all layers.
+// posting finds values in the index of an attribute, in all layers, dead products too.
 func (r *Reader) posting(ctx context.Context, attribute string, values []string) (p index.Posting, err error) {
 	r.ReadValues(attribute, values)
 	for _, layer := range r.layers() {

@@ -47,9 +47,9 @@ func cutText(body []byte) (text, rest []byte) {
 
 // wordBatch locates the words of a batch in one language.
 type wordBatch struct {
-	language   string
-	first      int      // chunk
-	vocabulary int      // chunk
+	language   string   // empty for the base text
+	first      int      // its first chunk
+	vocabulary int      // the chunk of its vocabulary
 	starts     []string // the first word of each chunk
 }
 
@@ -95,7 +95,7 @@ func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
 // wordChunk is a part of the index.
 type wordChunk struct {
 	body  []byte
-	marks map[int]index.OccurrenceMarks // of its long lists, by the bytes after them
+	marks map[int]index.OccurrenceMarks // of its long lists, by the number of bytes after them; nil if it has none
 }
 
 func (c *wordChunk) Size() int {
@@ -124,7 +124,8 @@ func newWordChunk(body []byte) *wordChunk {
 	return c
 }
 
-// entries calls found with the entries from a token on and the number of bytes after each, as long as it returns true.
+// entries calls found with the entries from a token on and the number of bytes after each, as long as it returns true. It
+// reports whether it always did.
 func (c *wordChunk) entries(from string, found func(token []byte, list index.OccurrenceList, after int) bool) bool {
 	for body := c.body; len(body) > 0; {
 		var token, list []byte
@@ -137,8 +138,9 @@ func (c *wordChunk) entries(from string, found func(token []byte, list index.Occ
 	return true
 }
 
-// tokenLists returns the lists of a token in chunks of a batch, which are in order. The
-// entry of a prefix stands for all tokens that begin with it.
+// tokenLists returns the lists of a token in chunks of a batch, which are in order: the list of the token, or for a prefix
+// those of all tokens that begin with it. If the prefix has an entry, that stands for all of these. Before it there is at
+// most one token, so an entry after two or more is of a longer prefix, and is skipped.
 func tokenLists(chunks []*wordChunk, token index.SearchToken) (lists []index.OccurrenceList) {
 	seen := 0
 	for _, chunk := range chunks {
