@@ -58,6 +58,7 @@ func (s *Service) DeclareAttributes(ctx context.Context, actor store.Actor, item
 	}, dryRun)
 }
 
+// patch adds what the item changes. Labels that it does not name stay.
 func (item *AttributeItemInput) patch(p *itemPatch) {
 	put(p, "label", "attributes.label", item.Label)
 	put(p, "type", "attributes.attribute_type", item.Type)
@@ -93,4 +94,5 @@ func (item *AttributeItemInput) path(member []string) []string {
 	return member[1:]
 }
 
+// labelTag is the key of a label in the line.
 func labelTag(l *AttributeLabelInput) string { return catalog.CanonicalTag(l.Locale) }

@@ -41,7 +41,7 @@ func (s *Service) UpsertFiles(ctx context.Context, actor store.Actor, items []*F
 			return p
 		},
 		path: func(places []int, member []string) []string {
-			path := member
+			path := member // the input has link.href and the leaves of meta by themselves
 			switch member[0] {
 			case "link":
 				path = []string{"href"}
@@ -53,6 +53,7 @@ func (s *Service) UpsertFiles(ctx context.Context, actor store.Actor, items []*F
 	}, dryRun)
 }
 
+// patch adds what the item changes. Afterwards the file has both a width and a height, or neither.
 func (item *FileItemInput) patch(p *itemPatch) {
 	put(p, "file_name", "file_name", item.FileName)
 	put(p, "mime_type", "mime_type", item.MimeType)

@@ -17,7 +17,7 @@ type AttributeValueInput struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// attributes sets values of attributes; those that the item does not name stay.
+// attributes sets values of attributes; those that the item does not name stay. A null list removes all.
 func (p *itemPatch) attributes(values []*AttributeValueInput) {
 	if values == nil && p.null("attributes") {
 		p.Set(nil, "attributes", "custom_attributes")
@@ -37,8 +37,8 @@ func attributePath(member []string, values []*AttributeValueInput) []string {
 	return elementPath("attributes", member, values, func(a *AttributeValueInput) string { return a.Key }, "value")
 }
 
-// explainAttributes changes errors of attributeChecker for callers of mutations, which declare attributes there, and see
-// the value of a wrong day.
+// explainAttributes replaces errors of attributeChecker in wrong by those for callers of mutations: an attribute that is not
+// declared leads to attributesUpsert, and a wrong day shows its value.
 func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, wrong []check.ImportError) error {
 	var keys []string
 	for _, fault := range wrong {

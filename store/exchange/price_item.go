@@ -70,7 +70,7 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items),
 		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
-			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].name() })
+			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].priceName() })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
 			p := newItemPatch(i, cleared, before)
@@ -85,7 +85,7 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 }
 
 // secondPrices warns of prices beside which another one of their SKU is in their price book: in the store, or of an
-// item before.
+// item before. beside has the smallest id of such a price, by SKU and price book.
 func secondPrices(ctx context.Context, in db.Session, batch []check.Line) (list []check.ImportError, err error) {
 	keys, own := make([]sheet.Key, len(batch)), map[string]bool{}
 	for i, d := range batch {
@@ -129,7 +129,7 @@ func (s *Service) UpsertSales(ctx context.Context, actor store.Actor, items []*S
 			items[i].patch(p)
 			return p
 		},
-		path:   func(places []int, member []string) []string { return salePath(items, places, pricePath(member)) },
+		path:   func(places []int, member []string) []string { return salePath(items, places, itemMember(member)) },
 		accept: explainLastSale,
 	}, dryRun)
 }
@@ -160,13 +160,13 @@ func repeatedSales(items []*SaleItemInput, ids []string) (faults store.Errors) {
 	return faults
 }
 
-// priceName says which price is meant.
+// priceName says which price an item is about.
 type priceName struct {
-	id             *string
+	id             *string // nil if it is that of the SKU in the price book
 	pricebook, sku string
 }
 
-func (item *PriceItemInput) name() priceName {
+func (item *PriceItemInput) priceName() priceName {
 	return priceName{item.ID, store.LocalID(item.PricebookID), item.SKU}
 }
 
@@ -174,6 +174,7 @@ func (item *SaleItemInput) priceName() priceName {
 	return priceName{nil, store.LocalID(item.PricebookID), item.SKU}
 }
 
+// patch sets the members by which the price is found, so that a new price has them.
 func (n priceName) patch(p *itemPatch) {
 	p.Set(n.sku, "attributes", "sku")
 	p.Set("pricebook", "relationships", "pricebook", "data", "type")
@@ -190,7 +191,8 @@ func identifyPrices(ctx context.Context, in db.Session, count int, name func(i i
 	return ids, nil, err
 }
 
-// amounts sets the amounts of currencies, each as a whole, at a path of the line.
+// amounts sets the amounts of currencies, each as a whole, at a path of the line, and adds the errors of list and removed. A null
+// list removes all amounts.
 func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...string) {
 	if p.null("amounts") {
 		p.Set(nil, path...)
@@ -226,7 +228,7 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 		at := append(slices.Clone(path), amount.key())
 		p.Set(p.amount(amount.Money.Digits(), member+".money.amount"), append(slices.Clone(at), "amount")...)
 		p.Set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
-		p.putWhole("", true, tiers, append(at, "tiers")...)
+		p.putWhole("", true, tiers, append(at, "tiers")...) // no member: an amount without tiers removes the stored ones
 	}
 }
 
@@ -272,8 +274,9 @@ func (p *itemPatch) storedPrice() *catalog.PriceSource {
 	return &catalog.PriceSource{}
 }
 
+// patch adds what the item changes.
 func (item *PriceItemInput) patch(p *itemPatch) {
-	item.name().patch(p)
+	item.priceName().patch(p)
 	stored := p.storedPrice()
 	if emptied := p.emptied(stored.Attributes.Currencies, item.Amounts, item.RemoveCurrencies); emptied != "" && len(stored.Attributes.Sales) == 0 {
 		p.faults = append(p.faults, store.Invalidf([]string{emptied}, "would leave the price without amounts; delete it with pricesDelete"))
@@ -281,6 +284,7 @@ func (item *PriceItemInput) patch(p *itemPatch) {
 	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "currencies")
 }
 
+// patch adds what the item changes, or the removal of the sale.
 func (item *SaleItemInput) patch(p *itemPatch) {
 	item.priceName().patch(p)
 	sale, known := p.storedPrice().Attributes.Sales[item.Name]
@@ -307,8 +311,9 @@ func (item *SaleItemInput) patch(p *itemPatch) {
 	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "sales", item.Name, "currencies")
 }
 
-// pricePath returns the path of a member of a price without the parts that an item does not have.
-func pricePath(member []string) []string {
+// itemMember returns the path in an item of a member of the line of a price, price modifier or price book: without attributes,
+// and pricebook_id for the relationship.
+func itemMember(member []string) []string {
 	switch {
 	case len(member) > 1 && member[0] == "relationships":
 		return []string{"pricebook_id"}
@@ -324,10 +329,11 @@ func pathOfAmounts(places []int, member []string, amountsOf func(i int) []*Price
 	if len(places) > 0 {
 		amounts = amountsOf(places[0])
 	}
-	return inItem(places, amountPath(pricePath(member), amounts))
+	return inItem(places, amountPath(itemMember(member), amounts))
 }
 
-// amountPath returns the path of an amount in a list of amounts, from that in currencies. Other paths stay.
+// amountPath returns the path of an amount in a list of amounts, from that in currencies. It turns keys into positions, and
+// amounts and currencies into members of money. Other paths stay, and so does a currency that is not in the list.
 func amountPath(path []string, list []*PriceAmountInput) []string {
 	if path[0] != "currencies" {
 		return path
@@ -353,8 +359,8 @@ func amountPath(path []string, list []*PriceAmountInput) []string {
 	return append([]string{"amounts", strconv.Itoa(i)}, rest...)
 }
 
-// salePath returns the path of a member of a price in the sale that it belongs to, or in the first item of
-// the price.
+// salePath returns the path of a member of a price in the item of the sale that it belongs to, or in the first item of
+// the price. That of missing amounts is the item that removes a sale. Without places the path stays.
 func salePath(items []*SaleItemInput, places []int, path []string) []string {
 	if len(places) == 0 {
 		return path

@@ -30,19 +30,6 @@ func (s *Service) UpsertPricebooks(ctx context.Context, actor store.Actor, items
 			put(p, "description", "attributes.description", items[i].Description)
 			return p
 		},
-		path: func(places []int, member []string) []string { return inItem(places, pricePath(member)) },
+		path: func(places []int, member []string) []string { return inItem(places, itemMember(member)) },
 	}, dryRun)
-}
-
-// ownOrNewIDs returns the id of each of count items: its own, or a new one.
-func ownOrNewIDs(count int, own func(i int) *string) []string {
-	ids := make([]string, count)
-	for i := range ids {
-		if id := own(i); id != nil {
-			ids[i] = store.LocalID(*id)
-		} else {
-			ids[i] = store.NewID()
-		}
-	}
-	return ids
 }

@@ -113,7 +113,8 @@ func (s *Service) UpsertProducts(ctx context.Context, actor store.Actor, items [
 	}, dryRun)
 }
 
-// identifyProducts returns the id of each item's product.
+// identifyProducts returns the id of each item's product. An item without an id is an error if its SKU is absent, or that of
+// several products.
 func identifyProducts(ctx context.Context, in db.Session, items []*ProductItemInput) (ids []string, faults store.Errors, err error) {
 	named := func(i int) (*string, sheet.Key) {
 		if items[i].SKU == nil {
@@ -262,7 +263,8 @@ func (p *itemPatch) storedProduct() *catalog.ProductSource {
 	return p.product
 }
 
-// path returns the path of a member of a product in the item.
+// path returns the path of a member of a product in the item. What the item has as a list and the line as an object gets the
+// position in the list.
 func (item *ProductItemInput) path(member []string) []string {
 	if len(member) < 2 || member[0] != "attributes" && member[0] != "relationships" {
 		return member
