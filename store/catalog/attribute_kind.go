@@ -9,4 +9,4 @@ var AttributeKind = authoring.Kind{
 	Published: true,
 }
 
-var attributeTable = authoring.Table{Name: "attribute", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}
+var attributeTable = authoring.Table{Name: "attribute", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}

@@ -8,12 +8,14 @@ import (
 	"portico/store/db"
 )
 
+// CatalogKind is the kind of catalogs.
 var CatalogKind = authoring.Kind{
 	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
 	Write: writeCatalogs, Delete: deleteCatalogs, Export: authoring.ExportBodies("catalog", "id", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
+// RuleKind is the kind of catalog rules. Releases do not contain them: they select a catalog when a shopper reads.
 var RuleKind = authoring.Kind{
 	Name: "catalog_rule", Create: func() authoring.Source { return &RuleSource{} },
 	Write: writeRules, Delete: deleteRules, Export: authoring.ExportBodies("catalog_rule", "id", "sequence", "id"),
@@ -45,7 +47,7 @@ func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.So
 }
 
 // deleteCatalogs deletes catalogs. Shoppers no longer get them, and the next sweep deletes their
-// releases.
+// releases, which are superseded from now on.
 func deleteCatalogs(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	if err := db.ExecIn(ctx, w.Session, ids, `
