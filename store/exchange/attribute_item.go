@@ -69,7 +69,7 @@ func (item *AttributeItemInput) patch(p *itemPatch) {
 	if item.Labels == nil && p.null("labels") {
 		p.Set(nil, "attributes", "labels")
 	}
-	once(p, "labels", item.Labels, labelTag)
+	refuseRepeated(p, "labels", item.Labels, labelTag)
 	for i, label := range item.Labels {
 		if tag := catalog.CanonicalTag(label.Locale); label.Label != nil {
 			p.Set(*label.Label, "attributes", "labels", tag)

@@ -22,7 +22,7 @@ func (p *itemPatch) attributes(values []*AttributeValueInput) {
 	if values == nil && p.null("attributes") {
 		p.Set(nil, "attributes", "custom_attributes")
 	}
-	once(p, "attributes", values, func(a *AttributeValueInput) string { return a.Key })
+	refuseRepeated(p, "attributes", values, func(a *AttributeValueInput) string { return a.Key })
 	for i, attribute := range values {
 		if len(attribute.Value) > 0 {
 			p.Set(attribute.Value, "attributes", "custom_attributes", attribute.Key)

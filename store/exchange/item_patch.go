@@ -17,25 +17,26 @@ type itemPatch struct {
 	store.MergePatch
 	before []byte          // the stored line, nil for none
 	nulls  map[string]bool // paths of members of the whole input that are null, not absent
-	at     string          // path of the item in the input
+	at     string          // path of the item in the input, with a dot behind: items.0.
 	faults store.Errors    // of the item by itself; their paths begin in it
 
 	product *catalog.ProductSource // the stored one, once it was decoded
 }
 
+// newItemPatch returns the empty patch of the item i, whose resource is stored as before.
 func newItemPatch(i int, nulls map[string]bool, before []byte) *itemPatch {
 	return &itemPatch{MergePatch: store.MergePatch{}, before: before, nulls: nulls, at: "items." + strconv.Itoa(i) + "."}
 }
 
-// line returns the patch of a resource.
+// line returns the patch of a resource as JSON. It sets the type and the id.
 func (p *itemPatch) line(kind, id string) []byte {
 	p.Set(kind, "type")
 	p.Set(id, "id")
 	return store.Encode(p.MergePatch)
 }
 
-// once requires that keys differ: it adds an error for each element of a list of the item whose key an earlier one has.
-func once[T any](p *itemPatch, list string, elements []T, key func(T) string) {
+// refuseRepeated adds an error for each element of a list of the item whose key an earlier one has.
+func refuseRepeated[T any](p *itemPatch, list string, elements []T, key func(T) string) {
 	p.faults = append(p.faults, catalog.Repeated(list, elements, key)...)
 }
 

@@ -202,7 +202,7 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 	for _, amount := range list {
 		currencies[amount.Money.Currency] = true
 	}
-	once(p, "remove_currencies", removed, func(code string) string { return code })
+	refuseRepeated(p, "remove_currencies", removed, func(code string) string { return code })
 	for i, code := range removed {
 		f := &authoring.Validator{}
 		if f.Currency("remove_currencies."+strconv.Itoa(i), code); currencies[code] {
@@ -211,10 +211,10 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 		p.faults = append(p.faults, f.Errors...)
 		p.Set(nil, append(slices.Clone(path), code)...)
 	}
-	once(p, "amounts", list, (*PriceAmountInput).key)
+	refuseRepeated(p, "amounts", list, (*PriceAmountInput).key)
 	for i, amount := range list {
 		member := "amounts." + strconv.Itoa(i)
-		once(p, member+".tiers", amount.Tiers, (*PriceTierInput).key)
+		refuseRepeated(p, member+".tiers", amount.Tiers, (*PriceTierInput).key)
 		tiers := map[string]any{}
 		for n, tier := range amount.Tiers {
 			money := member + ".tiers." + strconv.Itoa(n) + ".money"

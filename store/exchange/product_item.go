@@ -190,8 +190,8 @@ func (item *ProductItemInput) patchParts(p *itemPatch) {
 		bundled = append(bundled, map[string]any{"type": "product", "id": store.LocalID(id)})
 	}
 	putLinks(p, "component_product_ids", "relationships.component_products", item.ComponentProductIds != nil, bundled)
-	once(p, "components", item.Components, func(c *ProductComponentInput) string { return c.Key })
-	once(p, "related", item.Related, func(r *RelatedProductsInput) string { return r.Kind })
+	refuseRepeated(p, "components", item.Components, func(c *ProductComponentInput) string { return c.Key })
+	refuseRepeated(p, "related", item.Related, func(r *RelatedProductsInput) string { return r.Kind })
 	components := map[string]any{}
 	for _, c := range item.Components {
 		options := []any{}
