@@ -77,7 +77,7 @@ var referrers = map[string][]string{
 }
 
 // planDeletions plans the deletions of lines and of Replace: it finds what is deleted, which keys die with that, and which
-// resources of the file and of the store use them. batches reads the file, once or twice.
+// resources of the file and of the store use them. batches reads the file, here twice.
 func (s *Service) planDeletions(ctx context.Context, lines []check.Line, batches func(func([]check.Line) error) error, options ImportOptions) (*deletionPlan, error) {
 	p := &deletionPlan{seed: maphash.MakeSeed(), byID: map[uint64]*deletion{}, inFile: map[uint64]struct{}{}, dead: map[uint64]*deletion{}, revived: map[uint64]bool{}, soft: map[uint64]uses{}}
 	if len(lines)+len(options.Replace) == 0 {
