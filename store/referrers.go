@@ -18,6 +18,12 @@ func (r *Referrers) Add(kind AuditKind, id string) {
 	}
 }
 
+// AddAll counts others, which come after those of r.
+func (r *Referrers) AddAll(others Referrers) {
+	r.Count += others.Count
+	r.First = append(r.First, others.First[:min(len(others.First), MaxReferrers-len(r.First))]...)
+}
+
 // String is: the node "mugs" and 2 more.
 func (r *Referrers) String() string {
 	first := "the " + r.First[0].Kind.Noun() + " " + strconv.Quote(r.First[0].ID)

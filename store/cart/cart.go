@@ -142,12 +142,13 @@ func (s *Service) Preview(ctx context.Context, v *release.View, in Input) (*Prev
 			return nil, err
 		}
 	}
-	applied := map[string]bool{} // by id, since two texts may match one code
+	checked := map[string]bool{} // codes by id, since two texts may match one code
 	for i, text := range codes {
-		if c := found[i].Code; c != nil && applied[c.ID] {
-			continue
-		} else if c != nil {
-			applied[c.ID] = true
+		if c := found[i].Code; c != nil {
+			if checked[c.ID] {
+				continue
+			}
+			checked[c.ID] = true
 		}
 		check, err := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User, OfToken: true})
 		if err != nil {
@@ -255,7 +256,8 @@ type pricedCart struct {
 	cart   *discount.Cart  // of priced; charges its work to the allowance of the context
 }
 
-// price prices the lines.
+// price prices the lines, in their order. A line has a problem if the product or its choices are unknown, it has no price, or the stock
+// does not allow it; it then counts for nothing. Promotions are not applied yet.
 func (s *Service) price(ctx context.Context, v *release.View, in Input) (*pricedCart, error) {
 	lines := in.Lines
 	configurations := make([]release.Configuration, len(lines))
@@ -333,7 +335,7 @@ func (s *Service) offers(ctx context.Context, v *release.View) (offers []discoun
 	return offers, err
 }
 
-// check checks a code for the cart.
+// check checks a code for the cart, with its value and its units in the cart.
 func (p *pricedCart) check(v *release.View, found redeem.CodeOffer, use redeem.CodeUse) (*redeem.CodeCheck, error) {
 	use.CatalogID, use.CartValue = v.Release.CatalogID, &store.CurrencyAmount{Currency: v.Currency, Minor: discount.Subtotal(p.priced)}
 	if found.Promotion != nil {
@@ -355,7 +357,8 @@ func offerOf(check *redeem.CodeCheck) discount.Offer {
 	return o
 }
 
-// apply sets the discounts and what depends on them.
+// apply sets the discounts and what depends on them: the totals of the lines and of the cart. It takes codes that give a discount out of
+// CodesUnused.
 func (p *pricedCart) apply(v *release.View, offers []discount.Offer) error {
 	discounts, err := p.cart.Apply(offers)
 	if err != nil {

@@ -79,7 +79,7 @@ func holdsIn(p *rule.Promotion, currency string) bool {
 const stepsOfTarget = 16
 
 // ProductPromotions returns the active automatic promotions that target each product of a view, those
-// that end first, in one statement. Promotions of the whole cart target no product.
+// that end first, in one statement. Promotions of the whole cart target no product. A nil product has none.
 func (s *Service) ProductPromotions(ctx context.Context, v *release.View, products []*release.Product) ([][]*PublicPromotion, error) {
 	active, err := rule.FindAutomatic(ctx, s.db.Reader, v.Now(), v.Release.CatalogID)
 	if err != nil {
@@ -107,7 +107,8 @@ func (s *Service) ProductPromotions(ctx context.Context, v *release.View, produc
 	}
 	lists := make([][]*PublicPromotion, len(products))
 	for i, product := range products {
-		if lists[i] = []*PublicPromotion{}; product == nil || len(targets) == 0 {
+		lists[i] = []*PublicPromotion{}
+		if product == nil || len(targets) == 0 {
 			continue
 		}
 		sku, fields := product.SKU(), sync.OnceValue(func() rule.ItemFields { return rule.DecodeItemFields(product.Extensions()) })

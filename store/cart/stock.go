@@ -11,13 +11,13 @@ import (
 	"portico/store/release"
 )
 
-// stockLeft is what the stock leaves for further lines.
+// stockLeft is what the stock leaves for further lines. Nil allows every line.
 type stockLeft struct {
 	units map[string]*unitsLeft // by id: of products and options (release.View.UnitsOf)
 	own   map[string]*unitsLeft // of bundles whose options are chosen, by their own records
 }
 
-// stockOf reads the stock of lines and their chosen options.
+// stockOf reads the stock of lines and their chosen options. priced has the products of the lines.
 func stockOf(ctx context.Context, v *release.View, lines []LineInput, priced []release.PricedProduct) (*stockLeft, error) {
 	whole, chosen := map[string]*release.Product{}, map[string]*release.Product{}
 	var bundles []*release.Product
@@ -53,6 +53,7 @@ func stockOf(ctx context.Context, v *release.View, lines []LineInput, priced []r
 	return left, err
 }
 
+// unitsByID reads the stock of products.
 func unitsByID(ctx context.Context, products map[string]*release.Product, read func(context.Context, []*release.Product) ([]int32, error)) (map[string]*unitsLeft, error) {
 	list := slices.Collect(maps.Values(products))
 	units, err := read(ctx, list)
@@ -73,6 +74,7 @@ type need struct {
 	what  string // for people
 }
 
+// problem returns why the stock does not have the units; nil if it has.
 func (n need) problem() *Problem {
 	left := n.of.all - n.of.taken
 	switch {

@@ -12,4 +12,4 @@ var AttributeKind = authoring.Kind{
 	Published: true, Inputs: store.Renames{{"id", "key"}, {"attributes.attribute_type", "type"}},
 }
 
-var attributeTable = authoring.Table{Name: "attribute", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}
+var attributeTable = authoring.Table{Name: "attribute", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}

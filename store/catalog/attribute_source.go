@@ -77,7 +77,7 @@ func (a *AttributeSource) Check(f *authoring.Validator) {
 // AttributeValue is a value of an attribute.
 type AttributeValue struct {
 	Texts []string // as filters write it; several only for a list
-	Order int64    // sorts numbers and dates
+	Order int64    // sorts numbers and dates; 0 for other types
 }
 
 // NoOrder is below the Order of every value.
@@ -117,7 +117,7 @@ func (t AttributeType) Parse(text string) (canonical string, order int64, ok boo
 		if err != nil || math.IsNaN(n) || math.Abs(n) > maxAttributeNumber {
 			return "", 0, false
 		}
-		return strconv.FormatFloat(n+0, 'f', -1, 64), numberOrder(n), true
+		return strconv.FormatFloat(n+0, 'f', -1, 64), numberOrder(n), true // n+0 is 0 for -0
 	case AttributeDate:
 		day, err := time.Parse(time.DateOnly, text)
 		return text, day.Unix() / 86400, err == nil
@@ -132,15 +132,15 @@ func numberOrder(n float64) int64 {
 	if n == 0 {
 		return 0 // also of -0
 	}
-	order := int64(math.Float64bits(n))
+	order := int64(math.Float64bits(n)) // of positive numbers it sorts as they do
 	if order < 0 {
-		order ^= math.MaxInt64
+		order ^= math.MaxInt64 // of negative ones in reverse
 	}
 	return order
 }
 
-// attributeShape returns the type that a value has by itself, and what is wrong with it. A text that is
-// a day is a date.
+// attributeShape returns the type that a value, which is JSON and not null, has by itself, and what is wrong with it. A text that
+// is a day is a date.
 func attributeShape(raw json.RawMessage) (shape AttributeType, wrong string) {
 	switch raw[0] {
 	case '"':
@@ -174,6 +174,7 @@ func attributeShape(raw json.RawMessage) (shape AttributeType, wrong string) {
 	return AttributeNumber, ""
 }
 
+// wrongText returns what is wrong with a text of a value; "" if nothing is.
 func wrongText(text string) string {
 	switch {
 	case text == "" || len(text) > maxAttributeText:

@@ -28,6 +28,7 @@ func (h *AuthoredHierarchy) GlobalID() string {
 	return store.GlobalID(store.TypeAuthoredHierarchy, h.ID)
 }
 
+// scanHierarchy reads the columns of HierarchyList.
 func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 	source := &hierarchySource{}
 	var id string
@@ -60,19 +61,8 @@ func (s *Service) AuthoredHierarchies(ctx context.Context, page store.Page) (*st
 
 func (h *AuthoredHierarchy) textSize() int { return translationsSize(h.Translations) }
 
+// HierarchyList lists authored hierarchies by id.
 var HierarchyList = db.Listing[*AuthoredHierarchy]{
 	Name: "hierarchy", Columns: `id, created_at, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
 	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
-}
-
-// CatalogsUsing returns each resource of a type that a catalog uses with that catalog, in the order of the catalogs. ids returns
-// those of a catalog.
-func CatalogsUsing(ctx context.Context, in db.Session, ids func(*Catalog) []string) (uses []db.Pair[string, string], err error) {
-	catalogs, err := db.Collect(ctx, in, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
-	for _, c := range catalogs {
-		for _, id := range store.Unique(ids(c)) {
-			uses = append(uses, db.Pair[string, string]{Key: id, Value: c.ID})
-		}
-	}
-	return uses, err
 }

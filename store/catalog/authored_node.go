@@ -33,6 +33,7 @@ type AuthoredNode struct {
 // GlobalID returns the node's global id.
 func (n *AuthoredNode) GlobalID() string { return store.GlobalID(store.TypeAuthoredCatalogNode, n.ID) }
 
+// scanNode reads the columns of NodeList.
 func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	source := &NodeSource{}
 	var id string
@@ -99,6 +100,7 @@ func (n *AuthoredNode) textSize() int {
 	return size
 }
 
+// NodeList lists authored nodes by id, or by the time of their last change.
 var NodeList = db.Listing[*AuthoredNode]{
 	Name: "node", Columns: `id, created_at, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
 	Orders: map[store.SortBy][]string{store.SortName: {"name_key"}, store.SortPosition: {"position", "name_key"}},

@@ -84,6 +84,7 @@ func authoredModifierOf(s *ModifierSource, size sourceSize) *AuthoredPriceModifi
 	return &AuthoredPriceModifier{s.ID, s.Attributes.Name, s.Attributes.ModifierType, authoredAmounts(s.Attributes.Currencies), size}
 }
 
+// authoredAmounts returns amounts by currency, and their tiers by minimum quantity.
 func authoredAmounts(currencies map[string]AmountPrice) (amounts []AuthoredAmount) {
 	for _, code := range slices.Sorted(maps.Keys(currencies)) {
 		price := currencies[code]

@@ -8,6 +8,7 @@ import (
 	"portico/store/db"
 )
 
+// CatalogKind is the kind of catalogs.
 var CatalogKind = authoring.Kind{
 	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
 	Write: writeCatalogs, Delete: deleteCatalogs, Export: authoring.ExportBodies("catalog", "id", "sequence", "id"),
@@ -15,6 +16,7 @@ var CatalogKind = authoring.Kind{
 	Inputs: store.Renames{{"attributes.hierarchies", "hierarchy_ids"}, {"attributes.pricebook_ids", "pricebooks"}},
 }
 
+// RuleKind is the kind of catalog rules. Releases do not contain them: they select a catalog when a shopper reads.
 var RuleKind = authoring.Kind{
 	Name: "catalog_rule", Create: func() authoring.Source { return &RuleSource{} },
 	Write: writeRules, Delete: deleteRules, Export: authoring.ExportBodies("catalog_rule", "id", "sequence", "id"),
@@ -46,7 +48,7 @@ func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.So
 }
 
 // deleteCatalogs deletes catalogs. Shoppers no longer get them, and the next sweep deletes their
-// releases.
+// releases, which are superseded from now on.
 func deleteCatalogs(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	if err := db.ExecIn(ctx, w.Session, ids, `

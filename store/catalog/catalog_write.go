@@ -33,6 +33,7 @@ type PricebookRank struct {
 // GlobalID returns the catalog's global id.
 func (c *Catalog) GlobalID() string { return store.GlobalID(store.TypeCatalog, c.ID) }
 
+// NewCatalog returns the catalog of a source; held is true if it was rolled back.
 func NewCatalog(source *CatalogSource, createdAt time.Time, published, held bool) *Catalog {
 	a := &source.Attributes
 	c := &Catalog{ID: source.ID, Name: a.Name, HierarchyIDs: a.Hierarchies, Locale: a.Locale, Currency: a.Currency,
@@ -43,6 +44,7 @@ func NewCatalog(source *CatalogSource, createdAt time.Time, published, held bool
 	return c
 }
 
+// scanCatalog reads the columns of CatalogList.
 func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 	source := &CatalogSource{}
 	var id string
@@ -79,9 +81,22 @@ func (s *Service) List(ctx context.Context, page store.Page) (*store.Slice[*Cata
 	return db.List(ctx, s.db, CatalogList, store.ListQuery{Page: page})
 }
 
+// CatalogList lists catalogs by id.
 var CatalogList = db.Listing[*Catalog]{
 	Name: "catalog", Columns: `id, created_at, release_id, body, ` + RolledBackSQL, Table: "catalog", ID: "id", Scan: scanCatalog,
 	Key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
+}
+
+// CatalogsUsing returns each resource of a type that a catalog uses with that catalog, in the order of the catalogs. ids returns
+// those of a catalog.
+func CatalogsUsing(ctx context.Context, in db.Session, ids func(*Catalog) []string) (uses []db.Pair[string, string], err error) {
+	catalogs, err := db.Collect(ctx, in, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
+	for _, c := range catalogs {
+		for _, id := range store.Unique(ids(c)) {
+			uses = append(uses, db.Pair[string, string]{Key: id, Value: c.ID})
+		}
+	}
+	return uses, err
 }
 
 // CatalogChange has the new values of a catalog; nil keeps a value.
@@ -101,6 +116,7 @@ func (c *CatalogChange) applyNulls() error {
 		"locale": store.Clear(&c.Locale), "currency": store.Clear(&c.Currency)})
 }
 
+// apply sets the members of a source that change.
 func (c CatalogChange) apply(source *CatalogSource) {
 	a := &source.Attributes
 	authoring.Assign(&a.Name, c.Name)

@@ -20,13 +20,14 @@ import (
 
 // Links are the products and files that a document refers to and that exist.
 type Links struct {
-	Parent     string
-	Children   []string
+	Parent     string            // empty if the product has none, or it is not live
+	Children   []string          // the live ones
 	Components map[string]bool   // live products of a bundle
 	Files      *index.StringList // existing files
-	Variants   Variants
+	Variants   Variants          // of the product and its family
 }
 
+// HasFile reports whether a file exists.
 func (l Links) HasFile(id string) bool {
 	_, found := l.Files.Find(id)
 	return found
@@ -64,6 +65,7 @@ func (p *ProductSource) Document(tag, base string, l Links) []byte {
 	return p.appendMeta(dst, language, l)
 }
 
+// appendAttributes appends the members of attributes in the order of REST, without the objects' ends: a release inserts more.
 func (p *ProductSource) appendAttributes(dst []byte, name, description string, l Links) []byte {
 	a := &p.Attributes
 	dst = store.AppendMember(dst, "name", name)
@@ -109,6 +111,7 @@ func (a *ProductAttributes) liveComponents(live map[string]bool) map[string]Comp
 	return left
 }
 
+// AppendRelationships appends the members of relationships, without the object around them.
 func (p *ProductSource) AppendRelationships(dst []byte, l Links) []byte {
 	if l.Parent != "" {
 		dst = append(store.AppendName(dst, "parent"), `{"data":`...)
@@ -155,6 +158,7 @@ func bareTime(text string) string {
 	return `"` + strings.TrimSuffix(text, "Z") + `"`
 }
 
+// appendReference appends a link to a resource; null without an id.
 func appendReference(dst []byte, kind, id string) []byte {
 	if id == "" {
 		return append(dst, "null"...)
@@ -165,6 +169,7 @@ func appendReference(dst []byte, kind, id string) []byte {
 	return append(dst, '}')
 }
 
+// appendReferences appends a list of links to products.
 func appendReferences(dst []byte, ids []string) []byte {
 	dst = append(dst, '[')
 	for i, id := range ids {
@@ -176,11 +181,13 @@ func appendReferences(dst []byte, ids []string) []byte {
 	return append(dst, ']')
 }
 
+// appendSelf appends the links of an edge, and ends its object.
 func appendSelf(dst []byte, productID, edge string) []byte {
 	dst = append(dst, `,"links":{"self":`...)
 	return append(store.AppendString(dst, "/catalog/products/"+productID+"/relationships/"+edge), '}')
 }
 
+// appendMeta appends the members of meta. REST has catalog_source and component_products, which never vary here.
 func (p *ProductSource) appendMeta(dst []byte, language string, l Links) []byte {
 	dst = store.AppendMember(dst, "language", language)
 	dst = store.AppendMember(dst, "catalog_source", "pim")
@@ -223,6 +230,7 @@ func appendArrayOf[V any](dst []byte, items []V) []byte {
 	return append(dst, store.Encode(items)...)
 }
 
+// FormatBool returns a boolean as JSON.
 func FormatBool(b bool) string {
 	if b {
 		return "true"

@@ -115,15 +115,17 @@ func ReadFiles(documents []string) ([]*File, error) {
 	return list, nil
 }
 
+// read is ReadFile into f.
 func (f *File) read(document string) error {
-	if *f = (File{json: document}); f.scan(document) {
+	*f = File{json: document}
+	if f.scan(document) {
 		return nil
 	}
 	*f = File{json: document}
 	return json.Unmarshal([]byte(document), f)
 }
 
-// scan parses the form that store.Encode writes.
+// scan parses the form that store.Encode writes. It returns false for another, and may have set members then.
 func (f *File) scan(document string) bool {
 	s := DocumentScanner{Input: document}
 	member := func(name string) string { s.Skip(name); return s.Text() }
@@ -146,8 +148,10 @@ func (f *File) scan(document string) bool {
 	return !s.Failed && len(s.Input) == 0
 }
 
+// Size is about the bytes of the file in a cache: its JSON, as much again for texts with escapes, and the struct.
 func (f *File) Size() int { return 2*len(f.json) + 200 }
 
+// FileKind is the kind of files.
 var FileKind = authoring.Kind{
 	Name: "file", Create: func() authoring.Source { return &File{} },
 	Write: fileTable.Write, Export: authoring.ExportBodies("file", "id"),

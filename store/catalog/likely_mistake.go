@@ -36,6 +36,7 @@ func warnOfSlug(f *authoring.Validator, member, slug string) {
 	}
 }
 
+// markup is an HTML tag or character reference.
 var markup = regexp.MustCompile(`</?[a-zA-Z][^<>]*>|&[a-zA-Z]+;|&#[0-9]+;`)
 
 // warnOfMarkup warns of HTML in a name, which pages show as it is.

@@ -33,7 +33,7 @@ func CanonicalTag(tag string) string {
 	return strings.Join(parts, "-")
 }
 
-// canonicalTags replaces the tags of texts by language by canonical ones.
+// canonicalTags replaces the tags of texts by language by canonical ones. It adds an error if two tags become the same.
 func canonicalTags[T any](f *authoring.Validator, member string, texts map[string]T) {
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
 		canonical := CanonicalTag(tag)

@@ -12,6 +12,7 @@ import (
 	"portico/store/index"
 )
 
+// HierarchyKind is the kind of hierarchies.
 var HierarchyKind = authoring.Kind{
 	Name: "hierarchy", Create: func() authoring.Source { return &hierarchySource{} },
 	Write: hierarchyTable.Write, Delete: authoring.RemoveRows("hierarchy"), Export: authoring.ExportBodies("hierarchy", "id", "sequence", "id"),
@@ -32,7 +33,7 @@ var ExportNodesWithoutProducts = authoring.ExportBodies("node", "id", "sequence"
 
 // removeRecorded deletes a node and records it. Its products stay.
 func removeRecorded(ctx context.Context, w *authoring.Writer, id string) error {
-	var node authoring.Kind
+	var node authoring.Kind // as NodeKind, which would be an initialization cycle
 	node.Name, node.Export, node.Delete = "node", ExportNodesWithoutProducts, removeNodes
 	_, err := w.DeleteAll(ctx, node, []string{id})
 	return err
@@ -42,7 +43,7 @@ func removeRecorded(ctx context.Context, w *authoring.Writer, id string) error {
 // may have most of the shop's products.
 const attachBatch = 2000
 
-// writeNodes writes nodes and their products. Products beyond attachBatch are attached by
+// writeNodes writes nodes and their products. The node that goes beyond attachBatch, and those after it, get their products by
 // later transactions.
 func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	room := attachBatch
@@ -59,7 +60,8 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 		if len(leave)+len(fresh)+len(written) > 0 {
 			changed = append(changed, node.ID)
 		}
-		if room -= len(leave) + len(fresh); room < 0 {
+		room -= len(leave) + len(fresh)
+		if room < 0 {
 			err = attachLater(ctx, w, node.ID, leave, fresh)
 		} else if err = detach(ctx, w, node.ID, leave); err == nil {
 			err = attach(ctx, w, node.ID, fresh)
@@ -71,8 +73,8 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 	return changed, nil
 }
 
-// deleteNodes deletes nodes, not their products. A node with more products than attachBatch is
-// deleted by later transactions.
+// deleteNodes deletes nodes, not their products. The node with which they have more products than attachBatch, and those after
+// it, are deleted by later transactions, but are among the result.
 func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
 	existing, err := w.Existing(ctx, "node", ids)
 	room := attachBatch
@@ -85,7 +87,8 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 			return deleted, err
 		}
 		deleted = append(deleted, id)
-		if room -= len(had); room < 0 {
+		room -= len(had)
+		if room < 0 {
 			err = attachLater(ctx, w, id, had, nil)
 			w.Defer(func(ctx context.Context, w *authoring.Writer) error {
 				w.Revised = true
@@ -133,7 +136,7 @@ func removeNodes(ctx context.Context, w *authoring.Writer, ids []string) ([]stri
 
 // diffAttached returns which products to detach from a node and which to append, so that it
 // has productIDs in this order. If the order of the remaining ones differs, all are
-// attached again.
+// attached again: they are in both lists.
 func diffAttached(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (leave, fresh []string, err error) {
 	had, err := db.Collect(ctx, w.Session, db.Scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
@@ -178,7 +181,7 @@ func attachAt(ctx context.Context, w *authoring.Writer, nodeID string, place int
 	return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
-// attachLater does so in separate transactions. A product that moves is detached and
+// attachLater detaches and attaches products in transactions after this one. A product that moves is detached and
 // attached in the same one, and a product that was attached meanwhile is attached once. A
 // node that was deleted meanwhile is skipped.
 func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave, fresh []string) error {
@@ -222,6 +225,7 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 	return nil
 }
 
+// detach detaches products from a node and records those that were attached.
 func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	w.Touch("product", productIDs...)
 	gone, err := db.CollectIn(ctx, w.Session, db.Scalar[string], productIDs, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN ($in) RETURNING product_id`, nodeID)
@@ -297,9 +301,10 @@ func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 func exportWithProducts(ctx context.Context, e *authoring.Exporter, nodes []NodeSource, ids []string, total int) error {
 	attached := make(map[string]*authoring.LinksSource, len(nodes))
 	if total > 0 {
-		last := "" // one text for all rows of a node
+		last := "" // so that all rows of a node share the memory of its id
 		rows, err := db.CollectIn(ctx, e.In, func(rows *sql.Rows) (p db.Pair[string, string], err error) {
-			if p, err = db.ScanPair[string, string](rows); p.Key == last {
+			p, err = db.ScanPair[string, string](rows)
+			if p.Key == last {
 				p.Key = last
 			}
 			last = p.Key

@@ -63,7 +63,7 @@ func (s *Service) CurateProducts(ctx context.Context, actor store.Actor, id stri
 	})
 }
 
-// changeAttached checks the length of a list and changes the node.
+// changeAttached checks the length of a list and runs change on the node, whose source it writes afterwards.
 func (s *Service) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have between 1 and %d products, got %d", MaxAttached, len(productIDs))
@@ -110,7 +110,8 @@ func (s *Service) SetProducts(ctx context.Context, actor store.Actor, id string,
 	})
 }
 
-// planProducts returns which products to detach and to attach, so that a node has productIDs.
+// planProducts returns which products to detach and to attach, so that a node has productIDs, and what SetProducts reports, without
+// the node. It checks the list and the node.
 func planProducts(ctx context.Context, w *authoring.Writer, id string, productIDs []string) (leave, fresh []string, change *NodeProductsChange, err error) {
 	known, err := w.Existing(ctx, "product", store.ValidIDs(productIDs))
 	if err != nil {
@@ -133,7 +134,8 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 	}
 	oldestFirst := slices.Clone(productIDs)
 	slices.Reverse(oldestFirst)
-	if leave, fresh, err = diffAttached(ctx, w, id, oldestFirst); err != nil {
+	leave, fresh, err = diffAttached(ctx, w, id, oldestFirst)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	comes, goes := store.SetOf(fresh), store.SetOf(leave)
@@ -143,7 +145,7 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 	}, nil
 }
 
-// replaceProducts detaches and attaches products.
+// replaceProducts detaches and attaches products, ends the curation of those that leave, and finishes the write.
 func replaceProducts(ctx context.Context, w *authoring.Writer, source *NodeSource, leave, fresh []string) error {
 	w.Revised = true
 	gone := store.SetOf(leave)
@@ -164,7 +166,7 @@ func replaceProducts(ctx context.Context, w *authoring.Writer, source *NodeSourc
 	return w.Finish(ctx)
 }
 
-// productErrors reports the ids for which good is false.
+// productErrors returns an error, made by newError, for each id for which good is false. format gets the id.
 func productErrors(ids []string, good func(id string) bool, newError func([]string, string, ...any) *store.Error, format string) (faults store.Errors) {
 	for i, id := range ids {
 		if !good(id) {

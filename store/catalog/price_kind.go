@@ -9,6 +9,7 @@ import (
 	"portico/store/db"
 )
 
+// PricebookKind, PriceKind and ModifierKind are the kinds of price books, prices and price modifiers.
 var PricebookKind = authoring.Kind{
 	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
 	Write: pricebookTable.Write, Delete: authoring.RemoveRows("pricebook"), Export: authoring.ExportBodies("pricebook", "id", "sequence", "id"),
@@ -41,7 +42,7 @@ var (
 
 var pricebookTable = authoring.Table{Name: "pricebook", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}
 
-var modifierTable = authoring.Table{Name: "price_modifier", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}
+var modifierTable = authoring.Table{Name: "price_modifier", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}
 
 var priceTable = authoring.Table{Name: "price", Columns: []string{"id", "pricebook_id", "sku", "body"}, Row: func(r authoring.Source, _ *db.Tx) []any {
 	p := r.(*PriceSource)
@@ -71,6 +72,7 @@ func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	return changed, err
 }
 
+// deletePrices deletes prices, which affects the products of their SKUs.
 func deletePrices(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
 	gone, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, string], slices.Sorted(slices.Values(ids)), `DELETE FROM price WHERE id IN ($in) RETURNING id, sku`)
 	for _, price := range gone {

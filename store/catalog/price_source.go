@@ -18,7 +18,7 @@ type pricebookSource struct {
 	} `json:"attributes"`
 }
 
-// PriceSource is the price of a SKU in a price book.
+// PriceSource is the price of a SKU in a price book, in an import file. Currencies and tiers are maps by code and name.
 type PriceSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -45,6 +45,7 @@ type AmountTier struct {
 	Amount          int64 `json:"amount"`
 }
 
+// saleSource is a sale: the amounts that replace those of the price while it lasts.
 type saleSource struct {
 	Schedule   scheduleSource         `json:"schedule"`
 	Currencies map[string]AmountPrice `json:"currencies"`
@@ -137,7 +138,8 @@ func scanPrice(body []byte) (p *PriceSource, ok bool) {
 		price.IncludesTax = s.Boolean()
 		s.Skip(`}`)
 		p.Attributes.Currencies[code] = price
-		if more = s.TrySkip(`,`); !more {
+		more = s.TrySkip(`,`)
+		if !more {
 			s.Skip(`}`)
 		}
 	}
@@ -166,6 +168,7 @@ func (m *ModifierSource) Keys(k authoring.KeyRecorder) {
 	k.Define(authoring.KeyModifier, m.Attributes.Name, "attributes.name")
 }
 
+// checkAmounts checks amounts by currency, each with its tiers. Tiers must differ in their minimum quantity.
 func checkAmounts(f *authoring.Validator, member string, amounts map[string]AmountPrice) {
 	for code, price := range amounts {
 		at := member + "." + code
@@ -196,8 +199,6 @@ func checkAmounts(f *authoring.Validator, member string, amounts map[string]Amou
 		}
 	}
 }
-
-// from and to are the bounds in microseconds, 0 if unbounded.
 
 // PriceModifierType is how a price modifier changes the parent's price.
 type PriceModifierType string

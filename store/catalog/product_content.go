@@ -10,7 +10,7 @@ import (
 	"portico/store/authoring"
 )
 
-// ProductContent is all that is stored of a product, in the form of the schema.
+// ProductContent is all that is stored of a product, in the form of the GraphQL schema.
 type ProductContent struct {
 	ProductAttributes
 	relationships ProductRelationships
@@ -69,6 +69,7 @@ func (c *ProductContent) ParentID() *string { return linkedID(c.relationships.Pa
 // MainImageID returns the main image; nil for none.
 func (c *ProductContent) MainImageID() *string { return linkedID(c.relationships.MainImage) }
 
+// linkedID returns the id of a link; nil for none.
 func linkedID(link *authoring.LinkSource) *string { return store.NonEmpty(link.ID()) }
 
 // Variations returns the properties in which the children differ, in the order in which they were written.

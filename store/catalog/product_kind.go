@@ -11,6 +11,7 @@ import (
 	"portico/store/index"
 )
 
+// ProductKind is the kind of products.
 var ProductKind = authoring.Kind{
 	Name: "product", Create: func() authoring.Source { return &ProductSource{} },
 	Write: writeProducts, Export: authoring.ExportBodies("product", "id"),

@@ -100,6 +100,7 @@ func (r *ProductRelationships) FileLinks() []FileLink {
 	return r.Files.Data
 }
 
+// FileLinks are the files of a product, in order.
 type FileLinks struct {
 	Data []FileLink `json:"data"`
 }
@@ -108,12 +109,14 @@ type FileLinks struct {
 type FileLink struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
-	CreatedAt string `json:"created_at,omitempty"`
-	Alt       string `json:"alt,omitempty"` // alternative text
+	CreatedAt string `json:"created_at,omitempty"` // when it was attached
+	Alt       string `json:"alt,omitempty"`        // alternative text
 }
 
 func (p *ProductSource) Key() string { return p.ID }
 
+// Check implements authoring.Source. It makes a slug for a product without one, and brings ids, times and language tags into
+// their stored form.
 func (p *ProductSource) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
 	a := &p.Attributes
@@ -124,7 +127,8 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	if a.Slug == "" {
 		a.Slug = slugOf(a.Name, a.SKU)
 	}
-	if f.Text("attributes.slug", a.Slug, authoring.MaxName); a.Slug == "" && a.Name+a.SKU != "" {
+	f.Text("attributes.slug", a.Slug, authoring.MaxName)
+	if a.Slug == "" && a.Name+a.SKU != "" {
 		f.Rule("attributes.slug", "is required, since neither name nor sku has a letter or a digit")
 	}
 	warnOfSlug(f, "attributes.slug", a.Slug)
@@ -176,7 +180,8 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	}
 }
 
-// Keys records the product, what it shows, and its family.
+// Keys records the product, what it shows, and its family: that a parent needs a child, and that a child needs a parent with its
+// options, one of each variation.
 func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 	a, r := &p.Attributes, &p.Relationships
 	k.Define(authoring.KeySKU, a.SKU, "attributes.sku")
@@ -243,6 +248,31 @@ func (p *ProductSource) checkComponentProducts(f *authoring.Validator) {
 		if product.ID != "" && product.ID == p.ID {
 			f.Warn("relationships.component_products.data."+strconv.Itoa(i)+".id", "is the product itself; remove it")
 		}
+	}
+}
+
+// The bounds of related products.
+const (
+	MaxRelatedKinds = 10
+	MaxRelated      = 50 // of a kind
+)
+
+// checkRelated checks the related products of one by kind. They need not exist: those that are not live are left out when
+// they are read.
+func checkRelated(f *authoring.Validator, member, own string, related map[string][]string) {
+	if len(related) > MaxRelatedKinds {
+		f.Rule(member, "must have at most %d kinds, got %d", MaxRelatedKinds, len(related))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(related)) {
+		f.Required(member+"."+kind, kind, 64)
+		ids := related[kind]
+		if len(ids) > MaxRelated {
+			f.Rule(member+"."+kind, "must have at most %d products, got %d", MaxRelated, len(ids))
+		}
+		for i := range ids {
+			f.ID(member+"."+kind+"."+strconv.Itoa(i), &ids[i])
+		}
+		checkDistinct(f.Warn, member+"."+kind, "", own, ids)
 	}
 }
 
@@ -337,6 +367,7 @@ func (p *ProductSource) bundledIDs() []string {
 	return store.Unique(append(p.componentIDs(), p.Attributes.optionIDs()...))
 }
 
+// optionIDs returns the products of all components, in their order, with duplicates.
 func (a *ProductAttributes) optionIDs() (ids []string) {
 	for _, key := range a.ComponentKeys() {
 		for _, option := range a.Components[key].Options {
@@ -356,6 +387,7 @@ func (a *ProductAttributes) ComponentKeys() []string {
 func (p *ProductSource) createdAt() time.Time { return store.StoredTime(p.Attributes.CreatedAt) }
 func (p *ProductSource) updatedAt() time.Time { return store.StoredTime(p.Attributes.UpdatedAt) }
 
+// RefIDs returns the ids of links.
 func RefIDs(l authoring.LinksSource) []string {
 	ids := make([]string, len(l.Data))
 	for i, ref := range l.Data {

@@ -38,6 +38,7 @@ var ProductTextMembers = [...]struct {
 // document.
 var textPaths, textStarts = textNames("attributes.", ""), textNames(`,"`, `":`)
 
+// textNames returns the names of the members between two texts.
 func textNames(before, after string) (names [len(ProductTextMembers)]string) {
 	for i, m := range ProductTextMembers {
 		names[i] = before + m.Name + after

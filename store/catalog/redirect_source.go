@@ -34,6 +34,7 @@ const (
 
 func (r *RedirectSource) Key() string { return r.ID }
 
+// Check implements authoring.Source. It takes the slashes around paths away.
 func (r *RedirectSource) Check(f *authoring.Validator) {
 	f.ID("id", &r.ID)
 	own := &r.Attributes

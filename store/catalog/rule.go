@@ -67,8 +67,10 @@ func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *Ca
 	return r
 }
 
+// RuleColumns are the columns that ScanRule reads.
 const RuleColumns = `id, created_at, sequence, body`
 
+// ScanRule reads a rule.
 func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
 	source := &RuleSource{}
 	var id string
@@ -94,6 +96,7 @@ func (s *Service) Rules(ctx context.Context, page store.Page) (*store.Slice[*Cat
 	return db.List(ctx, s.db, RuleList, store.ListQuery{Page: page})
 }
 
+// RuleList lists rules by id.
 var RuleList = db.Listing[*CatalogRule]{
 	Name: "catalog_rule", Columns: RuleColumns, Table: "catalog_rule", ID: "id", Scan: ScanRule,
 	Key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
@@ -121,6 +124,7 @@ func (c *RuleChange) applyNulls() error {
 		"tags": store.ClearList(&c.Tags), "schedules": store.ClearList(&c.Schedules)})
 }
 
+// apply sets the members of a source that change.
 func (c RuleChange) apply(source *RuleSource) {
 	a := &source.Attributes
 	authoring.Assign(&a.Name, c.Name)
@@ -190,5 +194,5 @@ const (
 	ByCustomer
 	ByChannel
 	ByTag
-	Criteria int = iota
+	Criteria int = iota // how many there are
 )

@@ -100,7 +100,7 @@ func unescaped(escaped string) (text string, ok bool) {
 	return b.String(), true
 }
 
-// Member parses a string member.
+// Member parses a string member. name is the text before the opening quote: ,"id":
 func (s *DocumentScanner) Member(name string) string {
 	s.Skip(name)
 	s.Skip(`"`)
@@ -120,7 +120,7 @@ func (s *DocumentScanner) Texts(name string) []string {
 	return append([]string{}, texts...)
 }
 
-// Raw returns the JSON of a member.
+// Raw returns the JSON of a member, without parsing it.
 func (s *DocumentScanner) Raw(name string) string {
 	s.Skip(name)
 	depth, quoted := 0, false
@@ -150,7 +150,7 @@ func (s *DocumentScanner) Raw(name string) string {
 	return ""
 }
 
-// Unmarshal parses a member with encoding/json, unless it equals empty.
+// Unmarshal parses a member with encoding/json, unless its JSON is empty, such as {}: then into stays as it is.
 func (s *DocumentScanner) Unmarshal(name string, empty string, into any) {
 	value := s.Raw(name)
 	if !s.Failed && value != empty {

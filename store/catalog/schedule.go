@@ -28,6 +28,7 @@ func timeOrNil(text string) *time.Time {
 	return new(store.StoredTime(text))
 }
 
+// scheduleMicros returns a time in microseconds; 0 if it is empty.
 func scheduleMicros(text string) int64 {
 	if text == "" {
 		return 0

@@ -37,6 +37,7 @@ const (
 
 func (s *SynonymSource) Key() string { return s.ID }
 
+// Check implements authoring.Source. Terms of a synonym must differ as searches read them.
 func (s *SynonymSource) Check(f *authoring.Validator) {
 	f.ID("id", &s.ID)
 	own := &s.Attributes

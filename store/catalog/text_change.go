@@ -57,6 +57,7 @@ func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(mem
 	return Repeated("translations", translations, translationTag)
 }
 
+// translationTag is the key of a translation in a line.
 func translationTag(t *TranslationChange) string { return CanonicalTag(t.Locale) }
 
 // Repeated returns an error for each element of a list whose key an earlier element has. Such lists of an input become

@@ -14,6 +14,8 @@ import (
 // dated is a resource whose line may leave out when it was created, and the table that stores it.
 type dated interface {
 	authoring.Source
+
+	// dated returns the table, and the member of the source, which is empty if the line leaves it out.
 	dated() (table string, createdAt *string)
 }
 
@@ -58,6 +60,7 @@ func SetTimes(ctx context.Context, in db.Session, now time.Time, sources []autho
 	return setProductTimes(ctx, in, now, sources)
 }
 
+// setProductTimes is SetTimes for products.
 func setProductTimes(ctx context.Context, in db.Session, now time.Time, sources []authoring.Source) error {
 	untimed := map[string][]*ProductSource{}
 	var ids []string
@@ -99,7 +102,10 @@ func (p *ProductSource) setTimes(body []byte, now string) error {
 	}
 	if body == nil {
 		a.UpdatedAt = a.CreatedAt
-	} else if a.UpdatedAt = stored.Attributes.UpdatedAt; !bytes.Equal(body, store.Encode(p)) {
+		return nil
+	}
+	a.UpdatedAt = stored.Attributes.UpdatedAt // as the comparison needs
+	if !bytes.Equal(body, store.Encode(p)) {
 		a.UpdatedAt = now
 	}
 	return nil

@@ -116,6 +116,7 @@ func (v *Variants) matrix() map[string]any {
 	return root
 }
 
+// optionIDs returns the options of each child.
 func (v *Variants) optionIDs() [][]string {
 	list := make([][]string, len(v.Children))
 	for i, child := range v.Children {
@@ -164,6 +165,7 @@ func (s *DocumentScanner) variationOption() VariationOption {
 	return option
 }
 
+// sortOrder parses the member sort_order, which may be negative.
 func (s *DocumentScanner) sortOrder() int {
 	s.Skip(`,"sort_order":`)
 	if s.TrySkip(`-`) {

@@ -29,7 +29,7 @@ func (s *Service) inWriter(fn func(context.Context, *authoring.Writer) error) fu
 	}
 }
 
-// changeRow reads, changes and writes a source, and returns the resulting row.
+// changeRow reads, changes and writes a source, and returns the resulting row. noun names the resource in errors: a catalog.
 func changeRow[T any, S authoring.Source](ctx context.Context, s *Service, actor store.Actor, l db.Listing[T], k authoring.Kind, noun, id string, change func(context.Context, *authoring.Writer, S) error) (T, error) {
 	return writeRow(ctx, s, actor, l, noun, &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := k.Create().(S)
@@ -43,7 +43,7 @@ func changeRow[T any, S authoring.Source](ctx context.Context, s *Service, actor
 	})
 }
 
-// writeRow runs a write and returns the resulting row.
+// writeRow runs a write, once for each idempotency key, and returns the resulting row. fn may set id, if the write makes a new one.
 func writeRow[T any](ctx context.Context, s *Service, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
 		err = s.inWriter(func(ctx context.Context, w *authoring.Writer) (err error) {
@@ -55,4 +55,20 @@ func writeRow[T any](ctx context.Context, s *Service, actor store.Actor, l db.Li
 		})(ctx, t)
 		return row, err
 	})
+}
+
+// limited returns the Kind.Write of a table of which a shop may have only so many rows. It returns UNPROCESSABLE
+// for more.
+func limited(table authoring.Table, most int) func(context.Context, *authoring.Writer, []authoring.Source) ([]string, error) {
+	return func(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
+		changed, err := table.Write(ctx, w, sources)
+		if err != nil || len(changed) == 0 {
+			return changed, err
+		}
+		count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+table.Name)
+		if err == nil && count > most {
+			err = store.Unprocessablef(nil, "A shop has at most %d of the type %s. Delete some first.", most, table.Name)
+		}
+		return changed, err
+	}
 }

@@ -57,6 +57,7 @@ func (s *Service) DeclareAttributes(ctx context.Context, actor store.Actor, item
 	}, dryRun)
 }
 
+// patch adds what the item changes. Labels that it does not name stay.
 func (item *AttributeItemInput) patch(p *itemPatch) {
 	put(p, "label", "attributes.label", item.Label)
 	put(p, "type", "attributes.attribute_type", item.Type)
@@ -67,7 +68,7 @@ func (item *AttributeItemInput) patch(p *itemPatch) {
 	if item.Labels == nil && p.null("labels") {
 		p.Set(nil, "attributes", "labels")
 	}
-	once(p, "labels", item.Labels, labelTag)
+	refuseRepeated(p, "labels", item.Labels, labelTag)
 	for i, label := range item.Labels {
 		if tag := catalog.CanonicalTag(label.Locale); label.Label != nil {
 			p.Set(*label.Label, "attributes", "labels", tag)
@@ -77,4 +78,5 @@ func (item *AttributeItemInput) patch(p *itemPatch) {
 	}
 }
 
+// labelTag is the key of a label in the line.
 func labelTag(l *AttributeLabelInput) string { return catalog.CanonicalTag(l.Locale) }

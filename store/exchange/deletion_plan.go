@@ -16,42 +16,45 @@ import (
 // deletion is a resource to delete.
 type deletion struct {
 	kind, id string
-	line     int // 0 if the file does not hold it
-	depth    int // of a node below other deleted nodes; these go first
+	line     int // of the line that deletes it; 0 if ImportOptions.Replace does
+	depth    int // of a node below other deleted nodes; the deepest go first
 
 	exists bool
-	kept   bool            // it cannot be deleted
-	hard   store.Referrers // resources that cannot be without it
-	soft   store.Referrers // resources that mention it
+	kept   bool            // it is a part of another resource, and stays
+	hard   store.Referrers // resources that refer to it and need it: the import fails
+	keys   []uint64        // its keys, as hashes; deletionPlan.soft has the resources that use them
 }
 
-// deletionPlan finds what an import deletes, and what refers to that. It keeps 40 bytes for each
-// line of the file, and about 300 for each deletion, and
-// 50 for each of up to store.MaxReferrers resources that refer to it.
+// deletionPlan finds what an import deletes, and what refers to that. A key is what others refer to a resource by: its id,
+// SKU, slug or name. A key is dead if a resource to delete defines it, and revived if a resource that stays defines it too.
+// It keeps 40 bytes for each line of the file, about 400 for each deletion, and 50 for each of up to store.MaxReferrers
+// resources that refer to it.
 type deletionPlan struct {
-	list     []*deletion
+	list     []*deletion // in the order in which those of a kind can be deleted
 	replaced []Replacement
 	faults   []check.ImportError
 	warnings []check.ImportError
 
 	seed    maphash.Seed
 	byID    map[uint64]*deletion
-	inFile  map[uint64]struct{}  // types and ids of lines
-	dead    map[uint64]*deletion // by the keys that they define
-	revived map[uint64]bool      // dead keys that another resource defines
-	catalog bool                 // the file holds a catalog
-	keys    check.LineKeys
+	inFile  map[uint64]struct{}        // types and ids of lines
+	dead    map[uint64]*deletion       // by dead key
+	revived map[uint64]bool            // dead keys
+	soft    map[uint64]store.Referrers // by dead key: resources that would be left with a name without a target
+	catalog bool                       // the file holds a catalog
+	scratch check.LineKeys             // of the line at hand: Record overwrites it
 }
 
-// referrers are the types of resources that can refer to those of a type.
+// referrers are the types of resources that can refer to those of a type, or that can define one of their keys too.
 var referrers = map[string][]string{
-	"product": {"product", "node", "product-price"}, "file": {"product", "node"}, "hierarchy": {"node", "catalog"}, "node": {"node"},
-	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product"}, "attribute": {"product", "node"}, "catalog": {"catalog_rule"},
+	"product": {"product", "node", "product-price", "redirect"}, "file": {"product", "node"}, "hierarchy": {"node", "catalog", "redirect"}, "node": {"node", "redirect"},
+	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product", "price_modifier"}, "attribute": {"product", "node"}, "catalog": {"catalog_rule"},
 }
 
-// planDeletions plans the deletions of lines and of Replace. batches reads the file.
+// planDeletions plans the deletions of lines and of Replace: it finds what is deleted, which keys die with that, and which
+// resources of the file and of the store use them. batches reads the file, here twice.
 func (s *Service) planDeletions(ctx context.Context, lines []check.Line, batches func(func([]check.Line) error) error, options ImportOptions) (*deletionPlan, error) {
-	p := &deletionPlan{seed: maphash.MakeSeed(), byID: map[uint64]*deletion{}, inFile: map[uint64]struct{}{}, dead: map[uint64]*deletion{}, revived: map[uint64]bool{}}
+	p := &deletionPlan{seed: maphash.MakeSeed(), byID: map[uint64]*deletion{}, inFile: map[uint64]struct{}{}, dead: map[uint64]*deletion{}, revived: map[uint64]bool{}, soft: map[uint64]store.Referrers{}}
 	if len(lines)+len(options.Replace) == 0 {
 		return p, nil
 	}
@@ -72,7 +75,7 @@ func (s *Service) planDeletions(ctx context.Context, lines []check.Line, batches
 		if err := p.readDeleted(ctx, in); err != nil {
 			return err
 		}
-		if err := eachResource(batches, p.note); err != nil {
+		if err := eachResource(batches, p.countUses); err != nil {
 			return err
 		}
 		return p.findUses(ctx, in)
@@ -80,9 +83,10 @@ func (s *Service) planDeletions(ctx context.Context, lines []check.Line, batches
 	if err != nil {
 		return nil, err
 	}
-	return p, p.finish(ctx, s.db.Reader)
+	return p, p.report(ctx, s.db.Reader)
 }
 
+// eachResource calls do with the lines of a file that hold a resource.
 func eachResource(batches func(func([]check.Line) error) error, do func(check.Line)) error {
 	return batches(func(batch []check.Line) error {
 		for _, d := range batch {
@@ -107,7 +111,7 @@ func (p *deletionPlan) add(d *deletion) {
 	}
 }
 
-// compare finds lines whose resource another line deletes.
+// compare records which resources the file holds, and adds an error if another line deletes one.
 func (p *deletionPlan) compare(d check.Line) {
 	hash := p.hash(authoring.KeyKind(d.Kind), d.Source.Key())
 	p.inFile[hash] = struct{}{}
@@ -118,7 +122,7 @@ func (p *deletionPlan) compare(d check.Line) {
 	}
 }
 
-// replace adds the stored resources of a kind that the file does not hold.
+// replace adds the stored resources of a kind that the file does not hold, and counts both.
 func (p *deletionPlan) replace(ctx context.Context, in db.Session, kind authoring.Kind) error {
 	r := Replacement{Type: kind.Name}
 	err := eachStored(ctx, in, kind, nil, func(d check.Line, _ []byte) {
@@ -132,7 +136,8 @@ func (p *deletionPlan) replace(ctx context.Context, in db.Session, kind authorin
 	return err
 }
 
-// readDeleted reads the resources to delete, and drops those that do not exist.
+// readDeleted reads the stored resources to delete. It drops those that do not exist, with a warning, and those that stay,
+// and sorts the others.
 func (p *deletionPlan) readDeleted(ctx context.Context, in db.Session) error {
 	ids := map[string][]string{}
 	for _, d := range p.list {
@@ -142,7 +147,7 @@ func (p *deletionPlan) readDeleted(ctx context.Context, in db.Session) error {
 	for name, ids := range ids {
 		if err := store.Chunked(ids, 512, func(ids []string) error {
 			return eachStored(ctx, in, check.KindByName(name), ids, func(d check.Line, _ []byte) {
-				p.noteDeleted(d)
+				p.registerKeys(d)
 				if node, ok := d.Source.(*catalog.NodeSource); ok {
 					parents[node.ID] = node.Relationships.Parent.ID()
 				}
@@ -153,7 +158,7 @@ func (p *deletionPlan) readDeleted(ctx context.Context, in db.Session) error {
 	}
 	for _, d := range p.list {
 		if d.kind == "node" {
-			for up := parents[d.id]; up != "" && d.depth < len(parents); up = parents[up] {
+			for up := parents[d.id]; up != "" && d.depth < len(parents); up = parents[up] { // a circle of parents ends too
 				d.depth++
 			}
 		}
@@ -166,14 +171,16 @@ func (p *deletionPlan) readDeleted(ctx context.Context, in db.Session) error {
 	return nil
 }
 
-// noteDeleted notes the keys of a stored resource that is to be deleted.
-func (p *deletionPlan) noteDeleted(d check.Line) {
+// registerKeys registers the keys of a stored resource to delete as dead. A resource that cannot be deleted stays: an error if a
+// line deletes it, and one less to delete for Replace.
+func (p *deletionPlan) registerKeys(d check.Line) {
 	found := p.byID[p.hash(authoring.KeyKind(d.Kind), d.Source.Key())]
 	if found == nil {
 		return
 	}
 	if source, ok := d.Source.(authoring.UndeletableSource); ok && source.Undeletable() != "" {
-		if found.kept = true; found.line > 0 {
+		found.kept = true
+		if found.line > 0 {
 			p.fault(found, "%s", source.Undeletable())
 			return
 		}
@@ -182,10 +189,12 @@ func (p *deletionPlan) noteDeleted(d check.Line) {
 		return
 	}
 	found.exists = true
-	p.keys.Record(d)
-	for _, key := range p.keys.Defined {
+	p.scratch.Record(d)
+	for _, key := range p.scratch.Defined {
 		if key.Kind != authoring.KeyChild && key.Kind != authoring.KeyOption { // children name their parent too
-			p.dead[p.hash(key.Kind, key.Value)] = found
+			hash := p.hash(key.Kind, key.Value)
+			p.dead[hash] = found
+			found.keys = append(found.keys, hash)
 		}
 	}
 }
@@ -217,7 +226,7 @@ func (p *deletionPlan) findUses(ctx context.Context, in db.Session) error {
 		if err := eachStored(ctx, in, kind, nil, func(d check.Line, _ []byte) {
 			hash := p.hash(authoring.KeyKind(d.Kind), d.Source.Key())
 			if _, replaced := p.inFile[hash]; !replaced && p.byID[hash] == nil {
-				p.note(d)
+				p.countUses(d)
 			}
 		}); err != nil {
 			return err
@@ -226,13 +235,14 @@ func (p *deletionPlan) findUses(ctx context.Context, in db.Session) error {
 	return nil
 }
 
-// note counts the deleted resources that a resource refers to.
-func (p *deletionPlan) note(d check.Line) {
+// countUses counts a resource that stays as a use of each deletion that it refers to, once: hard if the store refuses a
+// resource without it, else soft. It also revives the dead keys that the resource defines.
+func (p *deletionPlan) countUses(d check.Line) {
 	if d.Kind == "stock" || d.Kind == "stock_transaction" {
 		return // they stay
 	}
-	p.keys.Record(d)
-	for _, key := range p.keys.Defined {
+	p.scratch.Record(d)
+	for _, key := range p.scratch.Defined {
 		if hash := p.hash(key.Kind, key.Value); p.dead[hash] != nil {
 			p.revived[hash] = true
 		}
@@ -252,25 +262,33 @@ func (p *deletionPlan) note(d check.Line) {
 			needs("attribute", key)
 		}
 	}
-	for _, key := range p.keys.Used {
+	for _, key := range p.scratch.Used {
 		hash := p.hash(key.Kind, key.Value)
-		if deleted := p.dead[hash]; deleted != nil && !p.revived[hash] && !counted[deleted] {
+		if deleted := p.dead[hash]; deleted != nil && !counted[deleted] {
 			counted[deleted] = true
-			deleted.soft.Add(store.AuditKind(d.Kind), d.Source.Key())
+			soft := p.soft[hash]
+			soft.Add(store.AuditKind(d.Kind), d.Source.Key())
+			p.soft[hash] = soft
 		}
 	}
 }
 
-// finish turns uses into errors and warnings.
-func (p *deletionPlan) finish(ctx context.Context, in db.Session) error {
+// report turns uses into errors and warnings. Uses of keys that were revived, by any resource after the use, do not count.
+func (p *deletionPlan) report(ctx context.Context, in db.Session) error {
 	var promotions []*deletion
 	catalogs := 0
 	for _, d := range p.list {
+		var soft store.Referrers
+		for _, key := range d.keys {
+			if !p.revived[key] {
+				soft.AddAll(p.soft[key])
+			}
+		}
 		switch {
 		case d.hard.Count > 0:
 			p.fault(d, "cannot be deleted: it is used by %s; change or delete that first", d.hard.String())
-		case d.soft.Count > 0:
-			p.warn(d, "is still used by %s", d.soft.String())
+		case soft.Count > 0:
+			p.warn(d, "is still used by %s", soft.String())
 		}
 		switch d.kind {
 		case "promotion":
@@ -288,7 +306,8 @@ func (p *deletionPlan) finish(ctx context.Context, in db.Session) error {
 	return p.warnOfCodes(ctx, in, promotions)
 }
 
-// keepLastCatalog adds an error if no catalog would be left.
+// keepLastCatalog adds an error if no catalog would be left, in the file or in the store. deleted is the number of catalogs to
+// delete.
 func (p *deletionPlan) keepLastCatalog(ctx context.Context, in db.Session, deleted int) error {
 	if p.catalog {
 		return nil

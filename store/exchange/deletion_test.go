@@ -42,7 +42,7 @@ func TestImportDeletes(t *testing.T) {
 			{"a hierarchy with nodes", []string{deletes("hierarchy", "attic")}, nil, nil, []string{`1 id cannot be deleted: it is used by the node "box"; change or delete that first`}},
 			{"a hierarchy and its nodes", []string{deletes("hierarchy", "attic"), deletes("node", "box")}, []string{"hierarchy attic", "node box"}, nil, nil},
 			{"a node with a child", []string{deletes("node", "tools")}, nil, nil, []string{`1 id cannot be deleted: it is used by the node "hand-tools"`}},
-			{"nodes, the parent first", []string{deletes("node", "tools"), deletes("node", "hand-tools")}, []string{"node tools", "node hand-tools"}, nil, nil},
+			{"nodes, the parent first", []string{deletes("node", "tools"), deletes("node", "hand-tools")}, []string{"node tools", "node hand-tools"}, []string{`1 id is still used by the redirect "old-tools"`}, nil},
 			{"a price book with prices and catalogs", []string{deletes("pricebook", "vip")}, nil, nil, []string{`1 id cannot be deleted: it is used by the price "vip-anvil" and 1 more`}},
 			{"a price book of a catalog that the file changes", []string{deletes("pricebook", "vip"), deletes("product-price", "vip-anvil"),
 				storetest.ChangedShopLine("catalog", "main", `,{"id":"vip","priority":5}`, ``)}, []string{"pricebook vip", "product-price vip-anvil"}, nil, nil},
@@ -143,6 +143,45 @@ func TestNodesAreReadTogether(t *testing.T) {
 			if name == "a file" {
 				require.NotContains(t, strings.Join(statements(2, do), "\n"), "node_product", "files are not the products of nodes")
 			}
+		}
+	})
+}
+
+// TestDeletionsOfKeysThatOthersDefine checks that an import does not warn of uses of a SKU or name that another resource
+// defines too, wherever it is: later in the file, or in the store.
+func TestDeletionsOfKeysThatOthersDefine(t *testing.T) {
+	t.Parallel()
+	modifier := func(id string) string {
+		return fmt.Sprintf(`{"type":"price_modifier","id":%q,"attributes":{"name":"large","modifier_type":"price_equals","currencies":{}}}`, id)
+	}
+	withSKU := func(id, sku string) string {
+		return strings.Replace(product(id, ``, ``), "SKU-"+strings.ToUpper(id), sku, 1)
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"pricebook","id":"book","attributes":{"name":"B"}}`, withSKU("mug", "MUG"), withSKU("jug", "JUG"), withSKU("jug-2", "JUG"),
+			modifier("m1"), modifier("m2"), product("cup", `,"price_modifiers":["large"]`, ``)))
+		for _, c := range []struct {
+			name  string
+			lines []string
+			want  []string
+		}{
+			{"nobody else", []string{deletes("product", "mug"), priceOf("MUG", "USD")}, []string{`1 is still used by the product-price "p-MUG"`}},
+			{"a later line", []string{deletes("product", "mug"), priceOf("MUG", "USD"), withSKU("mug-2", "MUG")}, nil},
+			{"a stored product", []string{deletes("product", "jug"), priceOf("JUG", "USD")}, nil},
+			{"a stored price modifier", []string{deletes("price_modifier", "m1")}, nil},
+			{"both price modifiers", []string{deletes("price_modifier", "m1"), deletes("price_modifier", "m2")}, []string{`1 is still used by the product "cup"`, `2 is still used by the product "cup"`}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				_, plan := planned(t, s, storetest.JoinLines(c.lines...), exchange.ImportOptions{})
+				var uses []string
+				for _, w := range plan.Warnings {
+					if strings.Contains(w.Err.Detail, "still used") {
+						uses = append(uses, fmt.Sprintf("%d %s", w.Line, w.Err.Detail))
+					}
+				}
+				require.Equal(t, c.want, uses)
+			})
 		}
 	})
 }

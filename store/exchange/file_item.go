@@ -43,6 +43,7 @@ func (s *Service) UpsertFiles(ctx context.Context, actor store.Actor, items []*F
 	}, dryRun)
 }
 
+// patch adds what the item changes. Afterwards the file has both a width and a height, or neither.
 func (item *FileItemInput) patch(p *itemPatch) {
 	put(p, "file_name", "file_name", item.FileName)
 	put(p, "mime_type", "mime_type", item.MimeType)

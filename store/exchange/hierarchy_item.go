@@ -40,6 +40,7 @@ func (s *Service) UpsertHierarchies(ctx context.Context, actor store.Actor, item
 	}, dryRun)
 }
 
+// patch adds what the item changes.
 func (item *HierarchyItemInput) patch(p *itemPatch) {
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)

@@ -14,41 +14,11 @@ import (
 	"portico/store/exchange/check"
 )
 
-// recordIgnored records what was skipped of a line.
-func (r *ImportReport) recordIgnored(d check.Line) {
-	for _, passed := range d.Ignored {
-		if len(r.Ignored) < MaxIgnored {
-			r.Ignored = append(r.Ignored, check.ImportError{Line: d.Number, Type: d.Kind, Err: passed})
-		}
-		name := store.Abbreviate(d.Kind)
-		if d.Source != nil {
-			name += " " + check.Starred(passed.Path)
-		}
-		countName(r.IgnoredCount, name)
-	}
-}
-
-// warn records a warning, or an error if the import is strict.
-func (r *ImportReport) warn(warning check.ImportError, options ImportOptions, add func(check.ImportError)) {
-	if options.Strict {
-		add(warning)
-		return
-	}
-	r.WarningCount++
-	kind := warning.Kind()
-	if countName(r.WarningKinds, kind); len(r.Warnings) < MaxWarnings && r.WarningKinds[kind] <= maxWarningsOfKind {
-		r.Warnings = append(r.Warnings, warning)
-	}
-	if options.Found != nil {
-		options.Found(warning, true)
-	}
-}
-
 // Import reads NDJSON, one resource a line in any order, and writes it by id. Unchanged
 // resources are skipped, so repeating an import changes nothing; an import that was killed
 // can be run again.
 //
-// It calls open for each of its two to five passes over the file. With ImportOptions.Merge, it writes
+// It calls open for each of its two to six passes over the file. With ImportOptions.Merge, it writes
 // the merged lines to a temporary file first. The first pass checks
 // every line; on errors nothing is written, and the error is *ImportErrors. It also finds
 // unchanged lines, which later passes skip, and likely mistakes, which it warns of. Memory grows by
@@ -74,7 +44,8 @@ func (s *Service) Import(ctx context.Context, actor store.Actor, open func() (io
 	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report, limit)
 }
 
-// writeLines runs the passes that write resources.
+// writeLines runs the passes that write resources. If the file has resources of a type and of its Kind.After, those of the type
+// are written by a second pass. A transaction gets whole batches, until they have linesAtOnce lines. It adds to the report.
 func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
 	report := c.report
 	c.decoder.SkipLine = c.same.has
@@ -83,17 +54,17 @@ func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedI
 		late := func(name string) bool { return check.KindByName(name).After != "" }
 		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
-	most, err := s.linesAtOnce(ctx, options)
+	least, err := s.linesAtOnce(ctx, options)
 	if err != nil {
 		return err
 	}
 	for _, wanted := range passes {
 		var waiting []check.Line
 		write := func() error {
-			changed, left, err := s.importBatch(ctx, actor, waiting, c, limit)
+			changed, skipped, err := s.importBatch(ctx, actor, waiting, c, limit)
 			waiting = nil
 			report.Changed += changed
-			for kind, n := range left {
+			for kind, n := range skipped {
 				report.Skipped[kind] += n
 			}
 			return err
@@ -104,7 +75,7 @@ func (s *Service) writeLines(ctx context.Context, actor store.Actor, c *checkedI
 					waiting = append(waiting, d)
 				}
 			}
-			if len(waiting) < most {
+			if len(waiting) < least {
 				return nil
 			}
 			return write()
@@ -134,15 +105,16 @@ func (s *Service) linesAtOnce(ctx context.Context, options ImportOptions) (int, 
 type checkedImport struct {
 	open      func() (io.ReadCloser, error) // the lines, merged if the import merges
 	merger    *lineMerger                   // nil if it does not
-	close     func()
+	close     func()                        // removes the merged lines
 	decoder   *check.Decoder
-	same      *unchangedLines
-	kept      *overwritePolicy
+	same      *unchangedLines // lines that later passes skip
+	policy    *overwritePolicy
 	deletions *deletionPlan
 	codeCase  caseSwitch
 	report    *ImportReport
 }
 
+// eachBatch calls do with the lines of the import, merged if it merges, in batches.
 func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do func([]check.Line) error) error {
 	if c.merger != nil {
 		options.LineBytes = c.merger.lineBytes()
@@ -154,7 +126,7 @@ func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do
 func (s *Service) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
 	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(), codeCase: caseSwitch{now: s.db.Now()},
 		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}, WarningKinds: map[string]int{}}}
-	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {
+	if c.policy, err = newOverwritePolicy(ctx, s, options); err != nil {
 		return nil, err
 	}
 	if options.Merge || options.Row != nil {
@@ -170,7 +142,9 @@ func (s *Service) checkImport(ctx context.Context, actor store.Actor, open func(
 	return c, nil
 }
 
-// checkLines runs the first pass.
+// checkLines runs the first pass, in which each checker sees all lines. Then it asks the checkers that need the whole file:
+// references, attributes, deletions, numbers, redirects and the case of codes. Another pass finds the warnings, if there are
+// any. The error is *ImportErrors, sorted by line, with those that are Missing last.
 func (s *Service) checkLines(ctx context.Context, c *checkedImport, options ImportOptions) error {
 	report := c.report
 	faults := &ImportErrors{}
@@ -182,7 +156,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 			options.Found(fault, false)
 		}
 	}
-	graph, attributes := check.NewReferenceChecker("the file"), check.NewAttributeChecker()
+	references, attributes := check.NewReferenceChecker("the file"), check.NewAttributeChecker()
 	numbers, redirects := check.NumberChecker{}, check.RedirectChecker{}
 	known, err := check.NewStoredKeys(ctx, s.db.Reader)
 	if err != nil {
@@ -204,16 +178,16 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 			}
 			if d.Source != nil {
 				report.Resources[d.Kind]++
-				graph.Add(d)
+				references.Add(d)
 				attributes.Add(d)
 				numbers.Add(d)
 				redirects.Add(d)
-				if options.Settings || !c.kept.settings {
+				if options.Settings || !c.policy.settings {
 					c.codeCase.add(d)
 				}
 			}
 		}
-		faulty, err := c.kept.ledger.Check(ctx, batch)
+		faulty, err := c.policy.ledger.Check(ctx, batch)
 		for _, fault := range faulty {
 			add(fault)
 		}
@@ -221,7 +195,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 			return err
 		}
 		return s.db.Snapshot(ctx, func(in db.Session) error {
-			if faults.Count == 0 {
+			if faults.Count == 0 { // else nothing is written, and no line need be compared
 				if err := catalog.SetTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
 					return err
 				}
@@ -235,7 +209,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	if err != nil {
 		return err
 	}
-	missing, err := graph.Missing(ctx, s.db.Reader)
+	missing, err := references.Missing(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
@@ -243,7 +217,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	if err != nil {
 		return err
 	}
-	options.Progress = nil
+	options.Progress = nil // further passes of the check are no share of the whole
 	batches := func(do func([]check.Line) error) error { return c.eachBatch(ctx, options, do) }
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
@@ -266,7 +240,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	for _, warning := range c.deletions.warnings {
 		report.warn(warning, options, add)
 	}
-	report.Skipped["stock_transaction"] = c.kept.ledger.Skipped
+	report.Skipped["stock_transaction"] = c.policy.ledger.Skipped
 	if faults.Count > 0 {
 		slices.SortStableFunc(faults.Errors, func(a, b check.ImportError) int {
 			if a.Missing != b.Missing {
@@ -293,7 +267,8 @@ func sourcesOf(batch []check.Line) (sources []authoring.Source) {
 	return sources
 }
 
-// eachBatch decodes a file on all processors and calls do with the batches in order.
+// eachBatch decodes a file on all processors and calls do with the batches in order, from one goroutine. It ends with the
+// first error of do, of the file or of ctx.
 func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *check.Decoder, do func([]check.Line) error) error {
 	file, err := open()
 	if err != nil {

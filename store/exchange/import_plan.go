@@ -38,7 +38,7 @@ const maxDetailed = 10_000
 type importPlanner struct {
 	*ImportPlan
 	seed   maphash.Seed
-	kept   *overwritePolicy
+	policy *overwritePolicy
 	latest map[uint64]plannedLine // by type and id
 	stored map[uint64][]byte      // lines of the store that differ
 }
@@ -46,14 +46,15 @@ type importPlanner struct {
 // plannedLine is the last line of a resource in the file.
 type plannedLine struct {
 	line  int
-	body  uint64 // hash
+	body  uint64 // hash of the resource
 	state planState
 }
 
+// planState is what the import would do with a resource.
 type planState byte
 
 const (
-	planCreated planState = iota
+	planCreated planState = iota // until the store turns out to have it
 	planUpdated
 	planUnchanged
 )
@@ -68,7 +69,7 @@ func (s *Service) PlanImport(ctx context.Context, actor store.Actor, open func()
 	}
 	defer c.close()
 	options.Progress = nil
-	p := &importPlanner{ImportPlan: &ImportPlan{c.report, map[string]int{}, map[string]int{}, map[string]int{}}, seed: maphash.MakeSeed(), kept: c.kept,
+	p := &importPlanner{ImportPlan: &ImportPlan{c.report, map[string]int{}, map[string]int{}, map[string]int{}}, seed: maphash.MakeSeed(), policy: c.policy,
 		latest: map[uint64]plannedLine{}, stored: map[uint64][]byte{}}
 	each := func(do func(hash uint64, d check.Line)) error {
 		return c.eachBatch(ctx, options, func(batch []check.Line) error {
@@ -111,11 +112,12 @@ func (p *importPlanner) hash(d check.Line) uint64 {
 	return maphash.Comparable(p.seed, [2]string{d.Kind, d.Source.Key()})
 }
 
+// add records a line of the file. It replaces an earlier one of the resource.
 func (p *importPlanner) add(hash uint64, d check.Line) {
 	p.latest[hash] = plannedLine{d.Number, maphash.Bytes(p.seed, store.Encode(d.Source)), planCreated}
 }
 
-// compare compares a line of the store with that of the file.
+// compare compares a line of the store with the resource of the file, and keeps it for the plan if they differ.
 func (p *importPlanner) compare(d check.Line, line []byte) {
 	if d.Source == nil {
 		return
@@ -134,12 +136,13 @@ func (p *importPlanner) compare(d check.Line, line []byte) {
 	p.latest[hash] = found
 }
 
-// plan counts the last line of a resource, and reports it if it would be written.
+// plan counts the last line of a resource: as unchanged, skipped, created or updated. It calls changed if the line would be
+// written, with the values of secrets masked.
 func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, changed func(PlannedChange)) {
 	change := PlannedChange{Line: d.Number, Type: d.Kind, ID: d.Source.Key(), Created: found.state == planCreated}
 	if stored := p.stored[hash]; stored != nil {
 		change.Members = changedMembers(stored, store.Encode(d.Source))
-		if len(change.Members) == 0 {
+		if len(change.Members) == 0 { // only times that the line leaves out differ
 			found.state = planUnchanged
 		}
 		check.KindByName(d.Kind).MaskSecrets(change.Members)
@@ -159,15 +162,16 @@ func (p *importPlanner) plan(found plannedLine, hash uint64, d check.Line, chang
 	changed(change)
 }
 
-// keeps reports whether the import leaves what the service itself has written.
+// keeps reports whether the import leaves what the service itself has written, as overwritePolicy.writable would. A stored
+// stock transaction never changes.
 func (p *importPlanner) keeps(d check.Line, state planState) bool {
 	switch source := d.Source.(type) {
 	case *stock.StockSource:
-		return state == planUpdated && !p.kept.options.Stock
+		return state == planUpdated && !p.policy.options.Stock
 	case *stock.StockTransactionSource:
-		return state == planUpdated || !p.kept.options.Stock && p.kept.ledger.Of(source.ProductID).Skipping
+		return state == planUpdated || !p.policy.options.Stock && p.policy.ledger.Of(source.ProductID).Skipping
 	}
-	return d.Kind == "settings" && p.kept.settings && !p.kept.options.Settings
+	return d.Kind == "settings" && p.policy.settings && !p.policy.options.Settings
 }
 
 // changedMembers returns the members in which two lines differ. Times that the new line leaves out

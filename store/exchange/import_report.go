@@ -3,6 +3,7 @@ package exchange
 import (
 	"fmt"
 
+	"portico/store"
 	"portico/store/exchange/check"
 )
 
@@ -28,8 +29,8 @@ type ImportOptions struct {
 	// whose lines are left alone.
 	Replace, Skip []string
 
-	// Confirm, if set, is called before the first write if Replace deletes anything, with an
-	// element for each type. If it returns an error, nothing is written.
+	// Confirm, if set, is called before the first write if there is any Replace. Its argument has an element for
+	// each type, also if nothing of it is deleted. If it returns an error, nothing is written.
 	Confirm func([]Replacement) error
 
 	// Batch is the number of lines in a transaction; 0 means 4,000, or about 16,000 before the
@@ -74,6 +75,37 @@ type ImportReport struct {
 	IgnoredCount map[string]int
 }
 
+// recordIgnored records what a lenient import skips of a line.
+func (r *ImportReport) recordIgnored(d check.Line) {
+	for _, passed := range d.Ignored {
+		if len(r.Ignored) < MaxIgnored {
+			r.Ignored = append(r.Ignored, check.ImportError{Line: d.Number, Type: d.Kind, Err: passed})
+		}
+		name := store.Abbreviate(d.Kind)
+		if d.Source != nil {
+			name += " " + check.Starred(passed.Path)
+		}
+		countName(r.IgnoredCount, name)
+	}
+}
+
+// warn records a warning and reports it to options.Found. If the import is strict, it calls add instead.
+func (r *ImportReport) warn(warning check.ImportError, options ImportOptions, add func(check.ImportError)) {
+	if options.Strict {
+		add(warning)
+		return
+	}
+	r.WarningCount++
+	kind := warning.Kind()
+	countName(r.WarningKinds, kind)
+	if len(r.Warnings) < MaxWarnings && r.WarningKinds[kind] <= maxWarningsOfKind {
+		r.Warnings = append(r.Warnings, warning)
+	}
+	if options.Found != nil {
+		options.Found(warning, true)
+	}
+}
+
 // Replacement is how many resources of a type ImportOptions.Replace deletes.
 type Replacement struct {
 	Type         string
@@ -115,6 +147,6 @@ func (f *ImportErrors) Error() string {
 
 const (
 	defaultBatch     = 4000     // default lines in one transaction
-	firstBatches     = 4        // batches in one transaction before the first publication
+	firstBatches     = 4        // as many default batches in one transaction before the first publication
 	defaultLineBytes = 64 << 20 // default limit of a line
 )

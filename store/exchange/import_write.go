@@ -14,21 +14,23 @@ import (
 )
 
 // importBatch writes a batch in one transaction. It returns the number of new or changed
-// resources, and of skipped ones by type.
-func (s *Service) importBatch(ctx context.Context, actor store.Actor, batch []check.Line, c *checkedImport, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
+// resources, and by type of those that overwritePolicy skips, without stock transactions.
+func (s *Service) importBatch(ctx context.Context, actor store.Actor, batch []check.Line, c *checkedImport, limit *authoring.AuditLimit) (changed int, skipped map[string]int, err error) {
 	if len(batch) == 0 {
 		return 0, nil, nil
 	}
-	changed, left, err = s.writeBatch(ctx, actor, batch, c, limit, false)
+	changed, skipped, err = s.writeBatch(ctx, actor, batch, c, limit, false)
 	if errors.Is(err, authoring.ErrOneByOne) { // find the failing row
-		changed, left, err = s.writeBatch(ctx, actor, batch, c, limit, true)
+		changed, skipped, err = s.writeBatch(ctx, actor, batch, c, limit, true)
 	}
-	return changed, left, err
+	return changed, skipped, err
 }
 
-func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []check.Line, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
+// writeBatch is importBatch. With oneByOne each row is a statement, so that an error is *authoring.RowError; without, a wrong row
+// may return authoring.ErrOneByOne.
+func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []check.Line, c *checkedImport, limit *authoring.AuditLimit, oneByOne bool) (changed int, skipped map[string]int, err error) {
 	err = s.writeAll(ctx, actor, limit, func(ctx context.Context, w *authoring.Writer) error {
-		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
+		changed, skipped, w.OneByOne = 0, map[string]int{}, oneByOne
 		batch, err := c.merger.current(ctx, w, checked)
 		if err != nil {
 			return err
@@ -39,12 +41,12 @@ func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []c
 		for name, sources := range sourcesByKind(batch) {
 			kind := check.KindByName(name)
 			all := len(sources)
-			sources, err := c.kept.writable(ctx, w, name, sources)
+			sources, err := c.policy.writable(ctx, w, name, sources)
 			if err != nil {
 				return err
 			}
 			if name != "stock_transaction" { // counted by the check
-				left[name] = all - len(sources)
+				skipped[name] = all - len(sources)
 			}
 			if len(sources) == 0 {
 				continue
@@ -61,7 +63,7 @@ func (s *Service) writeBatch(ctx context.Context, actor store.Actor, checked []c
 		}
 		return nil
 	})
-	return changed, left, err
+	return changed, skipped, err
 }
 
 // recordedOneByOne is how many resources of an import the audit log shows one by one. An import of a new shop would
@@ -71,7 +73,7 @@ const recordedOneByOne = 1000
 // deleteBatch is the most resources that a transaction deletes.
 const deleteBatch = 500
 
-// deleteAll deletes what the import does not keep, and counts it.
+// deleteAll deletes what the plan says, and counts it in the report.
 func (s *Service) deleteAll(ctx context.Context, actor store.Actor, p *deletionPlan, report *ImportReport, limit *authoring.AuditLimit) error {
 	return p.each(func(kind authoring.Kind, ids []string) error {
 		return store.Chunked(ids, deleteBatch, func(ids []string) error {
@@ -102,7 +104,7 @@ func (s *Service) writeAll(ctx context.Context, actor store.Actor, limit *author
 }
 
 // writeTx writes in one transaction and returns the parts left for further ones.
-func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
+func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) (later []func(context.Context, *authoring.Writer) error, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		w := &authoring.Writer{Tx: t, DB: s.db, Limit: limit}
 		if err := t.PrepareBulk(ctx); err != nil {
@@ -111,16 +113,16 @@ func (s *Service) writeTx(ctx context.Context, actor store.Actor, limit *authori
 		if err := write(ctx, w); err != nil {
 			return err
 		}
-		left = w.Deferred()
+		later = w.Deferred()
 		if err := w.Finish(ctx); err != nil {
 			return err
 		}
 		return s.stock.PublishImport(ctx, t, w.StockChanged)
 	})
-	return left, err
+	return later, err
 }
 
-// rowImportError adds the line to an error that only the write could find; nil for other errors.
+// rowImportError returns the *ImportErrors of the line whose row a write refused; nil for an error that is not of a row.
 func rowImportError(batch []check.Line, err error) error {
 	var found *authoring.RowError
 	if !errors.As(err, &found) {

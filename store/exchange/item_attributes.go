@@ -17,12 +17,12 @@ type AttributeValueInput struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// attributes sets values of attributes; those that the item does not name stay.
+// attributes sets values of attributes; those that the item does not name stay. A null list removes all.
 func (p *itemPatch) attributes(values []*AttributeValueInput) {
 	if values == nil && p.null("attributes") {
 		p.Set(nil, "attributes", "custom_attributes")
 	}
-	once(p, "attributes", values, func(a *AttributeValueInput) string { return a.Key })
+	refuseRepeated(p, "attributes", values, func(a *AttributeValueInput) string { return a.Key })
 	for i, attribute := range values {
 		if len(attribute.Value) > 0 {
 			p.Set(attribute.Value, "attributes", "custom_attributes", attribute.Key)
@@ -32,8 +32,8 @@ func (p *itemPatch) attributes(values []*AttributeValueInput) {
 	}
 }
 
-// explainAttributes changes errors of attributeChecker for callers of mutations, which declare attributes there, and see
-// the value of a wrong day.
+// explainAttributes replaces errors of attributeChecker in wrong by those for callers of mutations: an attribute that is not
+// declared leads to attributesUpsert, and a wrong day shows its value.
 func explainAttributes(ctx context.Context, in db.Session, batch []check.Line, wrong []check.ImportError) error {
 	var keys []string
 	for _, fault := range wrong {

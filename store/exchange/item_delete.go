@@ -51,7 +51,8 @@ func (s *Service) deleteItems(ctx context.Context, actor store.Actor, dryRun boo
 		if err != nil {
 			return nil, err
 		}
-		if result.Warnings, err = set.uses(ctx, w.Session, positions); err != nil || dryRun {
+		result.Warnings, err = set.uses(ctx, w.Session, positions)
+		if err != nil || dryRun {
 			return result, err
 		}
 		n, err := w.DeleteAll(ctx, set.kind, slices.Sorted(maps.Keys(positions)))
@@ -188,7 +189,7 @@ func (s *Service) DeletePricebooks(ctx context.Context, actor store.Actor, ids [
 // products together.
 func (s *Service) DeleteNodes(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
 	kind := catalog.NodeKind
-	kind.Delete = catalog.RemoveNodes
+	kind.Delete = catalog.RemoveNodes // in this transaction; an import detaches products in later ones
 	return s.deleteByID(ctx, actor, deletedSet{kind: kind, table: "node", noun: "the id of a node", check: nodeUses}, ids, dryRun)
 }
 
@@ -256,7 +257,7 @@ func (c useCounts) add(id, kind, user string) {
 	c[id].Add(store.AuditKind(kind), user)
 }
 
-// at returns an error for each resource that is used, by its position.
+// at returns an error or warning for each resource that is used, by its position. The format gets its uses.
 func (c useCounts) at(positions map[string]int, format string) (list store.Errors) {
 	for id, i := range positions {
 		if use := c[id]; use != nil {
@@ -269,11 +270,11 @@ func (c useCounts) at(positions map[string]int, format string) (list store.Error
 // usageScan counts the resources that use some others. It reads all of its kinds, in a snapshot: the transaction that
 // deletes keeps others waiting.
 type usageScan struct {
-	wanted   map[string]bool
-	kinds    []authoring.Kind
+	wanted   map[string]bool                 // ids of the used ones
+	kinds    []authoring.Kind                // that can use them
 	uses     func(authoring.Source) []string // the distinct resources that a source of the kinds uses
-	found    useCounts
-	revision int64 // of the snapshot
+	found    useCounts                       // the result
+	revision int64                           // of the snapshot
 }
 
 // productsAndNodes are the kinds of what shows files and has attributes.
@@ -283,11 +284,12 @@ func productsAndNodes() []authoring.Kind {
 	return []authoring.Kind{catalog.ProductKind, nodes}
 }
 
-// scan counts the resources that use others.
+// scan runs a scan in a snapshot.
 func (s *Service) scan(ctx context.Context, scan *usageScan) error {
 	return s.db.Snapshot(ctx, func(in db.Session) error { return scan.all(ctx, in) })
 }
 
+// all counts the uses of all kinds.
 func (u *usageScan) all(ctx context.Context, in db.Session) (err error) {
 	u.found = useCounts{}
 	u.revision, _, err = db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'revision'`)
@@ -315,7 +317,8 @@ func (u *usageScan) warn(_ context.Context, _ db.Session, positions map[string]i
 	return nil, u.found.at(positions, "is still used by %s"), nil
 }
 
-// refuse is the check of resources that must exist. If none was in use, it reads those that were written since.
+// refuse is the check of resources that must exist while others use them. If none was in use, it reads what was written since
+// the snapshot, or all if that is not known.
 func (u *usageScan) refuse(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
 	if len(u.found) == 0 {
 		written, complete, err := authoring.ChangedSince(ctx, in, u.revision)

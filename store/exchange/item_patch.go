@@ -11,30 +11,32 @@ import (
 	"portico/store/catalog"
 )
 
-// itemPatch builds what an item changes of a stored line: a JSON Merge Patch.
+// itemPatch builds what an item changes of a stored line: a JSON Merge Patch. Members of the item are named as in the input, in
+// snake case and with dots, and members of the line by their path.
 type itemPatch struct {
 	store.MergePatch
-	before []byte // the stored line, nil for none
-	nulls  map[string]bool
-	at     string       // path of the item in the input
-	faults store.Errors // of the item by itself; their paths begin in it
+	before []byte          // the stored line, nil for none
+	nulls  map[string]bool // paths of members of the whole input that are null, not absent
+	at     string          // path of the item in the input, with a dot behind: items.0.
+	faults store.Errors    // of the item by itself; their paths begin in it
 
 	product *catalog.ProductSource // the stored one, once it was decoded
 }
 
+// newItemPatch returns the empty patch of the item i, whose resource is stored as before.
 func newItemPatch(i int, nulls map[string]bool, before []byte) *itemPatch {
 	return &itemPatch{MergePatch: store.MergePatch{}, before: before, nulls: nulls, at: "items." + strconv.Itoa(i) + "."}
 }
 
-// line returns the patch of a resource.
+// line returns the patch of a resource as JSON. It sets the type and the id.
 func (p *itemPatch) line(kind, id string) []byte {
 	p.Set(kind, "type")
 	p.Set(id, "id")
 	return store.Encode(p.MergePatch)
 }
 
-// once adds an error for each element of a list of the item whose key an earlier one has.
-func once[T any](p *itemPatch, list string, elements []T, key func(T) string) {
+// refuseRepeated adds an error for each element of a list of the item whose key an earlier one has.
+func refuseRepeated[T any](p *itemPatch, list string, elements []T, key func(T) string) {
 	p.faults = append(p.faults, catalog.Repeated(list, elements, key)...)
 }
 
@@ -46,7 +48,8 @@ func (p *itemPatch) texts(seo *catalog.SEOChange, translations []*catalog.Transl
 	p.faults = append(p.faults, catalog.PatchTexts(seo, translations, p.null, func(value any, path ...string) { p.Set(value, append([]string{"attributes"}, path...)...) })...)
 }
 
-// put sets a member of the line, with dots, to that of the item: nil for null, and nothing if it is absent.
+// put sets the member at path of the line, with dots, to value, which the item has as member: nil for null, and nothing if it is
+// absent.
 func put[T any](p *itemPatch, member, path string, value *T) {
 	switch {
 	case value != nil:
@@ -82,7 +85,7 @@ func putLink(p *itemPatch, member, path, kind string, id *string) {
 	}
 }
 
-// putLinks sets a relationship to several resources; an empty list removes it.
+// putLinks sets a relationship to several resources; an empty list removes it. given is false if the item does not have the list.
 func putLinks(p *itemPatch, member, path string, given bool, links []any) {
 	if len(links) > 0 {
 		put(p, member, path+".data", &links)
@@ -91,7 +94,8 @@ func putLinks(p *itemPatch, member, path string, given bool, links []any) {
 	}
 }
 
-// putWhole sets an object so that nothing is left of the stored one.
+// putWhole sets an object, at the path names of the line, so that nothing is left of the stored one: it adds to value a null for
+// each stored member that value lacks. given is false if the item does not have the member, which then stays or is cleared.
 func (p *itemPatch) putWhole(member string, given bool, value map[string]any, names ...string) {
 	if !given {
 		if p.null(member) {

@@ -16,7 +16,7 @@ import (
 
 // The limits of a mutation that writes items.
 const (
-	MaxItems         = 1000
+	MaxItems         = 1000     // items, or ids to delete
 	maxItemBytes     = 16 << 20 // of the stored resources together
 	maxItemChanges   = 100      // listed changes of an item
 	maxChangesLength = 1 << 18  // bytes of all listed values
@@ -56,7 +56,8 @@ type itemSet struct {
 	// with the number of the item.
 	identify func(ctx context.Context, in db.Session) ([]string, store.Errors, error)
 
-	// patch returns what an item changes of its resource, whose stored line is before, nil if there is none.
+	// patch returns what an item changes of its resource, which has the id. before is the stored line, with the changes of earlier
+	// items; nil if there is none. writeItems sets the id and the type.
 	patch func(i int, id string, before []byte) *itemPatch
 
 	// place returns a path of Kind.InputPath in the input, which has the resource in items: with the number of the item, and
@@ -73,17 +74,17 @@ type itemSet struct {
 	mistakes func(ctx context.Context, in db.Session, batch []check.Line) ([]check.ImportError, error)
 }
 
-// itemWrite is the work of a mutation in a transaction.
+// itemWrite is the work of a mutation in a transaction. Its methods run in the order read, check, compare, warn, write.
 type itemWrite struct {
 	itemSet
 	*authoring.Writer
 	decoder *check.Decoder
-	ids     []string         // of the resources, in the order of their first items
-	items   map[string][]int // by id
-	stored  map[string][]byte
+	ids     []string            // of the resources, in the order of their first items
+	items   map[string][]int    // by id
+	stored  map[string][]byte   // lines of the resources that exist, by id
 	patches map[string][][]byte // of the items, by id
-	batch   []check.Line        // by resource; line counts them from 1
-	removed []string            // ids
+	batch   []check.Line        // merged lines, in the order of ids; Number counts them from 1
+	removed []string            // ids of resources that items remove
 	faults  store.Errors
 }
 
@@ -131,6 +132,7 @@ func (w *itemWrite) write(ctx context.Context, changed []authoring.Source) (int,
 	return deleted + written, err
 }
 
+// checkItemCount returns an error unless a list of the input, a member, has 1 to MaxItems elements.
 func checkItemCount(member string, n int) error {
 	switch {
 	case n == 0:
@@ -141,8 +143,9 @@ func checkItemCount(member string, n int) error {
 	return nil
 }
 
-// read finds the resources of the items, locks those that exist and merges the items onto them. Errors of single items
-// are in w.faults.
+// read fills w. It identifies the resources of the items, and locks and reads those that exist. Then it merges the items onto
+// them, one by one, and decodes the result. It returns the error of items that cannot be identified. Other errors of
+// single items are in w.faults.
 func (w *itemWrite) read(ctx context.Context) error {
 	ids, faults, err := w.identify(ctx, w.Session)
 	if err != nil {
@@ -195,7 +198,8 @@ func (w *itemWrite) read(ctx context.Context) error {
 			line = mergedLine(w.decoder, w.Now, line, changes, true)
 		}
 		d := w.decoder.Decode(line)
-		if d.Number = n + 1; wrong {
+		d.Number = n + 1
+		if wrong {
 			d.Errors = nil // they follow from those of the items
 		}
 		if w.accept != nil {
@@ -254,11 +258,24 @@ func (w *itemWrite) checkNumber(ctx context.Context) error {
 	if w.kind.Most == 0 {
 		return nil
 	}
-	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.kind.Table())
-	if count += len(w.ids) - len(w.stored) - len(w.removed); count > w.kind.Most {
+	stored, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.kind.Table())
+	if count := stored + len(w.ids) - len(w.stored) - len(w.removed); count > w.kind.Most {
 		w.faults = append(w.faults, store.Unprocessablef([]string{"items"}, "would make %d of the type %s, and a shop has at most %d; remove some first", count, w.kind.Name, w.kind.Most))
 	}
 	return err
+}
+
+// ownOrNewIDs returns the id of each of count items: its own, or a new one.
+func ownOrNewIDs(count int, own func(i int) *string) []string {
+	ids := make([]string, count)
+	for i := range ids {
+		if id := own(i); id != nil {
+			ids[i] = store.LocalID(*id)
+		} else {
+			ids[i] = store.NewID()
+		}
+	}
+	return ids
 }
 
 // inItem returns a path in the first of some items.
@@ -292,7 +309,8 @@ func itemErrors(member string, faults store.Errors) error {
 	return store.BatchError(placed)
 }
 
-// compare returns what the items change, and the sources to write.
+// compare returns what the items change, and the sources to write. Changes beyond maxItemChanges or maxChangesLength are only
+// counted. The time of the last change is no change.
 func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 	result := &ItemsWritten{Items: make([]*WrittenItem, len(w.ids))}
 	var changed []authoring.Source
@@ -307,7 +325,8 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 		}
 		if before := w.stored[id]; before != nil {
 			was, is := store.Encode(w.decoder.Decode(before).Source), store.Encode(source)
-			if item.Outcome = ItemUnchanged; string(was) == string(is) {
+			if string(was) == string(is) {
+				item.Outcome = ItemUnchanged
 				continue
 			}
 			item.Outcome = ItemUpdated
@@ -316,7 +335,8 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 					continue
 				}
 				item.ChangeCount++
-				if length += len(change.Before) + len(change.After); length <= maxChangesLength && len(item.Changes) < maxItemChanges {
+				length += len(change.Before) + len(change.After)
+				if length <= maxChangesLength && len(item.Changes) < maxItemChanges {
 					item.Changes = append(item.Changes, &store.MemberExcerpt{Path: w.kind.InputPath(change.Path), Before: shownValue(change.Before), After: shownValue(change.After)})
 				}
 			}
@@ -353,19 +373,20 @@ func (w *itemWrite) warn(ctx context.Context, result *ItemsWritten) error {
 	for n, id := range w.ids {
 		if stored := w.stored[id]; stored != nil && w.batch[n].Source != nil && !unchanged(n+1) {
 			d := w.decoder.Decode(stored)
-			if d.Number = n + 1; w.accept != nil {
+			d.Number = n + 1
+			if w.accept != nil {
 				w.accept(&d)
 			}
 			before = append(before, d)
 		}
 	}
-	standing := map[string]bool{}
+	standing := map[string]bool{} // texts of warnings that the stored resources had
 	if len(before) > 0 {
-		had, err := w.likelyMistakes(ctx, before, unchanged)
+		known, err := w.likelyMistakes(ctx, before, unchanged)
 		if err != nil {
 			return err
 		}
-		for _, warning := range had {
+		for _, warning := range known {
 			standing[warning.Error()] = true
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"portico/store/exchange/check"
 )
 
-// readLines splits a file into batches of lines; the first line is number 1.
+// readLines splits a file into batches of lines; the first line is number 1. A batch ends after options.Batch lines, or with the
+// line that makes it longer than 4 MiB. do may keep the lines. The error is that of file or of do.
 func readLines(file io.Reader, options ImportOptions, do func(first int, lines [][]byte) error) error {
 	reader := bufio.NewReaderSize(file, 1<<20)
 	first, size, read := 1, 0, int64(0)
@@ -48,8 +49,8 @@ func readLines(file io.Reader, options ImportOptions, do func(first int, lines [
 	}
 }
 
-// readLine reads a line with its newline. A longer one is cut to most+1 bytes, which batch
-// detects.
+// readLine reads a line with its newline. A longer one is cut to most+1 bytes without a newline, which Decoder.Batch
+// refuses.
 func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {

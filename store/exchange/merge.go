@@ -31,9 +31,9 @@ type lineMerger struct {
 	seed     maphash.Seed
 	file     *os.File
 	out      *bufio.Writer
-	written  int64
+	written  int64                // bytes, also those that out still holds
 	places   map[uint64]linePlace // of the last line of a resource in the file
-	maxBytes int
+	maxBytes int                  // longest line that is merged; the decoder refuses longer ones
 }
 
 // A merged line of the temporary file ends with its patch: patchMark, the hash in patchHash digits, and the text.
@@ -113,12 +113,13 @@ func (m *lineMerger) run(ctx context.Context, open func() (io.ReadCloser, error)
 	return m.out.Flush()
 }
 
-// partialLine is a line before it is merged. Lines that are not merged have no hash.
+// partialLine is the resource of a line before it is merged. Lines that are not merged, such as wrong ones and deletions, have
+// no hash.
 type partialLine struct {
 	kind, id string
-	hash     uint64
-	whole    bool // it replaces the resource, and later lines may be merged onto it
-	row      bool // of a sheet
+	hash     uint64 // of kind and id
+	whole    bool   // it replaces the resource, and later lines may be merged onto it
+	row      bool   // of a sheet
 }
 
 // batch merges some lines and writes them.
@@ -126,7 +127,8 @@ func (m *lineMerger) batch(ctx context.Context, first int, lines [][]byte) error
 	partial := make([]partialLine, len(lines))
 	wanted := map[string][]string{}
 	for i, line := range lines {
-		if partial[i] = m.identify(first+i, line); partial[i].hash != 0 && !partial[i].whole {
+		partial[i] = m.identify(first+i, line)
+		if partial[i].hash != 0 && !partial[i].whole {
 			wanted[partial[i].kind] = append(wanted[partial[i].kind], partial[i].id)
 		}
 	}
@@ -145,7 +147,7 @@ func (m *lineMerger) batch(ctx context.Context, first int, lines [][]byte) error
 	return nil
 }
 
-// identify returns which resource a line changes.
+// identify returns which resource a line changes. It adds a warning to the decoder if the line repeats a member.
 func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
 	var head struct {
 		Type string          `json:"type"`
@@ -172,7 +174,8 @@ func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
 	}
 	p.hash = maphash.Comparable(m.seed, p)
 	p.row = m.decoder.Row(number).IsRow
-	if p.whole = m.rowsOnly && !p.row; p.whole {
+	p.whole = m.rowsOnly && !p.row
+	if p.whole {
 		return p // its repeated members are found when it is decoded
 	}
 	if twice := check.RepeatedMembers(text); twice != nil {
@@ -197,7 +200,8 @@ func (m *lineMerger) stored(ctx context.Context, wanted map[string][]string) (ma
 	return lines, err
 }
 
-// write writes a line, merged if it changes a resource.
+// write writes a line, merged if it changes a resource: onto the last line of the resource in the file, else onto the stored
+// one. It appends the patch and remembers the place of the line.
 func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[partialLine][]byte) error {
 	end := []byte("\n")
 	if content, ended := bytes.CutSuffix(line, end); ended {

@@ -14,8 +14,8 @@ import (
 // mergedResource is what a batch of merged lines changes of a resource.
 type mergedResource struct {
 	lines  []int  // indexes in the batch
-	same   bool   // the lines were merged onto what is stored
-	stored []byte // the line that is stored otherwise; nil for none
+	same   bool   // the lines were merged onto what is stored, or replace it
+	stored []byte // the stored line if not same; nil if the resource does not exist
 }
 
 // current returns a batch as the transaction of w writes it: lines whose resource another write changed after they were

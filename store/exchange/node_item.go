@@ -66,8 +66,8 @@ func (s *Service) UpsertNodes(ctx context.Context, actor store.Actor, items []*C
 	}, dryRun)
 }
 
-// inheritedHierarchies returns the hierarchy of each node of the store and of each new node below a hierarchy or such a
-// node, which may be another item. ids are those of the items.
+// inheritedHierarchies returns the hierarchy of each item's node, by id. Without one of its own it is that of the stored node,
+// else of its parent: a hierarchy, a stored node or another item. ids are those of the items.
 func inheritedHierarchies(ctx context.Context, in db.Session, ids []string, items []*CatalogNodeItemInput) (map[string]string, error) {
 	parents, wanted := map[string]string{}, slices.Clone(ids)
 	for i, item := range items {
@@ -85,7 +85,7 @@ func inheritedHierarchies(ctx context.Context, in db.Session, ids []string, item
 	}
 	for _, id := range ids {
 		var way []string
-		for ; parents[id] != "" && hierarchies[id] == "" && len(way) < len(ids); id = parents[id] {
+		for ; parents[id] != "" && hierarchies[id] == "" && len(way) < len(ids); id = parents[id] { // a circle of parents ends too
 			way = append(way, id)
 		}
 		for _, below := range way {
@@ -98,14 +98,7 @@ func inheritedHierarchies(ctx context.Context, in db.Session, ids []string, item
 // idsOutside returns the id of each item, a new one by default. No resource of the other kind must have it: nodes and
 // hierarchies share their ids.
 func idsOutside(ctx context.Context, in db.Session, other string, count int, of func(i int) *string) (ids []string, faults store.Errors, err error) {
-	ids = make([]string, count)
-	for i := range ids {
-		if id := of(i); id == nil {
-			ids[i] = store.NewID()
-		} else {
-			ids[i] = store.LocalID(*id)
-		}
-	}
+	ids = ownOrNewIDs(count, of)
 	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, other, store.Unique(store.ValidIDs(ids)))
 	for i, id := range ids {
 		if taken[id] {
@@ -115,6 +108,8 @@ func idsOutside(ctx context.Context, in db.Session, other string, count int, of 
 	return ids, faults, err
 }
 
+// patch adds what the item changes. hierarchy is that of the node: of the item, of its parent, or the stored one; empty if
+// the parent is unknown.
 func (item *CatalogNodeItemInput) patch(p *itemPatch, hierarchy string) {
 	inherits := item.HierarchyID == nil && !p.null("hierarchy_id") && p.before == nil && item.ParentID != nil
 	of := item.HierarchyID

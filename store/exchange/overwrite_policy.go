@@ -16,7 +16,7 @@ import (
 type overwritePolicy struct {
 	options  ImportOptions
 	ledger   *check.LedgerChecker
-	settings bool // the settings were changed before
+	settings bool // the stored settings are no longer those of a new database
 }
 
 func newOverwritePolicy(ctx context.Context, s *Service, options ImportOptions) (*overwritePolicy, error) {
@@ -29,13 +29,13 @@ func newOverwritePolicy(ctx context.Context, s *Service, options ImportOptions) 
 }
 
 // writable returns the sources of a kind that may be written, including unchanged ones.
-func (k *overwritePolicy) writable(ctx context.Context, w *authoring.Writer, kind string, sources []authoring.Source) ([]authoring.Source, error) {
+func (p *overwritePolicy) writable(ctx context.Context, w *authoring.Writer, kind string, sources []authoring.Source) ([]authoring.Source, error) {
 	switch {
-	case kind == "stock_transaction" && !k.options.Stock:
-		return filtered(sources, func(line *stock.StockTransactionSource) bool { return !k.ledger.Of(line.ProductID).Skipping }), nil
-	case kind == "stock" && !k.options.Stock:
-		return k.writableStocks(ctx, w, sources)
-	case kind == "settings" && !k.options.Settings && k.settings:
+	case kind == "stock_transaction" && !p.options.Stock:
+		return filtered(sources, func(line *stock.StockTransactionSource) bool { return !p.ledger.Of(line.ProductID).Skipping }), nil
+	case kind == "stock" && !p.options.Stock:
+		return p.writableStocks(ctx, w, sources)
+	case kind == "settings" && !p.options.Settings && p.settings:
 		same, err := settings.SameAsStored(ctx, w, sources)
 		if err != nil || same {
 			return sources, err
@@ -48,7 +48,7 @@ func (k *overwritePolicy) writable(ctx context.Context, w *authoring.Writer, kin
 // writableStocks returns the records of new products, and of products whose record this
 // import created from the file's ledger entries and nobody has written since. If an earlier
 // import created it, the record may only set its times.
-func (k *overwritePolicy) writableStocks(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]authoring.Source, error) {
+func (p *overwritePolicy) writableStocks(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]authoring.Source, error) {
 	ids := make([]string, len(sources))
 	for i, source := range sources {
 		ids[i] = source.Key()
@@ -57,20 +57,20 @@ func (k *overwritePolicy) writableStocks(ctx context.Context, w *authoring.Write
 	if err != nil {
 		return nil, err
 	}
-	lines := map[string]int{}
-	if made := slices.DeleteFunc(ids, func(id string) bool { return had[id] == nil || k.ledger.Of(id).Entries == 0 }); len(made) > 0 {
-		if lines, err = stock.LockLedgerLengths(ctx, w, made); err != nil {
+	entries := map[string]int{} // stored ledger entries by product
+	if made := slices.DeleteFunc(ids, func(id string) bool { return had[id] == nil || p.ledger.Of(id).Entries == 0 }); len(made) > 0 {
+		if entries, err = stock.LockLedgerLengths(ctx, w, made); err != nil {
 			return nil, err
 		}
 	}
 	return filtered(sources, func(s *stock.StockSource) bool {
-		had, ledger := had[s.ID], k.ledger.Of(s.ID)
+		had, ledger := had[s.ID], p.ledger.Of(s.ID)
 		if had == nil || *s.Stock(had, w.Now) == *had {
 			return true
 		}
 		same := s.Available == had.Available && s.Allocated == had.Allocated
-		// An entry that is twice in a file counts twice.
-		return ledger.Entries > 0 && int(ledger.Entries) >= lines[s.ID] && (ledger.Writing || same)
+		// As many stored entries as the file has, or fewer: an entry that is twice in a file counts twice.
+		return ledger.Entries > 0 && int(ledger.Entries) >= entries[s.ID] && (ledger.Writing || same)
 	}), nil
 }
 

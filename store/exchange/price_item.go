@@ -70,7 +70,7 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 	return s.writeItems(ctx, actor, itemSet{
 		kind: catalog.PriceKind, count: len(items),
 		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
-			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].name() })
+			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].priceName() })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
 			p := newItemPatch(i, cleared, before)
@@ -85,7 +85,7 @@ func (s *Service) UpsertPrices(ctx context.Context, actor store.Actor, items []*
 }
 
 // secondPrices warns of prices beside which another one of their SKU is in their price book: in the store, or of an
-// item before.
+// item before. beside has the smallest id of such a price, by SKU and price book.
 func secondPrices(ctx context.Context, in db.Session, batch []check.Line) (list []check.ImportError, err error) {
 	keys, own := make([]sheet.Key, len(batch)), map[string]bool{}
 	for i, d := range batch {
@@ -160,13 +160,13 @@ func repeatedSales(items []*SaleItemInput, ids []string) (faults store.Errors) {
 	return faults
 }
 
-// priceName says which price is meant.
+// priceName says which price an item is about.
 type priceName struct {
-	id             *string
+	id             *string // nil if it is that of the SKU in the price book
 	pricebook, sku string
 }
 
-func (item *PriceItemInput) name() priceName {
+func (item *PriceItemInput) priceName() priceName {
 	return priceName{item.ID, store.LocalID(item.PricebookID), item.SKU}
 }
 
@@ -174,6 +174,7 @@ func (item *SaleItemInput) priceName() priceName {
 	return priceName{nil, store.LocalID(item.PricebookID), item.SKU}
 }
 
+// patch sets the members by which the price is found, so that a new price has them.
 func (n priceName) patch(p *itemPatch) {
 	p.Set(n.sku, "attributes", "sku")
 	p.Set("pricebook", "relationships", "pricebook", "data", "type")
@@ -190,7 +191,8 @@ func identifyPrices(ctx context.Context, in db.Session, count int, name func(i i
 	return ids, nil, err
 }
 
-// amounts sets the amounts of currencies, each as a whole, at a path of the line.
+// amounts sets the amounts of currencies, each as a whole, at a path of the line, and adds the errors of list and removed. A null
+// list removes all amounts.
 func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...string) {
 	if p.null("amounts") {
 		p.Set(nil, path...)
@@ -200,7 +202,7 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 	for _, amount := range list {
 		currencies[amount.Money.Currency] = true
 	}
-	once(p, "remove_currencies", removed, func(code string) string { return code })
+	refuseRepeated(p, "remove_currencies", removed, func(code string) string { return code })
 	for i, code := range removed {
 		f := &authoring.Validator{}
 		if f.Currency("remove_currencies."+strconv.Itoa(i), code); currencies[code] {
@@ -209,10 +211,10 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 		p.faults = append(p.faults, f.Errors...)
 		p.Set(nil, append(slices.Clone(path), code)...)
 	}
-	once(p, "amounts", list, (*PriceAmountInput).key)
+	refuseRepeated(p, "amounts", list, (*PriceAmountInput).key)
 	for i, amount := range list {
 		member := "amounts." + strconv.Itoa(i)
-		once(p, member+".tiers", amount.Tiers, (*PriceTierInput).key)
+		refuseRepeated(p, member+".tiers", amount.Tiers, (*PriceTierInput).key)
 		tiers := map[string]any{}
 		for n, tier := range amount.Tiers {
 			money := member + ".tiers." + strconv.Itoa(n) + ".money"
@@ -226,7 +228,7 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 		at := append(slices.Clone(path), amount.key())
 		p.Set(p.amount(amount.Money.Digits(), member+".money.amount"), append(slices.Clone(at), "amount")...)
 		p.Set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
-		p.putWhole("", true, tiers, append(at, "tiers")...)
+		p.putWhole("", true, tiers, append(at, "tiers")...) // no member: an amount without tiers removes the stored ones
 	}
 }
 
@@ -272,8 +274,9 @@ func (p *itemPatch) storedPrice() *catalog.PriceSource {
 	return &catalog.PriceSource{}
 }
 
+// patch adds what the item changes.
 func (item *PriceItemInput) patch(p *itemPatch) {
-	item.name().patch(p)
+	item.priceName().patch(p)
 	stored := p.storedPrice()
 	if emptied := p.emptied(stored.Attributes.Currencies, item.Amounts, item.RemoveCurrencies); emptied != "" && len(stored.Attributes.Sales) == 0 {
 		p.faults = append(p.faults, store.Invalidf([]string{emptied}, "would leave the price without amounts; delete it with pricesDelete"))
@@ -281,6 +284,7 @@ func (item *PriceItemInput) patch(p *itemPatch) {
 	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "currencies")
 }
 
+// patch adds what the item changes, or the removal of the sale.
 func (item *SaleItemInput) patch(p *itemPatch) {
 	item.priceName().patch(p)
 	sale, known := p.storedPrice().Attributes.Sales[item.Name]
@@ -307,7 +311,8 @@ func (item *SaleItemInput) patch(p *itemPatch) {
 	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "sales", item.Name, "currencies")
 }
 
-// amountPath returns a path with positions in the place of the currency and the name of the tier. Other paths stay.
+// amountPath returns the path of an amount, with positions in the place of the currency and the name of the tier. Other paths
+// stay, and so does a currency that is not in the list.
 func amountPath(path []string, list []*PriceAmountInput) []string {
 	if path[0] != "amounts" {
 		return path
@@ -320,7 +325,8 @@ func amountPath(path []string, list []*PriceAmountInput) []string {
 	return append(placed[:2], elementPath(placed[2:], list[i].Tiers, (*PriceTierInput).key)...)
 }
 
-// salePath returns a path of a price in the sale that it belongs to, or in the first item of the price.
+// salePath returns the path of a member of a price in the item of the sale that it belongs to, or in the first item of
+// the price. That of missing amounts is the item that removes a sale.
 func salePath(items []*SaleItemInput, places []int, path []string) []string {
 	if slices.Equal(path, []string{"amounts"}) { // explainLastSale
 		for _, place := range places {

@@ -32,16 +32,3 @@ func (s *Service) UpsertPricebooks(ctx context.Context, actor store.Actor, items
 		},
 	}, dryRun)
 }
-
-// ownOrNewIDs returns the id of each of count items: its own, or a new one.
-func ownOrNewIDs(count int, own func(i int) *string) []string {
-	ids := make([]string, count)
-	for i := range ids {
-		if id := own(i); id != nil {
-			ids[i] = store.LocalID(*id)
-		} else {
-			ids[i] = store.NewID()
-		}
-	}
-	return ids
-}

@@ -107,7 +107,8 @@ func (s *Service) UpsertProducts(ctx context.Context, actor store.Actor, items [
 	}, dryRun)
 }
 
-// identifyProducts returns the id of each item's product.
+// identifyProducts returns the id of each item's product. An item without an id is an error if its SKU is absent, or that of
+// several products.
 func identifyProducts(ctx context.Context, in db.Session, items []*ProductItemInput) (ids []string, faults store.Errors, err error) {
 	named := func(i int) (*string, sheet.Key) {
 		if items[i].SKU == nil {
@@ -183,8 +184,8 @@ func (item *ProductItemInput) patchParts(p *itemPatch) {
 		bundled = append(bundled, map[string]any{"type": "product", "id": store.LocalID(id)})
 	}
 	putLinks(p, "component_product_ids", "relationships.component_products", item.ComponentProductIds != nil, bundled)
-	once(p, "components", item.Components, func(c *ProductComponentInput) string { return c.Key })
-	once(p, "related", item.Related, func(r *RelatedProductsInput) string { return r.Kind })
+	refuseRepeated(p, "components", item.Components, func(c *ProductComponentInput) string { return c.Key })
+	refuseRepeated(p, "related", item.Related, func(r *RelatedProductsInput) string { return r.Kind })
 	components := map[string]any{}
 	for _, c := range item.Components {
 		options := []any{}

@@ -49,6 +49,7 @@ func (s *Service) SetRedirects(ctx context.Context, actor store.Actor, items []*
 	}, dryRun)
 }
 
+// patch adds what the item changes. A destination replaces the stored one of any type.
 func (item *RedirectItemInput) patch(p *itemPatch) {
 	put(p, "from", "attributes.from", item.From)
 	if fault := item.checkDestination(p); fault != nil {
@@ -70,7 +71,7 @@ func (item *RedirectItemInput) patch(p *itemPatch) {
 // destinationMembers are the members of an item by the types of resources to which a redirect leads.
 var destinationMembers = map[string]string{catalog.RedirectProduct: "product_id", catalog.RedirectNode: "catalog_node_id"}
 
-// checkDestination returns an error unless the redirect has one destination.
+// checkDestination returns an error unless the redirect has one destination: that of the item, or the stored one.
 func (item *RedirectItemInput) checkDestination(p *itemPatch) *store.Error {
 	given := 0
 	for _, destination := range []*string{item.To, item.ProductID, item.CatalogNodeID} {

@@ -18,7 +18,7 @@ type keyLookup struct {
 	kind  string
 	table string
 	sql   string                               // selects the value, what it is in, and the id of those with a value in $in, by id
-	keyOf func(body []byte) (sheet.Key, error) // of a kind of which a shop has few: all are read
+	keyOf func(body []byte) (sheet.Key, error) // in place of sql, for a kind of which a shop has few: all are read
 	order string                               // with keyOf: columns that sort those with one key. Empty for id
 }
 
@@ -77,6 +77,7 @@ func storedByKey(ctx context.Context, in db.Session, keys []sheet.Key) (map[shee
 	return ids, nil
 }
 
+// find returns the resources that have one of values, in order. With keyOf it returns all of the kind.
 func (l keyLookup) find(ctx context.Context, in db.Session, values []string) ([]resourceKey, error) {
 	if l.keyOf == nil {
 		return db.CollectIn(ctx, in, func(rows *sql.Rows) (found resourceKey, err error) {
@@ -95,7 +96,8 @@ func (l keyLookup) find(ctx context.Context, in db.Session, values []string) ([]
 }
 
 // identify returns the id of each of count resources: the given one, that of the first stored resource
-// that the key names, or a new one. Two with one key are the same resource.
+// that the key names, or a new one. Two with one key are the same resource. stored has the resources of each key, and the
+// new ones.
 func identify(ctx context.Context, in db.Session, count int, named func(i int) (id *string, key sheet.Key)) (ids []string, stored map[sheet.Key][]string, err error) {
 	keys := make([]sheet.Key, count)
 	for i := range count {

@@ -78,7 +78,9 @@ var relations = map[string]string{
 	"hierarchy.attributes.position":          "Must be absent. Positions belong to nodes.",
 }
 
-// kindSchema is the schema of a resource type.
+// kindSchema is the schema of a resource type. It checks five sources: an empty one, whose errors name required members; one with
+// all members zero, whose errors name required members of optional objects; and three with wrong values, whose errors are
+// the rules.
 func kindSchema(kind authoring.Kind) *JSONSchema {
 	b := schemaBuilder{kind: kind.Name, empty: map[string]bool{}, zero: map[string]bool{}, rules: map[string]string{}}
 	for _, fault := range checkWith(kind, nil) {
@@ -86,14 +88,14 @@ func kindSchema(kind authoring.Kind) *JSONSchema {
 		if relations[kind.Name+"."+path] != "" {
 			continue
 		}
-		for ; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] {
+		for ; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] { // and the objects that it is in
 			b.empty[path] = true
 		}
 	}
 	for _, fault := range checkWith(kind, &filler{}) {
 		b.zero[memberPath(fault.Path)] = true
 	}
-	for _, wrong := range []filler{{text: "?", number: math.MaxInt32 << 30, raw: "[]"}, {number: -1}, {}} {
+	for _, wrong := range []filler{{text: "?", number: math.MaxInt32 << 30, raw: "[]"}, {number: -1}, {}} { // above and below all ranges, and absent
 		for _, fault := range checkWith(kind, &wrong) {
 			path := memberPath(fault.Path)
 			b.rules[path] = cmp.Or(b.rules[path], fault.Detail)
@@ -121,11 +123,11 @@ func checkWith(kind authoring.Kind, f *filler) store.Errors {
 // mapKey is the key of the only value of a filled map. It is valid as currency.
 const mapKey = "USD"
 
-// filler sets all members of a source, with one element in lists and maps.
+// filler sets all members of a source to the same values, with one element in lists and maps.
 type filler struct {
 	text   string
 	number int64
-	raw    string
+	raw    string // JSON; empty for {}
 }
 
 func (f *filler) fill(v reflect.Value) {
@@ -181,13 +183,14 @@ type schemaBuilder struct {
 	rules       map[string]string // error messages
 }
 
-// isRequired reports whether a member must be set.
+// isRequired reports whether a member of type shape must be set: it is missed in an empty source, or its zero value is wrong.
 func (b *schemaBuilder) isRequired(path string, shape reflect.Type) bool {
 	scalar := schemaTypes[shape.Kind()] != "" && shape.Kind() != reflect.Struct && shape.Kind() != reflect.Map && shape.Kind() != reflect.Slice
 	link, isData := strings.CutSuffix(path, ".data") // a required link needs its data
 	return relations[b.kind+"."+path] == "" && (b.empty[path] || scalar && b.zero[path] || isData && b.empty[link])
 }
 
+// schema returns the schema of the member at path, which has the Go type shape. The empty path is the whole source.
 func (b *schemaBuilder) schema(path string, shape reflect.Type) *JSONSchema {
 	if shape.Kind() == reflect.Pointer {
 		return b.schema(path, shape.Elem())

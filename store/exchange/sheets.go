@@ -53,8 +53,8 @@ func (s *Service) SheetIDs(ctx context.Context, keys []sheet.Key) (map[sheet.Key
 	return ids, err
 }
 
-// derivedID returns the id of a new resource, which no other key has: one that could be made of another key too, such as
-// list-a-b of the price books list and list-a, is a UUID.
+// derivedID returns the id of a new resource, which no other key of its kind has: one that could be made of another key too, such
+// as list-a-b of the price books list and list-a, is a UUID. So is one that cannot be an id.
 func derivedID(key sheet.Key) string {
 	id := strings.TrimPrefix(key.In+"-"+key.Value, "-")
 	ambiguous := strings.Contains(key.In, "-") || key.Kind == "synonym" && key.In == "" && strings.Contains(id, "-")
@@ -68,6 +68,7 @@ func derivedID(key sheet.Key) string {
 // sheetSpace is the name space of UUIDs made from keys.
 var sheetSpace = uuid.MustParse("0c6b1f0e-6a0a-4f0e-9a55-3b1f4f7f8a10")
 
+// derivedUUID returns the UUID that is always made from a key.
 func derivedUUID(key sheet.Key) string {
 	return uuid.NewSHA1(sheetSpace, []byte(key.Kind+"\x00"+key.In+"\x00"+key.Value)).String()
 }

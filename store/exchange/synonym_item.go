@@ -46,6 +46,7 @@ func (s *Service) SetSynonyms(ctx context.Context, actor store.Actor, items []*S
 	}, dryRun)
 }
 
+// patch adds what the item changes. A new synonym without a kind is one-way if it has a term.
 func (item *SynonymItemInput) patch(p *itemPatch) {
 	kind := item.Kind
 	if kind == nil && p.before == nil {

@@ -17,10 +17,10 @@ import (
 // with one id the later wins, so a line counts as the same only if no line before it with
 // its id differs.
 type unchangedLines struct {
-	lines     bitset
-	stock     bitset // balances, the same only if no ledger entry is new
-	ledger    bool   // a ledger entry is new
-	differing bloomFilter
+	lines     bitset          // the same whatever the others are
+	stock     bitset          // balances, the same only if no ledger entry is new
+	ledger    bool            // a ledger entry is new
+	differing bloomFilter     // ids of lines that differ
 	empty     map[string]bool // tables that were empty at the first line of their type
 }
 
@@ -33,7 +33,7 @@ func (l *unchangedLines) has(line int) bool {
 	return l.lines.has(line) || !l.ledger && l.stock.has(line)
 }
 
-// compare compares checked lines with the store.
+// compare compares checked lines with the store, in the order of the file. Lines with errors do not count.
 func (l *unchangedLines) compare(ctx context.Context, in db.Session, batch []check.Line) error {
 	byKind := map[string][]check.Line{}
 	for _, d := range batch {
@@ -65,6 +65,7 @@ func (l *unchangedLines) mark(lines *bitset, d check.Line, same bool) {
 	}
 }
 
+// noteBodies marks the lines of a type that is stored as a whole.
 func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []check.Line) error {
 	if empty, err := l.isEmpty(ctx, w, table.Name, list); empty || err != nil {
 		return err
@@ -95,6 +96,7 @@ func (l *unchangedLines) isEmpty(ctx context.Context, w *authoring.Writer, table
 	return !found, err
 }
 
+// noteLedger marks ledger entries: stored ones never change.
 func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, list []check.Line) error {
 	if empty, err := l.isEmpty(ctx, w, "stock_transaction", list); empty || err != nil {
 		l.ledger = l.ledger || len(list) > 0
@@ -108,6 +110,7 @@ func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, li
 	return err
 }
 
+// noteStocks marks balances that equal the stored ones.
 func (l *unchangedLines) noteStocks(ctx context.Context, w *authoring.Writer, list []check.Line) error {
 	if empty, err := l.isEmpty(ctx, w, "stock", list); empty || err != nil {
 		return err
@@ -140,12 +143,13 @@ func (b *bitset) set(n int) {
 
 func (b bitset) has(n int) bool { return n/64 < len(b) && b[n/64]&(1<<(n%64)) != 0 }
 
-// bloomFilter is a Bloom filter: a set in fixed memory with false positives.
+// bloomFilter is a Bloom filter: a set in fixed memory with false positives, here lines that are written though they are the same.
 type bloomFilter struct {
 	seed maphash.Seed
 	bits bitset
 }
 
+// places returns the two bits of a key, one of each half of its hash.
 func (f *bloomFilter) places(kind, key string) [2]int {
 	sum := maphash.Comparable(f.seed, [2]string{kind, key})
 	size := uint64(len(f.bits) * 64)

@@ -139,15 +139,15 @@ func (c PromotionChange) apply(source *rule.Source) (moved map[string]string) {
 
 // schemaMember is a member of the schema that may be sent beside it.
 type schemaMember struct {
-	name string
+	name string          // in the schema
 	sent string          // its name beside the schema
-	raw  json.RawMessage // empty if absent
-	kept bool            // by a new schema without it
+	raw  json.RawMessage // its value beside the schema; empty if absent
+	kept bool            // it keeps its value if a new schema lacks it
 }
 
 // setSchema replaces the schema if one is given, and moves the members beside it into it, unless
 // it has them. target_catalogs and conditions limit where the promotion applies, so they keep
-// their values unless one of the two places names them.
+// their values unless one of the two places names them. It returns the moved members, by name: their names beside the schema.
 func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
 	moved := map[string]string{}
 	var had, given map[string]json.RawMessage
@@ -172,8 +172,8 @@ func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
 			member.raw = had[member.name]
 		}
 		_, inSchema := given[member.name]
-		shown := given != nil && rule.IsEmptyMember(member.name, member.raw) && string(member.raw) != "null"
-		if len(member.raw) > 0 && !inSchema && !shown {
+		readBack := given != nil && rule.IsEmptyMember(member.name, member.raw) && string(member.raw) != "null" // as clients read it beside the schema
+		if len(member.raw) > 0 && !inSchema && !readBack {
 			source.Schema = setMember(source.Schema, member.name, member.raw)
 			if sent {
 				moved[member.name] = member.sent
@@ -211,6 +211,7 @@ func rawList[T string | rule.Condition](list []T) json.RawMessage {
 	return raw
 }
 
+// compactJSON returns JSON without spaces, and wrong JSON as it is.
 func compactJSON(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -229,7 +230,7 @@ func setMember(object json.RawMessage, name string, value json.RawMessage) json.
 	}
 	var has map[string]json.RawMessage
 	if json.Unmarshal(object, &has) != nil || has == nil {
-		return object // reported later
+		return object // no object, which checkPromotionSchema reports
 	}
 	if _, there := has[name]; there {
 		delete(has, name)

@@ -2,6 +2,7 @@ package promotion
 
 import "portico/store/db"
 
+// recounted is the advice for a wrong total.
 const recounted = "Run portico serve: housekeeping counts again once a day."
 
 // Checks are the rules of promotions, their codes and usages.

@@ -57,7 +57,7 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 		return nil, err
 	}
 	for i, resource := range sources {
-		source, number := resource.(*rule.Source), number+int64(i)
+		source, number := resource.(*rule.Source), number+int64(i) // each its own number, if it is new
 		if archived, ok := deleted[source.ID]; ok && existing[source.ID] == nil {
 			if err := code.Restore(ctx, w.Tx, archived); err != nil {
 				return changed, err

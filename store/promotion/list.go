@@ -27,7 +27,7 @@ type PromotionFilter struct {
 
 // conditions returns the filter as SQL. now is in microseconds.
 func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) {
-	add := func(member, column string, values []string) {
+	add := func(member, column string, values []string) { // the first error counts
 		if len(values) > store.MaxFilterValues && err == nil {
 			err = store.Unprocessablef([]string{"filter", member}, "must have at most %d values, got %d", store.MaxFilterValues, len(values))
 		}

@@ -140,7 +140,7 @@ func (s *Service) Delete(ctx context.Context, actor store.Actor, id string, dryR
 	})
 }
 
-// startWrite serializes writes of promotions. number is for a new promotion.
+// startWrite begins a write of promotions, which run one at a time. number is for a new promotion.
 func (s *Service) startWrite(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
 	number, err = t.Sequence(ctx, 1)
 	return &authoring.Writer{Tx: t, DB: s.db}, number, err
@@ -162,6 +162,7 @@ func newErrors(errs, old store.Errors) store.Errors {
 	})
 }
 
+// readPromotion returns a promotion as this write left it.
 func readPromotion(ctx context.Context, t *db.Tx, id string) (*rule.Promotion, error) {
 	byID, err := rule.ReadPromotions(ctx, t.Session, t.Now, []string{id})
 	return byID[id], err
@@ -249,12 +250,12 @@ func upsertPromotion(ctx context.Context, w *authoring.Writer, existing *rule.Pr
 	p := rule.NewPromotion(source, w.Now)
 	p.Number = number
 	if source.UpdatedAt != "" {
-		p.UpdatedAt = w.Now
+		p.UpdatedAt = w.Now // a promotion without times gets a code without them
 	}
 	return true, updateCodes(ctx, w, existing, p)
 }
 
-// updateCodes deletes the codes of a former epoch, and creates or deletes the automatic code.
+// updateCodes deletes the codes of a former epoch, and creates or deletes the automatic code. existing is nil for a new promotion.
 func updateCodes(ctx context.Context, w *authoring.Writer, existing, p *rule.Promotion) error {
 	newEpoch := existing != nil && existing.Epoch != p.Epoch
 	if newEpoch {

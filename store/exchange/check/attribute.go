@@ -15,7 +15,7 @@ import (
 // file, before or after them, or in the store. A declaration in the file wins.
 type attributeChecker struct {
 	declared map[string]Line                              // in the file, by key
-	used     map[catalog.AttributeUse][]attributePosition // up to the number listed
+	used     map[catalog.AttributeUse][]attributePosition // the first MaxImportErrors of each, which is how many are listed
 }
 
 // attributePosition is a value in the file.
@@ -24,10 +24,12 @@ type attributePosition struct {
 	kind string
 }
 
+// NewAttributeChecker returns a checker without lines.
 func NewAttributeChecker() *attributeChecker {
 	return &attributeChecker{declared: map[string]Line{}, used: map[catalog.AttributeUse][]attributePosition{}}
 }
 
+// Add records what a line declares or has. Lines with errors do not count.
 func (c *attributeChecker) Add(d Line) {
 	switch source := d.Source.(type) {
 	case *catalog.AttributeSource:
@@ -47,7 +49,7 @@ func (c *attributeChecker) Add(d Line) {
 }
 
 // Wrong reports values that have no declaration or do not fit it, and declarations that change the type
-// of values.
+// of values, by line.
 func (c *attributeChecker) Wrong(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	keys := map[string]bool{}
 	for use := range c.used {

@@ -22,14 +22,14 @@ type Decoder struct {
 	lenient  bool // unknown members and types are no errors
 	maxBytes int  // longest line in bytes
 
-	SkipLine  func(line int) bool // whether Batch leaves out a line; nil for none
-	Row       func(line int) SheetRow
+	SkipLine  func(line int) bool                // whether Batch leaves out a line; nil for none
+	Row       func(line int) SheetRow            // never nil; zero for a line that is no row
 	CutPatch  func(line []byte) ([]byte, *Patch) // set if the lines are merged; it returns a line without its patch
-	LeftTypes map[string]bool                    // types whose lines are left alone
-	Warned    map[int]store.Errors               // warnings of lines that a merge has found
+	LeftTypes map[string]bool                    // types whose lines the import ignores (ImportOptions.Skip)
+	Warned    map[int]store.Errors               // warnings that a merge has found, by line
 }
 
-// NewDecoder returns a decoder of lines of at most maxBytes. row may be nil; left are types whose lines are left alone.
+// NewDecoder returns a decoder of lines of at most maxBytes. row may be nil; left are types whose lines the import ignores.
 func NewDecoder(lenient bool, maxBytes int, row func(line int) SheetRow, left []string) *Decoder {
 	types := map[string]func() authoring.Source{}
 	for _, kind := range Kinds {
@@ -56,13 +56,21 @@ type Line struct {
 	References []authoring.Reference
 }
 
+// SheetRow is what an import knows of a line that may be a row of a sheet (package sheet).
+type SheetRow struct {
+	IsRow     bool
+	Continued bool         // it adds to the resource of an earlier row
+	Faults    store.Errors // what is wrong with it; then the line is blank
+}
+
 // Patch is a line before it was merged.
 type Patch struct {
 	Before uint64 // hash of the line that it was merged onto; 0 for none
 	Text   []byte
 }
 
-// Batch decodes lines, of which the first one has the number first. Empty lines and those of SkipLine are left out.
+// Batch decodes lines, of which the first one has the number first. Empty lines and those of SkipLine are left out. It may run
+// in several goroutines at once.
 func (d *Decoder) Batch(first int, lines [][]byte) []Line {
 	batch := make([]Line, 0, len(lines))
 	for i, line := range lines {
@@ -109,18 +117,20 @@ func (d *Decoder) Decode(line []byte) Line {
 	return d.DecodeStrictly(line)
 }
 
-// DecodeStrictly is Decode for any line, several times slower than DecodeFast.
+// DecodeStrictly is Decode for any line, several times slower than DecodeFast. It reads the type, then a deletion, then the
+// source. If that fails, it tries whole numbers in another form, and then explains each wrong member.
 func (d *Decoder) DecodeStrictly(line []byte) Line {
 	var head struct {
 		Type string `json:"type"`
 	}
 	if err := store.DecodeJSON(line, &head); err != nil {
-		faults, _, _ := explainJSON(line, err, reflect.TypeOf(head), true)
+		faults, _, _ := explainJSON(line, reflect.TypeOf(head), true)
 		return Line{Errors: faults}
 	}
 	result := Line{Kind: head.Type}
 	create, known := d.types[head.Type]
-	if result.Left = d.LeftTypes[head.Type]; result.Left {
+	if d.LeftTypes[head.Type] {
+		result.Left = true
 		return result
 	}
 	if !known {
@@ -146,7 +156,7 @@ func (d *Decoder) DecodeStrictly(line []byte) Line {
 	}
 	if err != nil {
 		var mistyped bool
-		result.Errors, result.Ignored, mistyped = explainJSON(line, err, reflect.TypeOf(result.Source), d.lenient)
+		result.Errors, result.Ignored, mistyped = explainJSON(line, reflect.TypeOf(result.Source), d.lenient)
 		if mistyped { // nothing more can be checked
 			return result
 		}
@@ -163,7 +173,8 @@ func (d *Decoder) DecodeStrictly(line []byte) Line {
 }
 
 // DecodeFast decodes the usual line, which begins with its type, has each member once and fits the
-// type exactly. Otherwise it returns no source, and the strict decoder explains what is wrong.
+// type exactly. It does not check the source. For another line it returns no source, and the strict decoder explains what is
+// wrong.
 func (d *Decoder) DecodeFast(line []byte) (result Line) {
 	rest, begins := bytes.CutPrefix(line, []byte(`{"type":"`))
 	name, _, ends := bytes.Cut(rest, []byte(`"`))
@@ -235,7 +246,7 @@ func RepeatedMembers(line []byte) store.Errors {
 // exactLine rejects unknown members. Names are compared exactly, and a member must not be repeated.
 var exactLine = jsonv2.RejectUnknownMembers(true)
 
-// Check validates the source.
+// Check validates the source, and sets the errors, warnings and references of the line.
 func (l *Line) Check() {
 	f := &authoring.Validator{}
 	l.Source.Check(f)
@@ -251,6 +262,7 @@ func readStrictly(line []byte, into authoring.Source) error {
 	return newStrictReader(line, into).Decode(into)
 }
 
+// newStrictReader returns a decoder that compares names exactly and refuses unknown members.
 func newStrictReader(line []byte, into authoring.Source) *json.Decoder {
 	line, _ = store.ExactMembers(line, reflect.TypeOf(into))
 	reader := json.NewDecoder(bytes.NewReader(line))

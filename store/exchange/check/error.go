@@ -8,11 +8,23 @@ import (
 	"portico/store"
 )
 
-// SheetRow is what an import knows of a line that may be a row of a sheet (package sheet).
-type SheetRow struct {
-	IsRow     bool
-	Continued bool         // it adds to the resource of an earlier row
-	Faults    store.Errors // what is wrong with it; then the line is blank
+// ImportError is an error in a line.
+type ImportError struct {
+	Line  int          // from 1; 0 for what no line of the file holds
+	Type  string       // of the resource, if known
+	Err   *store.Error // Path is the member as in the file
+	Other int          // an earlier line that the error is about; 0 for none
+
+	// Missing is true if the member refers to what neither the files nor the store have. The line that
+	// has it may be wrong, so these errors come last.
+	Missing bool
+}
+
+func (f ImportError) Error() string {
+	if f.Type == "" {
+		return fmt.Sprintf("line %d: %s", f.Line, f.Err.Error())
+	}
+	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
 }
 
 // Starred returns a path with dots, and * for the positions in lists.
@@ -33,25 +45,6 @@ func (f ImportError) Kind() string {
 		text = text[:at]
 	}
 	return f.Type + " " + Starred(f.Err.Path) + " " + text
-}
-
-// ImportError is an error in a line.
-type ImportError struct {
-	Line  int          // from 1; 0 for what no line of the file holds
-	Type  string       // of the resource, if known
-	Err   *store.Error // Path is the member as in the file
-	Other int          // an earlier line that the error is about; 0 for none
-
-	// Missing is true if the member refers to what neither the files nor the store have. The line that
-	// has it may be wrong, so these errors come last.
-	Missing bool
-}
-
-func (f ImportError) Error() string {
-	if f.Type == "" {
-		return fmt.Sprintf("line %d: %s", f.Line, f.Err.Error())
-	}
-	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
 }
 
 // MaxImportErrors bounds the listed errors.

@@ -13,10 +13,10 @@ import (
 	"portico/store/authoring"
 )
 
-// explainJSON returns every member that does not fit shape; encoding/json reports only the
-// first, sometimes without its path. mistyped is false if all errors are unknown members;
+// explainJSON returns every member of a line that could not be decoded and that does not fit shape; encoding/json reports only
+// the first, sometimes without its path. mistyped is false if all errors are unknown members;
 // passed are those that a lenient import skips.
-func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) (list, passed store.Errors, mistyped bool) {
+func explainJSON(line []byte, shape reflect.Type, lenient bool) (list, passed store.Errors, mistyped bool) {
 	if problem := store.FindSyntaxProblem(line); problem != nil {
 		return store.Errors{store.Invalidf(nil, "The line is not JSON at column %d: %s.", problem.Column, problem.Expected)}, nil, true
 	}
@@ -36,7 +36,7 @@ type formChecker struct {
 	mistyped bool         // a member is of the wrong JSON type
 }
 
-// check compares a JSON value with a Go type.
+// check compares a JSON value with a Go type, and the members and elements in it. null fits any type.
 func (f *formChecker) check(path []string, raw []byte, shape reflect.Type) {
 	for shape.Kind() == reflect.Pointer {
 		shape = shape.Elem()
@@ -91,11 +91,13 @@ func (f *formChecker) check(path []string, raw []byte, shape reflect.Type) {
 	}
 }
 
+// mistype adds the error of a value that is not what want says.
 func (f *formChecker) mistype(path []string, want string, raw []byte) {
 	f.mistyped = true
 	f.errs = append(f.errs, store.Invalidf(path, "must be %s, got %s", want, authoring.JSONKind(raw)))
 }
 
+// goKind says what JSON a scalar Go type takes.
 func goKind(shape reflect.Type) string {
 	switch shape.Kind() {
 	case reflect.String:

@@ -23,14 +23,15 @@ type keyChecker struct {
 	defined   map[uint64]struct{} // in the files
 	repeated  map[uint64]struct{} // defined by several lines
 	missing   map[uint64]struct{} // used, not in the store, and not in the files so far
-	owners    map[uint64]keyOwner // who has SKUs and slugs in the store
+	owners    map[uint64]keyOwner // resources of the store that have SKUs and slugs of the files, until Finish also those in the files
 	options   map[uint64]uint64   // options of parents: their variation, as a hash
 	variants  map[uint64][]uint64 // KeyVariant of children with several options that are not all known so far
 	clashing  map[uint64]struct{} // KeyVariant of children with two options of one variation
 	redirects map[string]int      // the lines of redirects by path
-	warnings  int                 // of single lines
+	inLines   int                 // number of warnings that lines have by themselves
 }
 
+// NewKeyChecker returns a checker without lines.
 func NewKeyChecker(s *storedKeys, lines string) *keyChecker {
 	return &keyChecker{lines: lines, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
 		missing: map[uint64]struct{}{}, owners: map[uint64]keyOwner{}, options: map[uint64]uint64{}, variants: map[uint64][]uint64{}, clashing: map[uint64]struct{}{}, redirects: map[string]int{}}
@@ -54,16 +55,19 @@ type LineKeys struct {
 	Defined, Used []recordedMember
 }
 
+// recordedMember is a key, and the member of the line that has it.
 type recordedMember struct {
 	RecordedKey
-	member string
+	member string // with dots, and * for index
 	index  int
 }
 
+// Define implements authoring.KeyRecorder.
 func (k *LineKeys) Define(kind authoring.KeyKind, value, member string) {
 	k.Defined = append(k.Defined, recordedMember{RecordedKey{kind, value}, member, 0})
 }
 
+// Use implements authoring.KeyRecorder.
 func (k *LineKeys) Use(kind authoring.KeyKind, value, member string, index int) {
 	k.Used = append(k.Used, recordedMember{RecordedKey{kind, value}, member, index})
 }
@@ -73,7 +77,7 @@ func (m recordedMember) path() []string {
 	return strings.Split(strings.Replace(m.member, "*", strconv.Itoa(m.index), 1), ".")
 }
 
-// Record replaces the keys by those of a line.
+// Record replaces the keys by those of a line, whose source must not be nil. It reuses their memory.
 func (k *LineKeys) Record(d Line) {
 	k.Defined, k.Used = k.Defined[:0], k.Used[:0]
 	k.Define(authoring.KeyKind(d.Kind), d.Source.Key(), "id")
@@ -83,12 +87,13 @@ func (k *LineKeys) Record(d Line) {
 }
 
 // Add records the keys of a batch, and looks in the store for those that it uses and that the files
-// do not define so far.
+// do not define so far. Of lines that are not unchanged it also looks for resources of the store that have their SKUs and slugs.
 func (c *keyChecker) Add(ctx context.Context, in db.Session, batch []Line, unchanged func(line int) bool) error {
 	var line LineKeys
 	owners, used := map[authoring.KeyKind][]string{}, map[uint64]RecordedKey{}
 	for _, d := range batch {
-		if c.warnings += len(d.Warnings); d.Source == nil {
+		c.inLines += len(d.Warnings)
+		if d.Source == nil {
 			continue
 		}
 		line.Record(d)
@@ -104,7 +109,8 @@ func (c *keyChecker) Add(ctx context.Context, in db.Session, batch []Line, uncha
 		var options []uint64
 		for _, key := range line.Used {
 			hash := c.hash(key.Kind, key.Value)
-			if used[hash] = key.RecordedKey; key.Kind == authoring.KeyOption {
+			used[hash] = key.RecordedKey
+			if key.Kind == authoring.KeyOption {
 				options = append(options, hash)
 			}
 		}
@@ -124,7 +130,7 @@ func (c *keyChecker) Add(ctx context.Context, in db.Session, batch []Line, uncha
 	return nil
 }
 
-// addClashing finds children with two options of one variation, once all their options are known.
+// addClashing finds children with two options of one variation, and forgets those all of whose options are known.
 func (c *keyChecker) addClashing() {
 	for variant, options := range c.variants {
 		var variations []uint64
@@ -142,10 +148,11 @@ func (c *keyChecker) addClashing() {
 	}
 }
 
-// define records a key that a line defines. continued is true for a further line of the same resource.
+// define records a key that a line defines, and whether it is repeated, for a SKU in any case. continued is true for a further
+// line of the same resource.
 func (c *keyChecker) define(key recordedMember, continued bool) {
 	hash := c.hash(key.Kind, key.Value)
-	c.note(key)
+	c.recordOption(key)
 	_, before := c.defined[hash]
 	c.defined[hash] = struct{}{}
 	if before && unique(key.Kind) && !continued {
@@ -164,8 +171,8 @@ func (c *keyChecker) define(key recordedMember, continued bool) {
 	}
 }
 
-// note records the variation of an option.
-func (c *keyChecker) note(key recordedMember) {
+// recordOption records the variation of an option; other keys it ignores.
+func (c *keyChecker) recordOption(key recordedMember) {
 	if key.Kind == authoring.KeyOption {
 		c.options[c.hash(key.Kind, key.Value)] = c.hash(key.Kind, key.member)
 	}
@@ -188,6 +195,7 @@ type keyOwner struct {
 	key  string // as it is in the store
 }
 
+// addOwners looks in the store for resources that have keys of a batch. Of a SKU in another case it records the folded one.
 func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[authoring.KeyKind][]string) error {
 	for kind, values := range wanted {
 		owners, err := c.store.owners(ctx, in, kind, values)
@@ -195,17 +203,17 @@ func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[au
 			return err
 		}
 		for _, owner := range owners {
-			if hash := c.hash(kind, owner.key); kind == authoring.KeySKU && !slices.Contains(values, owner.key) {
+			if kind == authoring.KeySKU && !slices.Contains(values, owner.key) {
 				c.owners[c.hash(foldedSKU, strings.ToLower(owner.key))] = owner
 			} else {
-				c.owners[hash] = owner
+				c.owners[c.hash(kind, owner.key)] = owner
 			}
 		}
 	}
 	return nil
 }
 
-// addMissing looks in the store for keys that a batch uses, by hash.
+// addMissing looks in the store for keys that a batch uses, by hash, each once in an import.
 func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uint64]RecordedKey) error {
 	wanted := map[authoring.KeyKind][]string{}
 	for hash, key := range used {
@@ -216,7 +224,7 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uin
 		}
 	}
 	for kind, values := range wanted {
-		found, err := c.store.find(ctx, in, kind, values, c.note)
+		found, err := c.store.find(ctx, in, kind, values, c.recordOption)
 		if err != nil {
 			return err
 		}
@@ -229,7 +237,8 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uin
 	return nil
 }
 
-// Finish drops what later lines define. It returns whether there is anything to warn of.
+// Finish drops what later lines define, and owners that the files replace. Call it after the last Add. It returns whether there
+// is anything to warn of.
 func (c *keyChecker) Finish() bool {
 	for hash := range c.missing {
 		if _, known := c.defined[hash]; known {
@@ -242,13 +251,13 @@ func (c *keyChecker) Finish() bool {
 		}
 	}
 	c.addClashing()
-	return c.warnings+len(c.missing)+len(c.repeated)+len(c.owners)+len(c.clashing) > 0 || c.hidesPage()
+	return c.inLines+len(c.missing)+len(c.repeated)+len(c.owners)+len(c.clashing) > 0 || c.hidesPage()
 }
 
 // keyWarner makes the warnings of lines, in the order of the files.
 type keyWarner struct {
 	*keyChecker
-	first   map[uint64]definedAt // of repeated keys
+	last    map[uint64]definedAt // where repeated keys were defined last
 	hidden  []ImportError        // redirects for pages of the files
 	keys    LineKeys
 	session db.Session
@@ -295,7 +304,8 @@ func (w *keyWarner) warnings(ctx context.Context, d Line) (list []ImportError, e
 	return list, nil
 }
 
-// duplicate warns of a key that an earlier line, or a product of the store, defines.
+// duplicate warns of a key that an earlier line, or a product or node of the store, defines; nil for none. It remembers
+// where a repeated key was defined.
 func (w *keyWarner) duplicate(d Line, key recordedMember) *ImportError {
 	hash := w.hash(key.Kind, key.Value)
 	warn := func(other int, format string, args ...any) *ImportError {
@@ -314,8 +324,8 @@ func (w *keyWarner) duplicate(d Line, key recordedMember) *ImportError {
 	if _, repeated := w.repeated[hash]; !repeated {
 		return nil
 	}
-	before, seen := w.first[hash]
-	w.first[hash] = definedAt{d.Number, d.Source.Key()}
+	before, seen := w.last[hash]
+	w.last[hash] = definedAt{d.Number, d.Source.Key()}
 	switch {
 	case !seen:
 		return nil
@@ -343,8 +353,9 @@ func (w *keyWarner) otherCase(d Line, key recordedMember) *ImportError {
 	if _, repeated := w.repeated[hash]; !repeated {
 		return nil
 	}
-	before, seen := w.first[hash]
-	if w.first[hash] = (definedAt{d.Number, d.Source.Key()}); !seen || before.id == d.Source.Key() {
+	before, seen := w.last[hash]
+	w.last[hash] = definedAt{d.Number, d.Source.Key()}
+	if !seen || before.id == d.Source.Key() {
 		return nil
 	}
 	return &ImportError{Line: d.Number, Type: d.Kind, Other: before.line, Err: store.Invalidf(key.path(),
@@ -400,9 +411,10 @@ func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) 
 	return "", err
 }
 
-// Warn runs a pass over the files and calls found with each warning, at last with those of redirects for pages of the files.
+// Warn runs a pass over the files and calls found with each warning: by line, then member, at last those of redirects for pages
+// of the files. Call Finish before.
 func (c *keyChecker) Warn(ctx context.Context, batches func(func([]Line) error) error, in db.Session, found func(ImportError)) error {
-	w := &keyWarner{keyChecker: c, first: map[uint64]definedAt{}, session: in}
+	w := &keyWarner{keyChecker: c, last: map[uint64]definedAt{}, session: in}
 	err := batches(func(batch []Line) error {
 		for _, d := range batch {
 			list, err := w.warnings(ctx, d)

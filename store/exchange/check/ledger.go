@@ -16,20 +16,21 @@ type LedgerChecker struct {
 	db       *db.DB
 	seed     maphash.Seed
 	products map[uint64]ledgerState
-	fresh    bool // there is no stock yet
-	write    bool // write new entries in any case
+	fresh    bool // the store has no stock yet, so nothing is read from it
+	write    bool // write new entries in any case (ImportOptions.Stock)
 	Skipped  int  // new entries that are skipped
 }
 
 // ledgerState is the sum of a product's entries.
 type ledgerState struct {
-	available, allocated int32
+	available, allocated int32 // the balance after the entries so far, once Writing
 	Entries              int32 // entries of the file that are or will be stored
 	unexplained          int32 // stored entries that the file has not shown yet
 	Writing              bool  // there was a new entry, so the rest is checked
 	Skipping             bool  // the service wrote its stock, so new entries are skipped
 }
 
+// NewLedgerChecker returns a checker without entries.
 func NewLedgerChecker(ctx context.Context, d *db.DB, write bool) (*LedgerChecker, error) {
 	stocked, _, err := db.One(ctx, d.Reader, db.Scalar[int], `SELECT value FROM counter WHERE name = 'stock'`)
 	return &LedgerChecker{db: d, seed: maphash.MakeSeed(), products: map[uint64]ledgerState{}, fresh: stocked == 0, write: write}, err
@@ -40,8 +41,9 @@ func (c *LedgerChecker) Of(product string) ledgerState {
 	return c.products[maphash.String(c.seed, product)]
 }
 
-// begin decides whether new entries of a product are written. An existing record gets new
-// ones only if the file showed its whole ledger before: then an interrupted import made it.
+// begin decides at the first new entry of a product whether its new entries are written, and reads the balance before it. An
+// existing record gets new ones only if the file showed its whole ledger before: then an interrupted import made it. had is
+// the record, nil if there is none.
 func (c *LedgerChecker) begin(state *ledgerState, line *stock.StockTransactionSource, had *stock.Stock) {
 	if state.Writing || state.Skipping {
 		return
@@ -69,10 +71,10 @@ func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportE
 	if err != nil {
 		return nil, err
 	}
-	fresh := map[string]bool{} // ids of new entries in this batch
+	added := map[string]bool{} // ids of new entries in this batch
 	for _, d := range lines {
 		line := d.Source.(*stock.StockTransactionSource)
-		if fresh[line.ID] {
+		if added[line.ID] {
 			continue
 		}
 		key := maphash.String(c.seed, line.ProductID)
@@ -86,13 +88,14 @@ func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportE
 			c.products[key] = state
 			continue
 		}
-		if c.begin(&state, line, before[line.ProductID]); state.Skipping {
+		c.begin(&state, line, before[line.ProductID])
+		if state.Skipping {
 			c.Skipped++
 			c.products[key] = state
 			continue
 		}
 		b := &stock.Stock{Available: int(state.available), Allocated: int(state.allocated)}
-		fresh[line.ID] = true
+		added[line.ID] = true
 		line.Apply(b)
 		if b.Available < 0 || b.Allocated < 0 || b.Total() > stock.MaxStock {
 			list = append(list, ImportError{Line: d.Number, Type: d.Kind, Err: store.Unprocessablef([]string{"quantity"},
@@ -107,7 +110,7 @@ func (c *LedgerChecker) Check(ctx context.Context, batch []Line) (list []ImportE
 	return list, nil
 }
 
-// existing reads what the store has of entries and products.
+// existing reads what the store has: which entries, and of each product the stock record and the number of entries.
 func (c *LedgerChecker) existing(ctx context.Context, ids, products []string) (known map[string]bool, before map[string]*stock.Stock, entered map[string]int, err error) {
 	if c.fresh {
 		return nil, nil, nil, nil

@@ -14,6 +14,7 @@ import (
 // names each, by kind and id. It keeps at most one id more than are allowed.
 type NumberChecker map[string]map[string]int
 
+// Add records the resource of a line.
 func (c NumberChecker) Add(d Line) {
 	most := KindByName(d.Kind).Most
 	if most == 0 {
@@ -27,7 +28,8 @@ func (c NumberChecker) Add(d Line) {
 	}
 }
 
-// TooMany reports the line that is one too many of each kind, with what the store has.
+// TooMany reports the line that is one too many of each kind, with what the store has. Deletions of the file do not count, since
+// they come last.
 func (c NumberChecker) TooMany(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c)) {
 		ids := slices.Sorted(maps.Keys(c[name]))

@@ -15,15 +15,17 @@ import (
 // keeps the redirects of the file, of which a shop may have catalog.MaxRedirects.
 type RedirectChecker map[string]redirectLine // by id
 
+// redirectLine is a redirect of the file or of the store. It is zero for one to leave out.
 type redirectLine struct {
-	id, from, to string
-	line         int
+	id, from, to string // to is empty if it leads to a resource
+	line         int    // 0 for one of the store
 }
 
 func newRedirectLine(source *catalog.RedirectSource, line int) redirectLine {
 	return redirectLine{source.ID, source.Attributes.From, source.Attributes.To, line}
 }
 
+// Add records the redirect of a line.
 func (c RedirectChecker) Add(d Line) {
 	source, ok := d.Source.(*catalog.RedirectSource)
 	if ok && len(d.Errors) == 0 && len(c) <= catalog.MaxRedirects {
@@ -34,7 +36,7 @@ func (c RedirectChecker) Add(d Line) {
 // Remove leaves out a stored redirect, which is deleted first.
 func (c RedirectChecker) Remove(id string) { c[id] = redirectLine{} }
 
-// Loops reports the lines of the file that are to blame.
+// Loops reports the lines of the file whose path another redirect has, and those that lead back to their own path.
 func (c RedirectChecker) Loops(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	if len(c) == 0 {
 		return nil, nil
@@ -71,7 +73,7 @@ func (c RedirectChecker) Loops(ctx context.Context, in db.Session) (list []Impor
 		byFrom[at.from] = at
 	}
 	for _, at := range lines {
-		seen := map[string]bool{at.from: true}
+		seen := map[string]bool{at.from: true} // also ends at a loop of others, which their own lines report
 		for to := at.to; to != ""; to = byFrom[to].to {
 			if to == at.from {
 				fault(at, "to", "leads back to itself, over %d redirects", len(seen))

@@ -22,19 +22,21 @@ type referenceChecker struct {
 	defined map[authoring.Reference]bool          // in the file
 	wanted  map[authoring.Reference][]ImportError // each use, up to the number listed
 	nodes   map[string]nodePosition
-	steps   int // counted to prove linear time
+	steps   int // visits of nodes, for a test that their number is linear
 }
 
 // nodePosition is the position of a node in its tree.
 type nodePosition struct {
-	line              int
-	Parent, hierarchy string
+	line              int    // 0 for a node of the store
+	Parent, hierarchy string // ids; Parent is empty at the top of a hierarchy
 }
 
+// NewReferenceChecker returns a checker without lines. lines is what errors call their source, such as: the file.
 func NewReferenceChecker(lines string) *referenceChecker {
 	return &referenceChecker{lines: lines, defined: map[authoring.Reference]bool{}, wanted: map[authoring.Reference][]ImportError{}, nodes: map[string]nodePosition{}}
 }
 
+// Add records what a line defines, also if it has errors, and what it refers to.
 func (r *referenceChecker) Add(d Line) {
 	if KindByName(d.Kind).Referred {
 		r.defined[authoring.Reference{Kind: d.Kind, ID: d.Source.Key()}] = true
@@ -91,13 +93,14 @@ func (r *referenceChecker) misplacedNodes(ctx context.Context, in db.Session) (l
 	return r.misplacedIn(places), nil
 }
 
-// misplacedIn checks nodes together with those of the store.
+// misplacedIn returns the errors of nodes of the file that are in another hierarchy than their parent or a child that stays, or
+// below themselves. places has the nodes of the store; it adds those of the file.
 func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []ImportError) {
-	left := map[string][]string{} // nodes that are not in the file, by parent
+	others := map[string][]string{} // nodes that are not in the file, by parent
 	for id, place := range places {
 		r.steps++
 		if _, inFile := r.nodes[id]; !inFile && place.Parent != "" {
-			left[place.Parent] = append(left[place.Parent], id)
+			others[place.Parent] = append(others[place.Parent], id)
 		}
 	}
 	maps.Copy(places, r.nodes)
@@ -111,8 +114,8 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 		if !r.isRooted(id, places, rooted) {
 			f.Add("relationships.parent.data.id", "must not be the node itself or one of its descendants")
 		}
-		slices.Sort(left[id])
-		for _, child := range left[id] {
+		slices.Sort(others[id])
+		for _, child := range others[id] {
 			r.steps++
 			if place := places[child]; place.hierarchy != node.hierarchy {
 				f.Add("relationships.hierarchy.data.id", "must stay %q while the node %q of that hierarchy is its child", place.hierarchy, child)
@@ -126,7 +129,7 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 }
 
 // isRooted reports whether the path up from a node ends, without a cycle. It stores the
-// result for each node on the way, so each is visited once.
+// result in known for each node on the way, so each is visited once.
 func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, known map[string]bool) bool {
 	var way []string
 	ends := true

@@ -14,13 +14,13 @@ import (
 
 // storedKeys finds the SKUs, slugs, ids and other unique keys that resources in the store have.
 type storedKeys struct {
-	empty map[string]bool     // tables without rows at the start of the import
+	empty map[string]bool     // tables without rows at the start of the import, which are not read
 	nodes map[string]keyOwner // of the hierarchies that were read, by KeyNodeSlug
 	trees map[string]bool     // these hierarchies
 }
 
 // keyQuery selects those of $in that resources of the store define.
-type keyQuery struct{ table, sql string }
+type keyQuery struct{ table, sql string } // table is the name in storedKeys.empty, if it is there
 
 var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyProduct: {"product", `SELECT id FROM product WHERE id IN ($in)`},
@@ -30,6 +30,7 @@ var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyChild:   {"product", `SELECT DISTINCT parent_id FROM product WHERE parent_id IN ($in)`},
 }
 
+// NewStoredKeys returns the keys of the store, which it reads when they are asked for.
 func NewStoredKeys(ctx context.Context, in db.Session) (*storedKeys, error) {
 	s := &storedKeys{empty: map[string]bool{}, nodes: map[string]keyOwner{}, trees: map[string]bool{}}
 	for _, table := range []string{"product", "file", "node", "price_modifier"} {
@@ -55,21 +56,20 @@ func (s *storedKeys) find(ctx context.Context, in db.Session, kind authoring.Key
 	return nil, nil
 }
 
-// ofParents returns the keys of a kind that the parents in the store define, which are before the first space of
-// keys.
+// ofParents returns the keys of a kind that the parents in the store define. The id of the parent is before the first space of
+// a key. It calls note with each.
 func (s *storedKeys) ofParents(ctx context.Context, in db.Session, kind authoring.KeyKind, keys []string, note func(recordedMember)) (found []string, err error) {
 	parents := make([]string, len(keys))
 	for i, key := range keys {
 		parents[i], _, _ = strings.Cut(key, " ")
 	}
-	var line LineKeys
 	bodies, err := db.CollectIn(ctx, in, db.Scalar[[]byte], store.Unique(parents), `SELECT body FROM product WHERE id IN ($in)`)
 	for _, body := range bodies {
 		p := &catalog.ProductSource{}
 		if err := store.Decode(body, p); err != nil {
 			return nil, err
 		}
-		line = LineKeys{}
+		line := LineKeys{}
 		p.Keys(&line)
 		for _, key := range line.Defined {
 			if key.Kind == kind {
@@ -94,7 +94,7 @@ func (s *storedKeys) modifierNames(ctx context.Context, in db.Session) (names []
 	return names, err
 }
 
-// owners returns who has one of some SKUs, in any case, or slugs.
+// owners returns the products that have one of some SKUs, in any case, or slugs, or the nodes that have one of some slugs.
 func (s *storedKeys) owners(ctx context.Context, in db.Session, kind authoring.KeyKind, values []string) ([]keyOwner, error) {
 	if kind == authoring.KeyNodeSlug {
 		return s.nodeOwners(ctx, in, values)

@@ -13,7 +13,8 @@ type linkValue struct {
 	ID   string `json:"id"`
 }
 
-// parse returns the value of a cell that is not empty. problem says what a cell must be, if it is not.
+// parse returns the value of a cell that is not empty, for an import line. problem says what the cell must be, if it is not; else it
+// is empty.
 func (c column) parse(content string) (value any, problem string) {
 	trimmed := strings.TrimSpace(content)
 	switch c.cell {
@@ -96,13 +97,13 @@ func (c column) parseLinks(content string) (any, string) {
 	return list, ""
 }
 
-// format writes the value of a member into a cell.
+// format returns the cell that parse reads as the value of a member. What no cell of the column can have becomes JSON.
 func (c column) format(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return ""
 	case string:
-		if c.cell == oneOrMoreCell && c.formatList([]any{v}) != v {
+		if c.cell == oneOrMoreCell && c.formatList([]any{v}) != v { // parse would take the text for a list
 			return c.formatList([]any{v})
 		}
 		return v

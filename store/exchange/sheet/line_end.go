@@ -8,8 +8,8 @@ type lineEndKeeper struct {
 	in     *bufio.Reader
 	comma  byte
 	start  bool // the next byte begins a field
-	quoted bool
-	before byte
+	quoted bool // the next byte is in a quoted field
+	before byte // the last byte of in
 	owed   bool // a \n, after the \r that was added
 }
 
@@ -21,7 +21,7 @@ func (k *lineEndKeeper) Read(to []byte) (n int, err error) {
 			n++
 			continue
 		}
-		if n > 0 && k.in.Buffered() == 0 {
+		if n > 0 && k.in.Buffered() == 0 { // do not wait for more
 			return n, nil
 		}
 		c, err := k.in.ReadByte()

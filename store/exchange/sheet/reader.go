@@ -35,7 +35,7 @@ func SynonymKey(locale, term string, terms []string) Key {
 }
 
 // Reader turns sheets into import lines. One Reader reads all sheets of an import, since a
-// sheet of stock may name the SKUs of a sheet of products before it.
+// sheet of stock may name the SKUs of a sheet of products before it. It is for one goroutine.
 type Reader struct {
 	// IDs returns the ids of stored resources, and ids for new ones, for every key.
 	IDs func(ctx context.Context, keys []Key) (map[Key]string, error)
@@ -48,12 +48,12 @@ type Reader struct {
 
 // Rows is what a Reader found in a sheet. Lines are those of the sheet, from 1.
 type Rows struct {
-	Kind      string
+	Kind      string               // the type; empty if the header tells none
 	Faults    map[int]store.Errors // what is wrong with a row; its import line is blank. Paths name columns
 	Continued map[int]bool         // rows that add to the resource of an earlier row
 	Ignored   []string             // columns that a lenient Reader skipped
 
-	header []string
+	header []string // names of the columns, as tables have them
 }
 
 // Column returns the column that holds the member of an import line at a path, or what names the resource in place of its id;
@@ -96,21 +96,21 @@ func (r *Reader) Read(ctx context.Context, in io.Reader, out io.Writer) (*Rows, 
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	for line := range s.Faults { // each has a line
+	for line := range s.Faults { // each has a line, also behind the last row
 		s.pad(line + 1)
 	}
 	return s.Rows, s.out.Flush()
 }
 
-// pad writes blank lines up to a line.
+// pad writes blank lines, so that line is the next one.
 func (s *sheetReader) pad(line int) {
 	for ; s.line < line; s.line++ {
 		s.out.WriteByte('\n') // Flush returns the error
 	}
 }
 
-// separator returns what separates the fields of a header, and whether a line before it, such as sep=; declares
-// that, as some spreadsheets do.
+// separator returns what separates the fields of a header: a comma, unless the header has more of another. declared is true if a
+// line before it, such as sep=; declares that, as some spreadsheets do.
 func separator(head string) (most rune, declared bool) {
 	line, _, _ := strings.Cut(head, "\n")
 	if value, found := strings.CutPrefix(strings.TrimRight(line, "\r"), "sep="); found && len(value) == 1 && strings.Contains(",;\t|", value) {
@@ -141,7 +141,8 @@ func Recognized(head string) bool {
 		_, head, _ = strings.Cut(head, "\n")
 	}
 	line, _, _ := strings.Cut(head, "\n")
-	if line, _, _ = strings.Cut(line, "\r"); strings.ContainsAny(line, "{[") {
+	line, _, _ = strings.Cut(line, "\r")
+	if strings.ContainsAny(line, "{[") { // NDJSON
 		return false
 	}
 	header := csv.NewReader(strings.NewReader(line))
@@ -154,7 +155,8 @@ func Recognized(head string) bool {
 func columnNames(fields []string) (names []string) {
 	for _, field := range fields {
 		name, key, keyed := strings.Cut(strings.TrimSpace(field), ":")
-		if name = strings.ReplaceAll(strings.ToLower(name), " ", "_"); keyed {
+		name = strings.ReplaceAll(strings.ToLower(name), " ", "_")
+		if keyed {
 			name += ":" + key
 		}
 		names = append(names, name)
@@ -162,6 +164,7 @@ func columnNames(fields []string) (names []string) {
 	return names
 }
 
+// findTable returns the first table all of whose signs a header has; nil for none.
 func findTable(header []string) *table {
 	for i := range tables {
 		if !slices.ContainsFunc(tables[i].signs, func(sign string) bool { return !slices.Contains(header, sign) }) {
@@ -180,7 +183,7 @@ type sheetReader struct {
 	line    int // of out, that is written next
 	table   *table
 	columns []column       // by field; without a path for those that a row uses otherwise, or skips
-	seen    map[string]int // prices by book, SKU, currency and sale, and the line of each
+	seen    map[string]int // lines of prices, by id, book, SKU, currency and sale, and of their resources, by id, book and SKU
 
 	declared  bool                 // the first line declares the separator
 	oldLines  bool                 // lines end with a carriage return alone
@@ -189,7 +192,7 @@ type sheetReader struct {
 
 // saleTimes are the times of a sale, as the first row of it says.
 type saleTimes struct {
-	line     int
+	line     int // of that row
 	from, to string
 }
 
@@ -199,6 +202,7 @@ type row struct {
 	fields []string
 }
 
+// run reads the header and writes the lines of all rows, rowsAtOnce at a time. What is wrong with the sheet is in Faults.
 func (s *sheetReader) run(ctx context.Context) error {
 	if s.oldLines {
 		s.fault(1, "", "The lines end with a carriage return alone; save the file as CSV UTF-8")
@@ -236,7 +240,7 @@ func (s *sheetReader) run(ctx context.Context) error {
 	}
 }
 
-// next returns the next record, nil at the end. It records records that are no CSV.
+// next returns the next record, nil at the end. It skips records that are no CSV, with a fault.
 func (s *sheetReader) next() (*row, error) {
 	for {
 		fields, err := s.csv.Read()
@@ -258,6 +262,7 @@ func (s *sheetReader) next() (*row, error) {
 	}
 }
 
+// fault adds what is wrong with a line. name is the column; empty for the whole line.
 func (s *sheetReader) fault(line int, name, format string, values ...any) {
 	var path []string
 	if name != "" {
@@ -266,7 +271,7 @@ func (s *sheetReader) fault(line int, name, format string, values ...any) {
 	s.Faults[line] = append(s.Faults[line], store.Invalidf(path, format, values...))
 }
 
-// readHeader finds the table and the column of each field.
+// readHeader finds the table and the column of each field. It returns false, with faults, for a header that cannot be used.
 func (s *sheetReader) readHeader(header *row) bool {
 	for len(header.fields) > 1 && strings.TrimSpace(header.fields[len(header.fields)-1]) == "" { // spreadsheets add empty ones
 		header.fields = header.fields[:len(header.fields)-1]
@@ -299,7 +304,8 @@ func (s *sheetReader) readHeader(header *row) bool {
 	return len(s.Faults) == 0
 }
 
-// fits checks the form of a record. Blank ones are skipped.
+// fits reports whether a record is a row, and adjusts it to the header: it drops empty fields beyond that, and the apostrophe
+// before formulas. Blank records and those with another form are none, the latter with a fault.
 func (s *sheetReader) fits(r *row) bool {
 	if !slices.ContainsFunc(r.fields, func(field string) bool { return strings.TrimSpace(field) != "" }) {
 		return false
@@ -351,7 +357,8 @@ func (s *sheetReader) key(r row) Key {
 	}
 }
 
-// write writes the lines of some rows.
+// write writes the lines of some rows. It looks up the ids of rows that have none, and remembers those of products for sheets
+// after this one.
 func (s *sheetReader) write(ctx context.Context, rows []row) error {
 	var wanted []Key
 	for _, r := range rows {
@@ -386,10 +393,10 @@ func (s *sheetReader) write(ctx context.Context, rows []row) error {
 	return ctx.Err()
 }
 
-// convert returns the import line of a row; nil if the row has a fault.
+// convert returns the import line of a row; nil if the row has a fault. Each column sets a member, and an empty cell clears it.
 func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
 	price, sale := s.places(r)
-	if s.Kind == "product-price" && !s.once(r) {
+	if s.Kind == "product-price" && !s.checkPrice(r) {
 		return nil
 	}
 	resource := map[string]any{}
@@ -431,7 +438,7 @@ func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
 // keyColumn is the column that names the resource of a row without an id, by type.
 var keyColumn = map[string]string{"product": "sku", "stock": "sku", "product-price": "sku", "promotion_code": "code", "redirect": "from", "synonym": "terms"}
 
-// identify sets the type, the id and what follows from other fields.
+// identify sets the type, the id and what follows from other fields: the kind of a synonym, and the total of a stock.
 func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]any) {
 	resource["type"] = s.Kind
 	id, key := s.field(r, "id"), s.key(r)
@@ -489,8 +496,9 @@ func (s *sheetReader) places(r row) (price, sale []string) {
 	return price, sale
 }
 
-// once records that a row has the price of a SKU in a currency, which an earlier row must not have.
-func (s *sheetReader) once(r row) bool {
+// checkPrice reports whether a row of prices fits those before it, and records it. No earlier row may have its price: one in a currency,
+// without a sale or in it. A sale must have the same times in all its rows. A further row of a resource is Continued.
+func (s *sheetReader) checkPrice(r row) bool {
 	if s.field(r, "currency") == "" && s.field(r, "sale") == "" {
 		s.fault(r.line, "currency", "is required")
 		return false

@@ -16,7 +16,7 @@ import (
 // A table is the sheet form of a type of resource.
 type table struct {
 	kind    string
-	signs   []string // columns that only this table has, all of which a sheet of it needs
+	signs   []string // columns by which a sheet of it is known, all of which it needs
 	columns []column
 }
 
@@ -25,7 +25,7 @@ type column struct {
 	name string
 	path []string // of the member; * is the key, and $price and $sale are replaced by the row's
 	cell cell
-	link string // type of what a link leads to
+	link string // type of what a link leads to; empty without links
 }
 
 // cell is how a value is written in a cell.
@@ -50,21 +50,26 @@ func (c cell) isText() bool {
 	return c != numberCell && c != amountCell && c != booleanCell && c != objectCell
 }
 
+// attribute is a column of a member of attributes.
 func attribute(name string, c cell) column {
 	return column{name: name, path: []string{"attributes", name}, cell: c}
 }
 
+// top is a column of a member of the line itself.
 func top(name string, c cell) column { return column{name: name, path: []string{name}, cell: c} }
 
+// at is a column of a member at a path with dots.
 func at(name, path string, c cell) column {
 	return column{name: name, path: strings.Split(path, "."), cell: c}
 }
 
+// linkTo is a column of a relationship to resources of a type.
 func linkTo(name, kind string, c cell) column {
 	return column{name: name, path: []string{"relationships", name, "data"}, cell: c, link: kind}
 }
 
-// tables are tried in order, so the one of products, which few columns tell, is last.
+// tables are tried in order, so that of products is last: sheets of prices have a sku too. Columns without a path are read with
+// others, such as currency for $price.
 var tables = []table{
 	{"product-price", []string{"pricebook", "sku", "currency"}, []column{
 		top("id", textCell), linkTo("pricebook", "pricebook", linkCell), attribute("sku", wordCell), {name: "currency"}, {name: "sale"},
@@ -164,9 +169,10 @@ func (t *table) find(header string) (c column, ok bool) {
 			c.cell = textCell
 			if colon := strings.LastIndexByte(key, ':'); colon >= 0 {
 				c.cell, ok = valueTypes[key[colon+1:]]
-				if key = key[:colon]; !ok {
+				if !ok {
 					return c, false
 				}
+				key = key[:colon]
 			}
 		}
 		c.path = replaced(c.path, "*", key)
@@ -197,7 +203,8 @@ func (t *table) similar(text string) string {
 	return "; did you mean " + closest.name + "?"
 }
 
-// columnOf returns the name of the column that holds a member, or a part of it; empty if none does.
+// columnOf returns the name of the column that holds the member at a path of an import line, or a part of it; empty if none does. The
+// price in a currency as a whole has the column currency.
 func (t *table) columnOf(path []string) string {
 	if t.kind == "product-price" {
 		if path = rowPath(path); len(path) == 1 && path[0] == "$price" {
@@ -227,8 +234,8 @@ func rowPath(path []string) []string {
 func (c column) holds(path []string) (key string, ok bool) {
 	for i, name := range c.path {
 		switch {
-		case i == len(path):
-			return key, i > 1 && (key != "" || !slices.Contains(c.path, "*")) // an object of which the column is a part
+		case i == len(path): // an object of which the column is a part; attributes and relationships alone have no column
+			return key, i > 1 && (key != "" || !slices.Contains(c.path, "*"))
 		case name == "*":
 			key = path[i]
 		case name != path[i]:

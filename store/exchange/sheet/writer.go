@@ -28,7 +28,12 @@ func Write(to io.Writer, kind string, each func(do func(line []byte) error) erro
 		w.used[sign], _ = t.find(sign)
 	}
 	some := false
-	if err := each(func(line []byte) error { some = true; _, err := w.rows(line); return err }); err != nil || !some {
+	collect := func(line []byte) error { // the columns, in w.used
+		some = true
+		_, err := w.rows(line)
+		return err
+	}
+	if err := each(collect); err != nil || !some {
 		return 0, err
 	}
 	header := slices.SortedFunc(maps.Keys(w.used), w.compare)
@@ -41,7 +46,8 @@ func Write(to io.Writer, kind string, each func(do func(line []byte) error) erro
 		for _, cells := range found {
 			record := make([]string, len(header))
 			for i, name := range header {
-				if record[i] = cells[name]; w.used[name].cell.isText() {
+				record[i] = cells[name]
+				if w.used[name].cell.isText() {
 					record[i] = store.EscapeFormula(record[i])
 				}
 			}
@@ -63,7 +69,7 @@ func Write(to io.Writer, kind string, each func(do func(line []byte) error) erro
 type sheetWriter struct {
 	table *table
 	used  map[string]column // columns with a cell that is not empty, by name
-	line  []byte
+	line  []byte            // at hand, for objects in their own order
 }
 
 // compare orders columns as the table does, and those with keys by their keys.
@@ -80,7 +86,8 @@ func (w *sheetWriter) compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// rows returns the cells of a resource by column, a row for each price.
+// rows returns the cells of a resource by column, a row for each price, and adds their columns to used. It takes every member
+// out of the resource, and returns an error for one that is left.
 func (w *sheetWriter) rows(line []byte) (rows []map[string]string, err error) {
 	reader := json.NewDecoder(bytes.NewReader(line))
 	reader.UseNumber()
@@ -105,7 +112,8 @@ func (w *sheetWriter) rows(line []byte) (rows []map[string]string, err error) {
 				continue
 			}
 			c, known := w.table.find(name)
-			if w.used[name] = c; !known {
+			w.used[name] = c
+			if !known {
 				left = name
 			}
 		}
@@ -116,7 +124,7 @@ func (w *sheetWriter) rows(line []byte) (rows []map[string]string, err error) {
 	return rows, nil
 }
 
-// prices returns a row for each currency, and for each of the sales.
+// prices returns a row for each currency, and for each of the sales. It takes what it has out of the resource.
 func (w *sheetWriter) prices(resource map[string]any) (rows []map[string]string) {
 	shared := map[string]string{}
 	w.take(resource, nil, shared)
@@ -146,7 +154,8 @@ func (w *sheetWriter) prices(resource map[string]any) (rows []map[string]string)
 	return rows
 }
 
-// take moves the members below a prefix into cells.
+// take moves members of a resource into cells. With a prefix, $price or $sale, resource is what that stands for, and only columns
+// whose path begins with it are filled.
 func (w *sheetWriter) take(resource map[string]any, prefix []string, cells map[string]string) {
 	for _, c := range w.table.columns {
 		if len(c.path) <= len(prefix) || !slices.Equal(c.path[:len(prefix)], prefix) || len(prefix) == 0 && c.path[0][0] == '$' {

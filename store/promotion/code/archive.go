@@ -93,8 +93,8 @@ func PurgeArchived(ctx context.Context, d *db.DB, actor store.Actor) error {
 }
 
 // purgeOneArchived deletes a batch of the codes of an archived promotion. After the last batch it
-// deletes the promotion, unless it has usages. The row lock keeps the promotion from being
-// restored meanwhile.
+// deletes the promotion, unless it has usages, and returns 0, at which InBatches ends; else rows. The row lock keeps the promotion
+// from being restored meanwhile.
 func purgeOneArchived(ctx context.Context, t *db.Tx, number int64, rows int) (done int64, err error) {
 	_, found, err := db.One(ctx, t.Session, db.Scalar[int64], `SELECT number FROM promotion_archive WHERE number = $1`+t.ForUpdate("promotion_archive"), number)
 	if err != nil || !found {

@@ -2,7 +2,6 @@ package code
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -33,8 +32,8 @@ func (m Match) claims(codes []string) []string {
 const fromHeld = ` FROM ` + CurrentTables + `
 	WHERE promotion.end_at > $1 AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`
 
-// SetCase sets whether codes match without regard to case. To ignore it, every code claims its key. It returns the error
-// of CheckCase.
+// SetCase sets whether codes match without regard to case. To ignore it, every code claims its key, and else gives it back. It returns
+// the error of CheckCase.
 func SetCase(ctx context.Context, t *db.Tx, ignored bool) error {
 	changed, err := t.Exec(ctx, `UPDATE settings SET codes_ignore_case = $1 WHERE id = 1 AND codes_ignore_case <> $1`, ignored)
 	if err != nil || changed == 0 {
@@ -71,15 +70,6 @@ func CheckCase(ctx context.Context, in db.Session, now time.Time) error {
 	}
 	return store.Unprocessablef([]string{"codes_ignore_case"}, "cannot be true: the codes %q and %q differ only in case. Delete one of them, and send the request again.",
 		store.Abbreviate(two.Key), store.Abbreviate(two.Value))
-}
-
-// duplicateOf returns the error of a code that cannot be held beside another one.
-func duplicateOf(held, code string) *store.Error {
-	e := duplicateCode(code)
-	if held != "" && held != code {
-		e.Documented, e.Detail = false, fmt.Sprintf("must not be %q: the code %q exists, %s", store.Abbreviate(code), store.Abbreviate(held), wayOut)
-	}
-	return e
 }
 
 // writtenAsClaimed selects the code that is written as a row of code_claim says.

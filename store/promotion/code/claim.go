@@ -32,7 +32,7 @@ func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, mat
 		return nil, err
 	}
 	claimed = make(map[string]bool, len(codes))
-	var cased []string
+	var cased []string // codes that are not their own key, and claim a second text
 	for key := range keys {
 		if code := byKey[key]; code == key {
 			claimed[code] = true
@@ -41,7 +41,7 @@ func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, mat
 		}
 	}
 	texts, err := claimTexts(ctx, t, p, slices.Sorted(slices.Values(cased)))
-	var useless []string
+	var useless []string // keys of codes that another promotion holds as they are written
 	for _, code := range cased {
 		if texts[code] {
 			claimed[code] = true
@@ -87,7 +87,7 @@ var errTaken = errors.New("a code is taken")
 
 var (
 	claimInsert   = db.NewInserter("code_claim", []string{"code", "promotion_number", "epoch"}, " ON CONFLICT (code) DO NOTHING")
-	newCodeInsert = db.NewInserter("promotion_code", codeInsert, "")
+	newCodeInsert = db.NewInserter("promotion_code", codeColumnNames, "")
 )
 
 // claimNew claims codes that probably nobody has or had, at half the cost of claim. After
@@ -104,10 +104,10 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, 
 // heldCode is a code that a promotion holds, as it is written.
 type heldCode struct {
 	EpochKey
-	code string
+	code string // empty if no code has the claimed key
 }
 
-// heldCodes returns who keeps codes from being claimed, by the keys of the codes.
+// heldCodes returns which codes keep some codes from being claimed, and their promotions, by Match.Key.
 func heldCodes(ctx context.Context, t *db.Tx, codes []string, match Match) (map[string]heldCode, error) {
 	held := map[string]heldCode{}
 	keys := make([]string, len(codes))
@@ -123,7 +123,7 @@ func heldCodes(ctx context.Context, t *db.Tx, codes []string, match Match) (map[
 	if err != nil || !match.ignoreCase {
 		return held, err
 	}
-	for key, c := range held { // unless a code has it
+	for key, c := range held { // a claimed key is no code, unless one is written so
 		held[key] = heldCode{c.EpochKey, ""}
 	}
 	written, err := codesOfKeys(ctx, t.Session, keys)
@@ -133,7 +133,7 @@ func heldCodes(ctx context.Context, t *db.Tx, codes []string, match Match) (map[
 	return held, err
 }
 
-// codesOfKeys returns the codes of those who claim keys that have the key, by it.
+// codesOfKeys returns, by key, the codes that have it and are of the promotion that claims it.
 func codesOfKeys(ctx context.Context, in db.Session, keys []string) (map[string][]string, error) {
 	claims, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
 		return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
@@ -158,7 +158,8 @@ func codesOfKeys(ctx context.Context, in db.Session, keys []string) (map[string]
 	return found, nil
 }
 
-var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at", "code_key"}
+// codeColumnNames are the columns of a new code; storedKey returns the last.
+var codeColumnNames = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at", "code_key"}
 
 // AddAutomatic creates the code of an automatic promotion. The code has no creation time if the
 // promotion has none.
@@ -196,7 +197,7 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	if !p.UpdatedAt.IsZero() {
 		created = store.Micros(t.Now)
 	}
-	fresh, err := t.Exec(ctx, db.InsertSQL("promotion_code", codeInsert, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
+	fresh, err := t.Exec(ctx, db.InsertSQL("promotion_code", codeColumnNames, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
 		p.Number, p.Epoch, code, store.NewID(), nil, 0, string(PerCart), "", created, storedKey(code))
 	if err != nil {
 		return err

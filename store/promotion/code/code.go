@@ -11,6 +11,7 @@ import (
 // ConsumeUnit is what one use of a code counts.
 type ConsumeUnit string
 
+// The units.
 const (
 	PerCart ConsumeUnit = "per_cart" // a cart
 	PerItem ConsumeUnit = "per_item" // an item of the cart to which the promotion applies

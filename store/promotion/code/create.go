@@ -46,6 +46,7 @@ func (c NewCode) check() (list store.Errors) {
 	return f.Errors
 }
 
+// checkConsumeUnit checks a unit, which may be empty.
 func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 	if unit != "" {
 		f.OneOf(member, string(unit), string(PerCart), string(PerItem))
@@ -77,7 +78,8 @@ func (s *Service) createAlone(r *createRequest) {
 	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all codes are free
 	create := func(ctx context.Context, t *db.Tx) (out createResult, err error) {
-		if out.promotion, err = rule.LockPromotion(ctx, t, "promotion_id", asked.promotionID); err != nil {
+		out.promotion, err = rule.LockPromotion(ctx, t, "promotion_id", asked.promotionID)
+		if err != nil {
 			return out, err
 		}
 		if err := out.promotion.CheckAcceptsCodes(); err != nil {
@@ -93,7 +95,8 @@ func (s *Service) createAlone(r *createRequest) {
 		return out, err
 	}
 	key := store.IdempotencyKeyOf(r.Ctx)
-	if r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create); errors.Is(r.Err, errTaken) {
+	r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
+	if errors.Is(r.Err, errTaken) {
 		likely = false
 		r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
 	}
@@ -109,7 +112,7 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 	made := make([]*PromotionCode, len(codes))
 	records := make([]PromotionCode, len(codes))
 	first := make(map[string]int, len(codes)) // index of each code without errors
-	byKey := make(map[string]int, len(codes)) // likewise
+	byKey := make(map[string]int, len(codes)) // the same by Match.Key
 	ids := store.NewIDs(len(codes))
 	for i, c := range codes {
 		made[i] = &records[i]
@@ -149,7 +152,8 @@ func recordCodes(t *db.Tx, promotionID string, action store.AuditAction, count i
 	t.Record(store.AuditEvent{Kind: store.AuditPromotionCode, ResourceID: promotionID, Action: action, Count: count})
 }
 
-// claimEach claims codes and returns an error for each that another promotion holds.
+// claimEach claims codes and returns errs, with an error for each code that another promotion holds. order has the codes to claim, and
+// first the index of each in codes.
 func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, errs store.Errors, match Match) error {
 	claimed, err := claim(ctx, t, p, order, match)
 	if err != nil {
@@ -180,7 +184,7 @@ func (c *NewCode) build(made *PromotionCode, id string, p *rule.Promotion, unit 
 	}
 }
 
-// row appends the values of codeInsert.
+// row appends the values of codeColumnNames.
 func (c *PromotionCode) row(values []any, p *rule.Promotion, now time.Time) []any {
 	return append(values, p.Number, p.Epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), store.Micros(now), storedKey(c.Code))
 }

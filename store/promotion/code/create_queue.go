@@ -25,21 +25,21 @@ type createInput struct {
 
 // newCreateInput validates what needs no database.
 func newCreateInput(promotionID string, codes []NewCode, unit ConsumeUnit) createInput {
-	list := createInput{promotionID, codes, unit, store.IsID(promotionID) && len(codes) > 0 && len(codes) <= createGroup}
-	if !list.valid {
-		return list
+	in := createInput{promotionID, codes, unit, store.IsID(promotionID) && len(codes) > 0 && len(codes) <= createGroup}
+	if !in.valid {
+		return in
 	}
 	f := &authoring.Validator{}
 	checkConsumeUnit(f, "consume_unit", unit)
 	seen := make(map[string]bool, len(codes))
 	for _, c := range codes {
 		if len(f.Errors) > 0 || len(c.check()) > 0 || seen[c.Code] {
-			list.valid = false
-			return list
+			in.valid = false
+			return in
 		}
 		seen[c.Code] = c.Code != ""
 	}
-	return list
+	return in
 }
 
 // createResult is the result of a request.
@@ -54,6 +54,7 @@ func (m createResult) MarshalJSON() ([]byte, error) {
 	return store.Encode([]any{m.promotion, m.made}), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (m *createResult) UnmarshalJSON(kept []byte) error {
 	return json.Unmarshal(kept, &[]any{&m.promotion, &m.made})
 }
@@ -72,11 +73,11 @@ const createGroup = 512
 func newCreateQueue(s *Service) *createQueue {
 	wary := &atomic.Int32{} // how many further writes check before they claim
 	return &createQueue{MaxSize: createGroup, WriteAlone: s.createAlone,
-		Size: func(list createInput) int {
-			if !list.valid {
-				return createGroup + 1
+		Size: func(in createInput) int {
+			if !in.valid {
+				return createGroup + 1 // more than MaxSize is written alone
 			}
-			return len(list.codes)
+			return len(in.codes)
 		},
 		Write: func(ctx context.Context, t *db.Tx, group []*createRequest) error {
 			return (&createBatch{Tx: t}).createAll(ctx, group, wary)
@@ -86,23 +87,26 @@ func newCreateQueue(s *Service) *createQueue {
 // createBatch is one write that creates the codes of several requests.
 type createBatch struct {
 	*db.Tx
-	codes []createdCode
+	codes []createdCode // to insert
 	match Match
 }
 
+// createdCode is a code to insert, and its promotion.
 type createdCode struct {
 	*PromotionCode
 	promotion *rule.Promotion
 }
 
 // createAll creates the codes of valid requests. It assumes that all codes are free. If one is
-// not, the write is rolled back and each request is written alone.
+// not, the write is rolled back and each request is written alone. While wary is above 0, it first looks for codes that are taken:
+// requests with taken codes come in rows, and each would roll back a write.
 func (w *createBatch) createAll(ctx context.Context, group []*createRequest, wary *atomic.Int32) error {
 	promotions, err := rule.LockPromotions(ctx, w.Tx, promotionsOf(group))
 	if err != nil {
 		return err
 	}
-	if w.match, err = readCase(ctx, w.Tx); err != nil {
+	w.match, err = readCase(ctx, w.Tx)
+	if err != nil {
 		return err
 	}
 	taken := map[string]bool{}
@@ -163,8 +167,8 @@ func (w *createBatch) claims() (texts []string, holders map[string]*rule.Promoti
 	return slices.Sorted(maps.Keys(holders)), holders
 }
 
-// draft prepares the codes of a request. The request is written alone if its promotion accepts no
-// codes or a code is taken, for example by an earlier request of the group.
+// draft prepares the codes of a request, and adds them to taken. The request is written alone if its promotion accepts no
+// codes or a code is taken, for example by an earlier request of the group. Keys of taken are those of Match.Key.
 func (w *createBatch) draft(r *createRequest, p *rule.Promotion, taken map[string]bool) {
 	if r.Err != nil {
 		return
@@ -207,6 +211,7 @@ func (w *createBatch) takenCodes(ctx context.Context, group []*createRequest) (m
 	return taken, err
 }
 
+// promotionsOf returns the promotions of the requests without errors.
 func promotionsOf(group []*createRequest) (ids []string) {
 	for _, r := range group {
 		if r.Err == nil {

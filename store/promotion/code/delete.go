@@ -65,11 +65,11 @@ func (m Match) lock(ctx context.Context, t *db.Tx, p *rule.Promotion, texts []st
 		}
 	}
 	for _, text := range texts {
-		if found[text] = byKey[m.Key(text)]; locked[text] {
+		switch other := byKey[m.Key(text)]; {
+		case locked[text]:
 			found[text] = text
-		}
-		if found[text] == "" {
-			delete(found, text)
+		case other != "":
+			found[text] = other
 		}
 	}
 	return found, err
@@ -110,6 +110,7 @@ func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []str
 				gone += int(n)
 			}
 		}
+		// Keys that codes claimed in addition, without regard to case.
 		keys := slices.DeleteFunc(Match{ignoreCase: true}.claims(codes), func(text string) bool { _, deleted := slices.BinarySearch(codes, text); return deleted })
 		return deleteKeyClaims(ctx, t, number, epoch, keys)
 	})

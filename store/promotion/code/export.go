@@ -69,6 +69,7 @@ func (s *Service) Export(ctx context.Context, to io.Writer, promotionID string, 
 	return written, errors.Join(flush(), out.Flush())
 }
 
+// ndjsonCodes returns how to write codes as import lines.
 func ndjsonCodes(to io.Writer) (write func(*PromotionCode) error, flush func() error) {
 	return func(c *PromotionCode) error {
 		line := &codeSource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, MaxUses: c.MaxUses, Uses: c.RemainingUses(),
@@ -84,6 +85,7 @@ func ndjsonCodes(to io.Writer) (write func(*PromotionCode) error, flush func() e
 	}, func() error { return nil }
 }
 
+// csvCodes returns how to write codes as CSV. It writes the header.
 func csvCodes(to io.Writer) (write func(*PromotionCode) error, flush func() error) {
 	w := csv.NewWriter(to)
 	w.Write([]string{"code", "max_uses", "uses", "used", "consume_unit", "user", "created_at"}) // Flush tells an error

@@ -41,8 +41,9 @@ type Filter struct {
 	CreatedAt []store.Range // on SortCreatedAt
 }
 
-// check checks the filter and returns the order of the list. A prefix is read in the order of codes and a time of
-// creation in the order of creation, so that a page reads no codes of others. So another order is INVALID.
+// check checks the filter and returns the order of the list. It drops codes that no row can have. A prefix is read in the order of
+// codes and a time of creation in the order of creation, so that a page reads no codes of others. So another order is INVALID,
+// unless the filter has codes, or both or neither of the two.
 func (f *Filter) check(sort store.Sort) (store.Sort, error) {
 	if len(f.Codes) > store.MaxFilterValues {
 		return sort, store.Unprocessablef([]string{"filter", "code"}, "must have at most %d values, got %d", store.MaxFilterValues, len(f.Codes))

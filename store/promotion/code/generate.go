@@ -19,7 +19,7 @@ import (
 // MaxGeneratedCodes limits the codes of one job.
 const MaxGeneratedCodes = 10_000_000
 
-// generateMisses is the number of drawn codes in a row that may be taken.
+// generateMisses is the number of drawn codes in a row that may be taken, before the job fails.
 const generateMisses = 10_000
 
 // CodeGeneration is the input of a JobGenerateCodes.
@@ -104,7 +104,7 @@ func (s *Service) RunGeneration(ctx context.Context, task *job.Job, progress fun
 	if err != nil {
 		return nil, err
 	}
-	p, likely, begun := s.db.NewBatchSizer(), true, time.Now()
+	sizer, likely, begun := s.db.NewBatchSizer(), true, time.Now()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -112,10 +112,10 @@ func (s *Service) RunGeneration(ctx context.Context, task *job.Job, progress fun
 		if state.Misses > generateMisses {
 			return nil, store.Unprocessablef([]string{"pattern"}, "has almost no free codes left: %d were created. Use another pattern.", state.Made)
 		}
-		next, err := s.generateCodes(ctx, task, &input, pattern, state, p, likely)
+		next, err := s.generateCodes(ctx, task, &input, pattern, state, sizer, likely)
 		if errors.Is(err, errTaken) { // draws until it finds free codes
 			likely = false
-			next, err = s.generateCodes(ctx, task, &input, pattern, state, p, likely)
+			next, err = s.generateCodes(ctx, task, &input, pattern, state, sizer, likely)
 		}
 		if err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ func (s *Service) RunGeneration(ctx context.Context, task *job.Job, progress fun
 
 // generateCodes creates a batch if this worker still holds the job's lease. If likely is set it
 // assumes that the codes are free, and returns errTaken if one is not.
-func (s *Service) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.BatchSizer, likely bool) (to generateState, err error) {
+func (s *Service) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, sizer *db.BatchSizer, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
 		if err := job.CheckLease(ctx, t, task); err != nil {
 			return err
@@ -142,12 +142,13 @@ func (s *Service) generateCodes(ctx context.Context, task *job.Job, input *gener
 		if err != nil {
 			return err
 		}
-		if err := p.Run(func(rows int) (int, error) {
+		if err := sizer.Run(func(rows int) (int, error) {
 			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
 			for drawn == 0 || made == 0 && drawn+want <= rows { // retries if a small batch had no free code
 				codes := pattern.draw(want)
 				drawn += want
-				if made, err = insertDrawn(ctx, t, promotion, input, codes, likely); err != nil {
+				made, err = insertDrawn(ctx, t, promotion, input, codes, likely)
+				if err != nil {
 					return drawn, err
 				}
 			}
@@ -185,7 +186,8 @@ func lockForGeneration(ctx context.Context, t *db.Tx, input *generateInput) (*ru
 	return p, nil
 }
 
-// insertDrawn inserts the free ones of the codes and returns how many.
+// insertDrawn inserts the free ones of the codes, each key once, and returns how many. It sorts codes. With likely it is errTaken if
+// one is not free.
 func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
 	match, err := readCase(ctx, t)
 	if err != nil {
@@ -216,6 +218,7 @@ func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *genera
 	return len(codes), CountChanges{EpochKey{p.Number, p.Epoch}: len(codes)}.Add(ctx, t)
 }
 
+// orPerCart returns the unit, PerCart by default.
 func orPerCart(unit ConsumeUnit) ConsumeUnit {
 	if unit == "" {
 		return PerCart

@@ -26,7 +26,7 @@ var CodeKind = authoring.Kind{
 // deleteImportedCodes deletes codes of current epochs by their ids. Their usages stay.
 func deleteImportedCodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
 	type found struct {
-		id, promotion, code string
+		id, promotion, code string // promotion is an id
 	}
 	codes, err := db.CollectIn(ctx, w.Session, func(rows *sql.Rows) (c found, err error) {
 		return c, rows.Scan(&c.id, &c.promotion, &c.code)
@@ -98,6 +98,7 @@ func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []auth
 	return written, err
 }
 
+// codeUpsert updates a code that exists, if it differs.
 const codeUpsert = `
 	ON CONFLICT (promotion_number, epoch, code) DO UPDATE
 	SET id = excluded.id, max_uses = excluded.max_uses, used = excluded.used, consume_unit = excluded.consume_unit, users = excluded.users,
@@ -157,12 +158,13 @@ func deleteMoved(ctx context.Context, w *authoring.Writer, sources []authoring.S
 }
 
 // importClaims claims the codes of promotions that have not ended. It returns the error of the
-// first line whose code another promotion holds.
+// first line whose code another promotion holds, or that differs from another code only in case.
 func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion) error {
 	byPromotion, ended := map[string][]authoring.Source{}, map[string]bool{}
 	for id, p := range promotions {
 		var err error
-		if ended[id], err = p.Ended(ctx, w.Tx); err != nil {
+		ended[id], err = p.Ended(ctx, w.Tx)
+		if err != nil {
 			return err
 		}
 	}
@@ -248,13 +250,13 @@ func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	return authoring.EachRow(ctx, e, "id", live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.ExportLines[*codeSource](e))
 }
 
-// upsertCodes inserts or updates rows of codeInsert and returns the ids of those that were new or different.
+// upsertCodes inserts or updates rows of codeColumnNames and returns the ids of those that were new or different.
 func upsertCodes(ctx context.Context, t *db.Tx, rows [][]any) (written []string, err error) {
 	fresh := CountChanges{}
 	// SQLite searches parameters linearly, so that one statement with several thousand costs more
 	// than several smaller ones.
 	err = store.InBlocks(rows, 128, func(rows [][]any) error {
-		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
+		text, values := db.InsertSQL("promotion_code", codeColumnNames, len(rows)), slices.Concat(rows...)
 		ids, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (id string, err error) {
 			var of EpochKey
 			err = rows.Scan(&id, &of.Number, &of.Epoch)
@@ -275,4 +277,5 @@ func upsertCodes(ctx context.Context, t *db.Tx, rows [][]any) (written []string,
 	return written, err
 }
 
+// codeDoNothing inserts only codes that do not exist.
 const codeDoNothing = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING id, promotion_number, epoch`

@@ -43,7 +43,8 @@ func (s *Service) OfPromotions(ctx context.Context, promotions []*rule.Promotion
 		if err != nil {
 			return nil, err
 		}
-		if filter.Codes, err = m.Spellings(ctx, s.db.Reader, filter.Codes); err != nil {
+		filter.Codes, err = m.Spellings(ctx, s.db.Reader, filter.Codes)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -102,6 +103,7 @@ func FindAll(ctx context.Context, d *db.DB, texts []string, at time.Time) (map[s
 	return m.findAll(ctx, d.Reader, texts, at)
 }
 
+// findAll is FindAll with a match. Texts that match the same code share it.
 func (m Match) findAll(ctx context.Context, in db.Session, texts []string, at time.Time) (map[string]*PromotionCode, error) {
 	spellings, err := m.Spellings(ctx, in, texts)
 	if err != nil || len(spellings) == 0 {
@@ -155,7 +157,8 @@ func (s *Service) joinPromotions(ctx context.Context, codes []*PromotionCode) er
 	}
 	byID, err := rule.FindPromotions(ctx, s.db, store.Unique(ids))
 	for _, c := range codes {
-		if c.Promotion = byID[c.PromotionID]; c.Promotion == nil && err == nil {
+		c.Promotion = byID[c.PromotionID]
+		if c.Promotion == nil && err == nil {
 			err = rule.UnknownPromotion(c.PromotionID) // deleted since the codes were read
 		}
 	}

@@ -31,7 +31,7 @@ type codePattern struct {
 }
 
 // newCodePattern parses a pattern and its alphabet. The defaults are DefaultCodePattern and
-// Crockford's base 32.
+// Crockford's base 32. The errors are at pattern and alphabet.
 func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 	if text == "" {
 		text = DefaultCodePattern
@@ -60,6 +60,7 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 	return p, f.Errors
 }
 
+// slots returns the number of characters to draw.
 func (p codePattern) slots() int { return strings.Count(p.text, placeholder) }
 
 // space returns how many codes are possible.

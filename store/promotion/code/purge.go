@@ -35,7 +35,7 @@ func (s *Service) purgeCodes(ctx context.Context, actor store.Actor) error {
 	}
 	for _, of := range dead {
 		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
-			return purge(ctx, t, of.Number, of.Epoch, rows)
+			return purgeScheduled(ctx, t, of.Number, of.Epoch, rows)
 		}); err != nil {
 			return err
 		}
@@ -53,9 +53,9 @@ func purgeEpoch(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (i
 	return deleteCodes(ctx, t, number, epoch, codes)
 }
 
-// purge deletes a batch of an epoch's rows. It returns fewer than rows if none are left; the
-// entry in promotion_purge is then deleted.
-func purge(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done int64, err error) {
+// purgeScheduled deletes a batch of the codes of an epoch that SchedulePurge left. If none are left, it deletes the entry of the
+// epoch and returns 0, at which InBatches ends; else rows.
+func purgeScheduled(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done int64, err error) {
 	codes, err := purgeEpoch(ctx, t, number, epoch, rows)
 	if err != nil || codes > 0 {
 		return int64(rows), err

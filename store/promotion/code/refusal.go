@@ -10,6 +10,7 @@ import (
 // CodeReason is why a code cannot be used.
 type CodeReason string
 
+// The reasons.
 const (
 	CodeUnknown      CodeReason = "unknown"
 	CodeExpired      CodeReason = "expired"
@@ -71,8 +72,18 @@ func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...an
 // DuplicateDetail begins the error of a code that a promotion which has not ended has.
 const DuplicateDetail = "Promotion code already in use"
 
+// duplicateCode is the error of a code that is in use, as REST documents it.
 func duplicateCode(code string) *store.Error {
 	return &store.Error{Code: store.Unprocessable, Title: "Duplicate code", Detail: DuplicateDetail + ": " + strconv.Quote(store.Abbreviate(code)), Documented: true, Reason: store.DuplicateCode}
+}
+
+// duplicateOf is the error of a code that cannot be held beside another one; held is empty if that is not known.
+func duplicateOf(held, code string) *store.Error {
+	e := duplicateCode(code)
+	if held != "" && held != code {
+		e.Documented, e.Detail = false, fmt.Sprintf("must not be %q: the code %q exists, %s", store.Abbreviate(code), store.Abbreviate(held), wayOut)
+	}
+	return e
 }
 
 // twiceInRequest is the error of a code that an earlier row of the request has, in the same case or another.

@@ -26,11 +26,12 @@ type EpochKey struct{ Number, Epoch int64 }
 // CountChanges holds how many codes were added to each epoch; negative for removed ones.
 type CountChanges map[EpochKey]int
 
+// scanEpochKey reads a number and an epoch.
 func scanEpochKey(rows *sql.Rows) (of EpochKey, err error) {
 	return of, rows.Scan(&of.Number, &of.Epoch)
 }
 
-// Add changes the counts of the promotions.
+// Add changes the counts of the promotions. Epochs that are not current have none. It drops zero counts from c.
 func (c CountChanges) Add(ctx context.Context, t *db.Tx) error {
 	maps.DeleteFunc(c, func(_ EpochKey, n int) bool { return n == 0 })
 	order := slices.SortedFunc(maps.Keys(c), func(a, b EpochKey) int { return cmp.Compare(a.Number, b.Number) })

@@ -27,7 +27,8 @@ func (c *Cart) bestOfItems(items []*application) (list []*applied) {
 	return list
 }
 
-// competing divides promotions into groups that share lines. Each group is in the order of alone.
+// competing divides promotions into groups that share lines, directly or by others. Each group is in the order of alone. lines is the
+// number of lines of the cart.
 func competing(alone []*applied, lines int) (groups [][]*applied) {
 	group := make([]int, lines) // of each line, 1 and more
 	for _, d := range alone {
@@ -52,7 +53,7 @@ func competing(alone []*applied, lines int) (groups [][]*applied) {
 }
 
 // bestOfCompeting returns the discounts of competing promotions in the order that takes off the most. alone
-// has what each takes off alone.
+// has what each takes off alone. It tries every order of the maxTried largest; the others follow, the largest first.
 func (c *Cart) bestOfCompeting(alone []*applied, units []int) []*applied {
 	largestFirst := func(a, b *applied) int {
 		return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.of.p.ID, b.of.p.ID))

@@ -156,7 +156,8 @@ const spentAtOnce = 4096
 
 // step accounts for steps. It returns false if the calculation must end.
 func (c *Cart) step(steps int) bool {
-	if c.pending += steps; c.pending >= spentAtOnce {
+	c.pending += steps
+	if c.pending >= spentAtOnce {
 		return c.spendPending() == nil
 	}
 	return c.err == nil
@@ -180,6 +181,7 @@ func (c *Cart) values() []int64 {
 	return list
 }
 
+// lineAmounts returns amounts by line in the order given, without zeros. off is in canonical order.
 func (c *Cart) lineAmounts(off []int64) (list []LineAmount) {
 	for i, minor := range off {
 		if minor > 0 {
@@ -192,7 +194,7 @@ func (c *Cart) lineAmounts(off []int64) (list []LineAmount) {
 
 // application is an offer with what it wants of the cart.
 type application struct {
-	offer    int
+	offer    int // index
 	p        *rule.Promotion
 	terms    rule.Terms
 	amount   int64           // in the cart's currency; 0 for none
@@ -234,7 +236,7 @@ type requirement struct {
 	lines    []int
 }
 
-// newApplication returns what a promotion wants of the cart.
+// newApplication returns what a promotion wants of the cart. If c.err is set, it is incomplete.
 func (c *Cart) newApplication(p *rule.Promotion) *application {
 	a := &application{p: p, terms: p.Terms(), limit: noLimit, excluded: make([]bool, len(c.lines)), wanted: make([]bool, len(c.lines))}
 	a.amount, _ = p.AmountIn(c.currency)
@@ -243,7 +245,8 @@ func (c *Cart) newApplication(p *rule.Promotion) *application {
 		a.limit = *p.MaxApplicationsPerCart
 	}
 	c.step(decodedFactor * len(p.Schema))
-	if c.exclude(a); c.err != nil {
+	c.exclude(a)
+	if c.err != nil {
 		return a
 	}
 	if p.Type != rule.BundleFixedDiscount && p.Type != rule.BundleGift {
@@ -286,6 +289,7 @@ func fewestFirst(parts []rule.Requirement) []rule.Requirement {
 	return slices.SortedStableFunc(slices.Values(parts), func(a, b rule.Requirement) int { return cmp.Compare(size(a), size(b)) })
 }
 
+// noLimit is the limit of what has none: the largest int.
 const noLimit = int(^uint(0) >> 1)
 
 // having returns the lines with one of some SKUs, nil for all, that are not excluded.
@@ -330,7 +334,8 @@ func (c *Cart) applicable(offers []Offer) (list []*application) {
 			continue
 		}
 		a := c.newApplication(o.Promotion)
-		if a.offer, a.limit = i, min(a.limit, limit(o)); c.err != nil {
+		a.offer, a.limit = i, min(a.limit, limit(o))
+		if c.err != nil {
 			return nil
 		}
 		list = append(list, a)
@@ -349,7 +354,7 @@ func (c *Cart) bestOfCart(whole []*application, left []int64) (best *applied) {
 	return best
 }
 
-// useOnCart applies a promotion of the whole cart.
+// useOnCart applies a promotion of the whole cart to what is left of each line; nil if it takes nothing off.
 func (c *Cart) useOnCart(a *application, left []int64) *applied {
 	if !c.step(stepsOfLine * len(left)) {
 		return nil
@@ -364,7 +369,8 @@ func (c *Cart) useOnCart(a *application, left []int64) *applied {
 	if a.p.Type == rule.PercentDiscount {
 		off = a.percent.Of(base)
 	}
-	if off = a.p.Capped(off, c.currency); off <= 0 || a.limit < 1 {
+	off = a.p.Capped(off, c.currency)
+	if off <= 0 || a.limit < 1 {
 		return nil
 	}
 	return &applied{of: a, off: divide(off, parts), applications: 1, total: off}

@@ -23,7 +23,8 @@ func divide(minor int64, parts []int64) []int64 {
 		high, low := bits.Mul64(uint64(minor), uint64(part))
 		share, remainder := bits.Div64(high, low, sum)
 		shares[i], remainders[i] = int64(share), remainder
-		if left -= int64(share); part > 0 {
+		left -= int64(share)
+		if part > 0 {
 			order = append(order, i)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 type applied struct {
 	of           *application
 	off          []int64
-	used         []int // units that take part
+	used         []int // units that take part; nil for a promotion of the whole cart
 	applications int
-	total        int64
+	total        int64 // the sum of off
 }
 
 // stepsOfLine are the steps of applying a promotion to a line, with the memory for it.
@@ -76,10 +76,11 @@ func (c *Cart) xForY(d *applied, left []int) {
 		return
 	}
 	groups := min(units/x, d.of.limit)
-	free := func(units int) int { return units/x*(x-y) + max(0, units%x-y) } // of the first units
-	from := 0
+	free := func(units int) int { return units/x*(x-y) + max(0, units%x-y) } // of the first units of all groups
+	from := 0                                                                // units before the line
 	for i, n := range left {
-		if n = min(n, groups*x-from); !d.of.wanted[i] || c.lines[i].Unit == 0 || n <= 0 {
+		n = min(n, groups*x-from)
+		if !d.of.wanted[i] || c.lines[i].Unit == 0 || n <= 0 {
 			continue
 		}
 		d.used[i], d.off[i] = n, int64(free(from+n)-free(from))*c.lines[i].Unit
@@ -126,7 +127,7 @@ func (c *Cart) xForAmount(d *applied, left []int) {
 	}
 }
 
-// bundles takes an amount off bundles, or makes gifts free with them.
+// bundles takes an amount off bundles, or makes gifts free with them, until one takes nothing off. Equal bundles are applied at once.
 func (c *Cart) bundles(d *applied, left []int) {
 	gift := d.of.p.Type == rule.BundleGift
 	if len(d.of.required) == 0 {

@@ -74,11 +74,12 @@ func (o CodeOffer) Check(use CodeUse, at time.Time, format FormatMoney) *CodeChe
 }
 
 // refusals returns every reason why a use is refused at a time. PromotionCode.Refusals has those that
-// concern the code alone. format is needed for a use with a cart value.
+// concern the code alone. A code that another promotion holds is unknown until its promotion has ended. format is needed for a
+// use with a cart value.
 func (o CodeOffer) refusals(use CodeUse, at time.Time, format FormatMoney) (list []code.CodeRefusal) {
-	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, format string, args ...any) {
+	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, text string, args ...any) {
 		if when {
-			list = append(list, code.NewRefusal(reason, about, format, args...))
+			list = append(list, code.NewRefusal(reason, about, text, args...))
 		}
 	}
 	c, p := o.Code, o.Promotion

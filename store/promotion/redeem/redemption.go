@@ -15,7 +15,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// redemption is one write that redeems a group of uses.
+// redemption is one write that redeems a group of uses, some of which may fail for reasons of their own.
 type redemption struct {
 	*db.Tx
 	match     code.Match
@@ -74,7 +74,8 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 		return nil
 	}
 	var err error
-	if w.spellings, err = w.match.Spellings(ctx, w.Session, codes); err != nil {
+	w.spellings, err = w.match.Spellings(ctx, w.Session, codes)
+	if err != nil {
 		return err
 	}
 	slices.Sort(w.spellings)
@@ -118,7 +119,7 @@ func (o CodeOffer) isPreferredTo(other CodeOffer, at time.Time) bool {
 	return cmp.Or(o.Code.Created().Compare(other.Code.Created()), cmp.Compare(o.Promotion.Number, other.Promotion.Number)) > 0
 }
 
-// readUsages finds what the references redeemed before.
+// readUsages finds what the references redeemed before, also of codes that do not exist any more.
 func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) error {
 	w.usages, w.epochs = map[usageKey]*CodeUsage{}, map[*CodeUsage]code.EpochKey{}
 	var references []string
@@ -145,7 +146,8 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 	return err
 }
 
-// redeem consumes uses of a code, or returns the usage that its reference redeemed before.
+// redeem consumes uses of a code, or returns the usage that its reference redeemed before. The writes of the uses and of the
+// usage follow: it adds them to changed, newUsages and epochs.
 func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	key := usageKey{use.Reference, w.match.Key(use.Code)}
 	if made := w.usages[key]; made != nil {

@@ -43,9 +43,9 @@ func (s *Service) Release(ctx context.Context, actor store.Actor, reference stri
 	})
 }
 
-// release gives back the uses of codes that a reference redeemed.
+// release gives back the uses of codes that a reference redeemed and has not released yet.
 func release(ctx context.Context, t *db.Tx, reference string, codes []string) error {
-	type back struct {
+	type back struct { // what a usage gives back
 		number, epoch int64
 		code          string
 		units         int

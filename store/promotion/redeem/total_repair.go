@@ -26,7 +26,7 @@ func (s *Service) RepairTotals(actor store.Actor) db.Sweep {
 	}}
 }
 
-// repairTotals compares again after it has locked the promotion: another server may have
+// repairTotals corrects the totals of a promotion. It compares again after it has locked the promotion: another server may have
 // corrected it.
 func (s *Service) repairTotals(ctx context.Context, actor store.Actor, number int64) error {
 	difference, err := compareTotals(ctx, s.db.Reader, number)
@@ -55,11 +55,12 @@ type totalsDifference struct {
 	codes, usages int
 }
 
-func (o totalsDifference) nonZero() bool { return o.codes != 0 || o.usages != 0 }
+func (d totalsDifference) nonZero() bool { return d.codes != 0 || d.usages != 0 }
 
+// compareTotals returns how the counted rows of a promotion differ from its totals; zero for an unknown one.
 func compareTotals(ctx context.Context, in db.Session, number int64) (totalsDifference, error) {
-	difference, _, err := db.One(ctx, in, func(rows *sql.Rows) (o totalsDifference, err error) {
-		return o, rows.Scan(&o.epoch, &o.codes, &o.usages)
+	difference, _, err := db.One(ctx, in, func(rows *sql.Rows) (d totalsDifference, err error) {
+		return d, rows.Scan(&d.epoch, &d.codes, &d.usages)
 	}, `
 		SELECT epoch,
 		       (SELECT COUNT(*) FROM promotion_code WHERE promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) - codes,

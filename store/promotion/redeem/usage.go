@@ -90,7 +90,7 @@ func (s *Service) CodeUsages(ctx context.Context, filter UsageFilter, query stor
 	if err != nil {
 		return nil, err
 	}
-	lists, err := s.usagesOf(ctx, []int64{number}, codes, filter, query, func(*CodeUsage) int { return 0 })
+	lists, err := s.usagesOf(ctx, []int64{number}, codes, filter.Reference, query, func(*CodeUsage) int { return 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +108,15 @@ func (s *Service) UsagesOfPromotions(ctx context.Context, promotions []*rule.Pro
 	if text != nil && !store.IsStorableText(*text) {
 		return nil, store.Invalidf([]string{"code"}, "contains NUL or invalid UTF-8")
 	}
-	filter := UsageFilter{PromotionID: new("")} // each has its own
 	var codes []string
 	if text != nil {
 		var err error
-		if codes, err = s.spellings(ctx, *text); err != nil {
+		codes, err = s.spellings(ctx, *text)
+		if err != nil {
 			return nil, err
 		}
 	}
-	return s.usagesOf(ctx, numbers, codes, filter, query, func(u *CodeUsage) int { return places[u.PromotionID] })
+	return s.usagesOf(ctx, numbers, codes, nil, query, func(u *CodeUsage) int { return places[u.PromotionID] })
 }
 
 // usageQuery checks the bounds and the order of a list of usages, and makes the order that of creation.
@@ -133,7 +133,7 @@ func usageQuery(query store.ListQuery) (store.ListQuery, error) {
 	return query, nil
 }
 
-// spellings returns the codes that match a text. Usages have the code as it was written.
+// spellings returns the codes that match a text, at least the text itself. Usages have the code as it was written.
 func (s *Service) spellings(ctx context.Context, text string) ([]string, error) {
 	m, err := code.MatchOf(ctx, s.db)
 	if err != nil {
@@ -146,9 +146,9 @@ func (s *Service) spellings(ctx context.Context, text string) ([]string, error) 
 	return codes, err
 }
 
-// usagesOf lists the usages of promotions by their numbers, of the codes unless they are nil; of tells whose a
-// usage is.
-func (s *Service) usagesOf(ctx context.Context, promotions []int64, codes []string, filter UsageFilter, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
+// usagesOf lists the usages of each of some promotions, by their numbers. With codes or a reference, those of these alone. of
+// returns the index of a usage's promotion.
+func (s *Service) usagesOf(ctx context.Context, promotions []int64, codes []string, reference *string, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
 	query, err := usageQuery(query)
 	if err != nil {
 		return nil, err
@@ -161,10 +161,10 @@ func (s *Service) usagesOf(ctx context.Context, promotions []int64, codes []stri
 			lists[i].TotalSQL = "" // the total is that of the promotion
 			lists[i].Conditions = append(lists[i].Conditions, db.OneOf("code", codes))
 		}
-		if filter.Reference != nil { // found by the reference, which has fewer usages than a promotion
+		if reference != nil { // found by the reference, which has fewer usages than a promotion: + keeps the other index from use
 			lists[i].TotalSQL = ""
 			lists[i].Conditions[0].Clause = "+" + lists[i].Conditions[0].Clause
-			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "reference = ?", Values: []any{*filter.Reference}})
+			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "reference = ?", Values: []any{*reference}})
 		}
 	}
 	return db.Lists(ctx, s.db, lists, query, of)
@@ -180,7 +180,8 @@ func (s *Service) promotionNumber(ctx context.Context, promotionID string, text 
 	if err == nil && !found {
 		var deleted map[string]code.EpochKey
 		deleted, err = code.FindArchived(ctx, s.db.Reader, []string{promotionID})
-		if number, found = deleted[promotionID].Number, len(deleted) > 0; err == nil && !found {
+		number, found = deleted[promotionID].Number, len(deleted) > 0
+		if err == nil && !found {
 			return 0, nil, rule.UnknownPromotion(promotionID)
 		}
 	}
@@ -189,7 +190,8 @@ func (s *Service) promotionNumber(ctx context.Context, promotionID string, text 
 	}
 	known := false
 	if store.IsStorableText(*text) {
-		if codes, err = s.spellings(ctx, *text); err != nil {
+		codes, err = s.spellings(ctx, *text)
+		if err != nil {
 			return 0, nil, err
 		}
 		list, args := db.InList([]any{number}, codes)

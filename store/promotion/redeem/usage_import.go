@@ -19,7 +19,8 @@ var UsageKind = authoring.Kind{
 	After: "promotion",
 }
 
-// writeUsages inserts or updates usages, several in a statement.
+// writeUsages inserts or updates usages, several in a statement, and their totals. A reference that already redeemed the code is an
+// authoring.RowError, or ErrOneByOne if the statement had several rows.
 func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
 	if err != nil {
@@ -59,8 +60,9 @@ func upsertUsages(ctx context.Context, w *authoring.Writer, sources []authoring.
 		u := resource.(*usageSource)
 		number := promotions[u.PromotionID].Number
 		was, is := there[u.ID]
-		if counts[number]++; is {
-			counts[was]--
+		counts[number]++
+		if is {
+			counts[was]-- // the promotion that it was of
 			known = append(known, u.row(number))
 		} else {
 			fresh = append(fresh, u.row(number))
@@ -88,6 +90,7 @@ func upsertUsages(ctx context.Context, w *authoring.Writer, sources []authoring.
 
 var usageColumnNames = []string{"id", "promotion_number", "epoch", "code", "user_id", "units_asked", "units", "reference", "actor", "created_at", "released_at"}
 
+// row returns the values of usageColumnNames. promotion is the number.
 func (u *usageSource) row(promotion int64) []any {
 	var released *int64
 	if u.ReleasedAt != "" {
@@ -101,6 +104,7 @@ func (u *usageSource) row(promotion int64) []any {
 	return []any{u.ID, promotion, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released}
 }
 
+// usageUpsert updates a usage that exists, if it differs.
 const usageUpsert = `
 	ON CONFLICT (id) DO UPDATE
 	SET promotion_number = excluded.promotion_number, epoch = excluded.epoch, code = excluded.code, user_id = excluded.user_id,

@@ -14,8 +14,8 @@ import (
 // servers. Each write adds to one part, as its last step, so that it holds the lock for a short
 // time.
 const (
-	importPart = 0 // for imports and sweeps, which take longer
-	usageParts = 16
+	importPart = 0  // for imports and sweeps, which take longer
+	usageParts = 16 // for redemptions: 1 to 16
 )
 
 // randomPart returns a part for a redemption.
@@ -34,7 +34,7 @@ type usageCounts map[int64]int
 var usageTotalInsert = db.NewInserter("code_usage_total", []string{"promotion_number", "part", "usages"}, `
 	ON CONFLICT (promotion_number, part) DO UPDATE SET usages = code_usage_total.usages + excluded.usages`)
 
-// add adds the counts to a part of the promotions' totals.
+// add adds the counts to a part of the promotions' totals. It drops zero counts from c.
 func (c usageCounts) add(ctx context.Context, t *db.Tx, part int) error {
 	maps.DeleteFunc(c, func(_ int64, n int) bool { return n == 0 })
 	order := slices.Sorted(maps.Keys(c)) // writes that lock in different orders deadlock

@@ -35,22 +35,25 @@ type conditionList struct {
 	And json.RawMessage `json:"and"`
 }
 
+// conditionOrList has the members of both.
 type conditionOrList struct {
 	Condition
 	conditionList
 }
 
+// The limits of conditions.
 const (
-	maxConditions     = 1000
-	maxConditionDepth = 10
+	maxConditions     = 1000 // with the lists and objects around them
+	maxConditionDepth = 10   // nested lists
 )
 
 // checkCondition checks conditions: an object with a list "and", nested up to maxConditionDepth,
 // whose leaves name a template, a field of it, a type and a value of that type. A list stands for
-// "and". left is the number of conditions that may follow.
+// "and". left is the number of conditions, lists and objects that may follow; it counts down.
 func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, depth int, left *int) {
-	if *left--; *left < 0 {
-		if *left == -1 {
+	*left--
+	if *left < 0 {
+		if *left == -1 { // report once
 			f.Rule(member, "exceeds the limit of %d conditions", maxConditions)
 		}
 		return
@@ -90,7 +93,7 @@ func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, 
 	}
 }
 
-// checkConditionLeaf checks a condition on a field.
+// checkConditionLeaf checks a condition on a field, given its members.
 func checkConditionLeaf(f *authoring.Validator, member string, c map[string]json.RawMessage) {
 	texts := map[string]string{}
 	for _, name := range []string{"template", "field", "type"} {
@@ -134,6 +137,7 @@ func checkConditionLeaf(f *authoring.Validator, member string, c map[string]json
 	}
 }
 
+// isNumber reports whether a JSON value is a number.
 func isNumber(text string) bool {
 	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9')
 }

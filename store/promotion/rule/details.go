@@ -69,12 +69,14 @@ type detailsSchema struct {
 	Requirements []requirementSchema `json:"requirements,omitzero"`
 }
 
+// currencySchema is the value in a currency.
 type currencySchema struct {
 	Currency   string          `json:"currency"`
 	Amount     *int64          `json:"amount,omitempty"`
 	Percentage json.RawMessage `json:"percentage,omitempty"`
 }
 
+// requirementSchema is a part of a bundle.
 type requirementSchema struct {
 	Targets  []string `json:"targets,omitzero"`
 	Quantity int      `json:"quantity"`

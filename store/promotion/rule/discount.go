@@ -59,8 +59,8 @@ func (p *Promotion) GivesIn(currency string) bool {
 
 // Percentage is a parsed percentage. The zero Percentage is 0.
 type Percentage struct {
-	part, whole uint64   // part/whole, if both are small enough to calculate with; else
-	exact       *big.Rat // percent
+	part, whole uint64   // the percentage is part/whole; both are 0 if that is too large to calculate with
+	exact       *big.Rat // in percent, of any size; nil for the zero Percentage
 }
 
 // NewPercentage parses a percentage as stored; false for nil and for what is no number.
@@ -68,10 +68,11 @@ func NewPercentage(text *json.Number) (p Percentage, ok bool) {
 	if text == nil || *text == "" {
 		return p, false
 	}
-	if p.exact, ok = parsePercent([]byte(*text)); !ok {
+	p.exact, ok = parsePercent([]byte(*text))
+	if !ok {
 		return Percentage{}, false
 	}
-	const small = 1 << 32
+	const small = 1 << 32 // so that 100 times it fits into 64 bits
 	if part, whole := p.exact.Num(), p.exact.Denom(); part.Sign() >= 0 && part.IsUint64() && whole.IsUint64() && part.Uint64() < small && whole.Uint64() < small {
 		p.part, p.whole = part.Uint64(), 100*whole.Uint64()
 	}
@@ -95,7 +96,7 @@ func (p Percentage) Of(minor int64) int64 {
 	return int64(quotient)
 }
 
-// AmountIn returns the amount in a currency.
+// AmountIn returns the amount in a currency; found is false if there is none.
 func AmountIn(amounts []store.CurrencyAmount, currency string) (minor int64, found bool) {
 	for _, a := range amounts {
 		if a.Currency == currency {

@@ -15,7 +15,8 @@ func (p *Promotion) ItemConditions() []Condition {
 	return leaves
 }
 
-// conditionLeaves appends the conditions of a list or object to found. ok is false if one can never match.
+// conditionLeaves appends the conditions of a list or object to found. ok is false if one can never match, such as one without a plain
+// value or nested more than depth lists deep.
 func conditionLeaves(raw json.RawMessage, depth int, found []Condition) (leaves []Condition, ok bool) {
 	if depth == 0 {
 		return found, false
@@ -43,7 +44,8 @@ func conditionLeaves(raw json.RawMessage, depth int, found []Condition) (leaves 
 	case c.Condition == (Condition{}) && c.Value == nil:
 		return found, true
 	}
-	if c.Condition.Value, ok = plainText(c.Value); ok {
+	c.Condition.Value, ok = plainText(c.Value)
+	if ok {
 		found = append(found, c.Condition)
 	}
 	return found, ok

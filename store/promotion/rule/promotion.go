@@ -17,6 +17,7 @@ import (
 // PromotionState follows from the members of a promotion and the clock. No job changes it.
 type PromotionState string
 
+// The states, of which a promotion has one.
 const (
 	PromotionScheduled PromotionState = "scheduled" // enabled, before its start
 	PromotionActive    PromotionState = "active"    // enabled, from its start until just before its end

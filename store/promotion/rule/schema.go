@@ -48,11 +48,12 @@ func DecodeSchema(raw json.RawMessage) (s promotionSchema) {
 	return s
 }
 
-// checkPromotionSchema checks a schema for a type.
+// checkPromotionSchema checks a schema for a type: unknown members, then those that the type requires, then the form of each. Null
+// counts as absent, and so do targets "all".
 func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
-		return // reported before
+		return // mergeIntoSchema reports it
 	}
 	for _, unknown := range store.UnknownMembers(raw, reflect.TypeFor[knownSchema]()) {
 		f.Errors = append(f.Errors, unknown.At("schema"))
@@ -90,7 +91,8 @@ func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawM
 	}
 }
 
-// checkPromotionCurrencies checks the values by currency. Each currency must occur once.
+// checkPromotionCurrencies checks the values by currency. Each currency must occur once. percent is true if the schema has one for all
+// currencies.
 func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.RawMessage, percent bool) {
 	const member = "schema.currencies"
 	items, ok := f.Array(member, raw)
@@ -120,7 +122,7 @@ func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.
 	}
 }
 
-// checkCurrencyValue checks the amount and the percentage of a currency.
+// checkCurrencyValue checks the amount and the percentage of a currency, whose members are c. amounts is true if the type has amounts.
 func checkCurrencyValue(f *authoring.Validator, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {

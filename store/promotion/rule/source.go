@@ -35,6 +35,7 @@ type Source struct {
 
 func (p *Source) Key() string { return p.ID }
 
+// Check implements authoring.Source. It moves the members beside the schema into it.
 func (p *Source) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
 	const date = "is required: a date, a date and HH:MM, or RFC 3339"
@@ -71,6 +72,7 @@ func (p *Source) CheckMaximum(f *authoring.Validator) {
 	}
 }
 
+// checkTimes checks the times and their order.
 func (p *Source) checkTimes(f *authoring.Validator) {
 	good := true
 	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {

@@ -22,7 +22,7 @@ type Terms struct {
 type Requirement struct {
 	Targets  []string // nil means any
 	Quantity int
-	// ofRequirements tells a member of requirements from a group of targets.
+	// ofRequirements is true for a member of requirements, and false for a group of targets, the older form.
 	ofRequirements bool
 }
 

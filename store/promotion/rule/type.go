@@ -27,6 +27,7 @@ func PromotionTypes() (types []PromotionType) {
 	return types
 }
 
+// promotionTypeNames is PromotionTypes as texts.
 func promotionTypeNames() (names []string) {
 	for _, t := range PromotionTypes() {
 		names = append(names, string(t))
@@ -35,7 +36,7 @@ func promotionTypeNames() (names []string) {
 }
 
 // promotionType is a type with the members of schema that it requires, besides the parts of a
-// bundle. needs is empty, not nil, for none.
+// bundle.
 type promotionType struct {
 	name  PromotionType
 	needs []string
@@ -68,4 +69,5 @@ func hasAmounts(t PromotionType) bool {
 // hasPercent reports whether a promotion of a type has a percentage.
 func hasPercent(t PromotionType) bool { return t == PercentDiscount || t == ItemPercentDiscount }
 
+// isBundle reports whether a promotion of a type is about a bundle of items.
 func isBundle(t PromotionType) bool { return t == BundleFixedDiscount || t == BundleGift }
