@@ -31,10 +31,10 @@ type affectedSet struct {
 // from every product that came into the release or left it. No other product can
 // come or go.
 func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
-	v := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
+	s := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
 		attached: map[string][]attachment{}, parentOrdinals: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
 	seeds := slices.Sorted(maps.Keys(p.delta.seeds))
-	before, err := v.asInParent(ctx, seeds)
+	before, err := s.asInParent(ctx, seeds)
 	if err != nil {
 		return nil, err
 	}
@@ -43,59 +43,59 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 		p.delta.names[id] = was.Name()
 	}
 	next := func(id string) []string { // what to visit after a product that came, left or changed
-		list := append(v.related(id), v.children[id]...)
+		list := append(s.related(id), s.children[id]...)
 		if was := before[id]; was != nil {
 			list = append(append(append(list, was.ParentID()), was.ChildIDs()...), was.ComponentProductIDs()...)
 		}
 		return list
 	}
-	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
+	for _, read := range []func(context.Context, []string) error{s.read, s.readChildren, s.readBundles} {
 		if err := read(ctx, seeds); err != nil {
 			return nil, err
 		}
 	}
 	ahead := slices.Clone(seeds) // what the first waves visit, read at once
 	for _, id := range seeds {
-		ahead = append(append(ahead, next(id)...), v.bundles[id]...)
+		ahead = append(append(ahead, next(id)...), s.bundles[id]...)
 	}
-	if err := v.around(ctx, store.Unique(ahead)); err != nil {
+	if err := s.around(ctx, store.Unique(ahead)); err != nil {
 		return nil, err
 	}
-	if err := v.markDirty(ctx, seeds, before); err != nil {
+	if err := s.markDirty(ctx, seeds, before); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	for wave := seeds; len(wave) > 0; {
-		if err := v.reach(ctx, wave); err != nil {
+		if err := s.reach(ctx, wave); err != nil {
 			return nil, err
 		}
 		var following []string
 		for _, id := range wave {
 			seen[id] = true
-			is := v.isIncluded(id)
-			if !p.delta.seeds[id] && is == (v.parentOrdinals[id] >= 0) {
+			is := s.isIncluded(id)
+			if !p.delta.seeds[id] && is == (s.parentOrdinals[id] >= 0) {
 				continue
 			}
 			following = append(following, next(id)...)
 		}
 		wave = slices.DeleteFunc(store.Unique(following), func(id string) bool { return id == "" || seen[id] })
 	}
-	return v, nil
+	return s, nil
 }
 
 // asInParent returns products of the parent. It leaves out unknown ids.
-func (v *affectedSet) asInParent(ctx context.Context, ids []string) (map[string]*release.Product, error) {
+func (s *affectedSet) asInParent(ctx context.Context, ids []string) (map[string]*release.Product, error) {
 	found := map[string]*release.Product{}
 	return found, store.Chunked(ids, 512, func(ids []string) error {
-		some, err := v.plan.delta.view.ProductsByID(ctx, ids)
+		some, err := s.plan.delta.view.ProductsByID(ctx, ids)
 		maps.Copy(found, some)
 		return err
 	})
 }
 
 // related returns the parent and the components of a live product.
-func (v *affectedSet) related(id string) []string {
-	p := v.live[id]
+func (s *affectedSet) related(id string) []string {
+	p := s.live[id]
 	if p == nil {
 		return nil
 	}
@@ -107,35 +107,35 @@ func (v *affectedSet) related(id string) []string {
 
 // markDirty marks the products to build again: the seeds, their children and
 // bundles, and their parents, before and now, and the parents and bundles of all those.
-func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
+func (s *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
 	for _, id := range seeds {
-		v.dirty[id] = true
-		for _, other := range slices.Concat(v.children[id], v.bundles[id]) {
-			v.dirty[other] = true
+		s.dirty[id] = true
+		for _, other := range slices.Concat(s.children[id], s.bundles[id]) {
+			s.dirty[other] = true
 		}
-		if p := v.live[id]; p != nil {
-			v.dirty[p.parent] = true
+		if p := s.live[id]; p != nil {
+			s.dirty[p.parent] = true
 		}
 		if was := before[id]; was != nil {
-			v.dirty[was.ParentID()] = true
+			s.dirty[was.ParentID()] = true
 		}
 	}
-	delete(v.dirty, "")
-	for wave := slices.Sorted(maps.Keys(v.dirty)); len(wave) > 0; { // parents and bundles name products by ordinal (segment.Families), which change
-		for _, read := range []func(context.Context, []string) error{v.read, v.readBundles, v.readOrdinals} {
+	delete(s.dirty, "")
+	for wave := slices.Sorted(maps.Keys(s.dirty)); len(wave) > 0; { // parents and bundles name products by ordinal (segment.Families), which change
+		for _, read := range []func(context.Context, []string) error{s.read, s.readBundles, s.readOrdinals} {
 			if err := read(ctx, wave); err != nil {
 				return err
 			}
 		}
 		var next []string
 		for _, id := range wave {
-			p := v.live[id]
+			p := s.live[id]
 			if p == nil {
 				continue
 			}
-			for _, other := range append(slices.Clone(v.bundles[id]), p.parent) {
-				if other != "" && !v.dirty[other] {
-					v.dirty[other] = true
+			for _, other := range append(slices.Clone(s.bundles[id]), p.parent) {
+				if other != "" && !s.dirty[other] {
+					s.dirty[other] = true
 					next = append(next, other)
 				}
 			}
@@ -145,18 +145,18 @@ func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 	return nil
 }
 
-// reach reads all that isIncluded needs for some products.
-func (v *affectedSet) reach(ctx context.Context, ids []string) error {
+// reach reads all that isIncluded needs for some products: all that refer to them, until one is attached.
+func (s *affectedSet) reach(ctx context.Context, ids []string) error {
 	reached := map[string]bool{}
 	for wave := ids; len(wave) > 0; {
-		if err := v.around(ctx, wave); err != nil {
+		if err := s.around(ctx, wave); err != nil {
 			return err
 		}
 		var next []string
 		for _, from := range wave {
 			reached[from] = true
-			if _, known := v.included[from]; !known && v.live[from] != nil && len(v.attached[from]) == 0 {
-				next = append(next, v.referring(from)...)
+			if _, known := s.included[from]; !known && s.live[from] != nil && len(s.attached[from]) == 0 {
+				next = append(next, s.referring(from)...)
 			}
 		}
 		wave = slices.DeleteFunc(store.Unique(next), func(id string) bool { return id == "" || reached[id] })
@@ -165,26 +165,27 @@ func (v *affectedSet) reach(ctx context.Context, ids []string) error {
 }
 
 // referring returns the products that bring a live product into the release.
-func (v *affectedSet) referring(id string) []string {
-	return append(slices.Concat(v.children[id], v.bundles[id]), v.live[id].parent)
+func (s *affectedSet) referring(id string) []string {
+	return append(slices.Concat(s.children[id], s.bundles[id]), s.live[id].parent)
 }
 
 // isIncluded reports whether a product is in the release: it is live and attached,
-// or a product in the release refers to it. reach has read it.
-func (v *affectedSet) isIncluded(id string) bool {
+// or a product in the release refers to it. reach has read it. It enters what it finds in included, so that the next call
+// stops there.
+func (s *affectedSet) isIncluded(id string) bool {
 	reached := map[string]bool{id: true}
 	for wave := []string{id}; len(wave) > 0; {
 		var next []string
 		for _, from := range wave {
-			is, known := v.included[from]
-			if is || !known && v.live[from] != nil && len(v.attached[from]) > 0 {
-				v.included[id] = true
+			is, known := s.included[from]
+			if is || !known && s.live[from] != nil && len(s.attached[from]) > 0 {
+				s.included[id] = true
 				return true
 			}
-			if known || v.live[from] == nil {
+			if known || s.live[from] == nil {
 				continue
 			}
-			for _, other := range v.referring(from) {
+			for _, other := range s.referring(from) {
 				if other != "" && !reached[other] {
 					reached[other] = true
 					next = append(next, other)
@@ -194,22 +195,23 @@ func (v *affectedSet) isIncluded(id string) bool {
 		wave = next
 	}
 	for other := range reached { // only these refer to each other
-		v.included[other] = false
+		s.included[other] = false
 	}
 	return false
 }
 
-// holds reports whether a product of the set is in the release.
-func (v *affectedSet) holds(id string) bool {
-	is, known := v.included[id]
-	return v.live[id] != nil && (is || !known && v.parentOrdinals[id] >= 0)
+// holds reports whether a product of the set is in the release. One that explore did not visit is if it is live and the parent
+// release has it.
+func (s *affectedSet) holds(id string) bool {
+	is, known := s.included[id]
+	return s.live[id] != nil && (is || !known && s.parentOrdinals[id] >= 0)
 }
 
 // affected returns the products that are dirty, came or went.
-func (v *affectedSet) affected() []string {
-	ids := maps.Clone(v.dirty)
-	for id, is := range v.included {
-		if is != (v.parentOrdinals[id] >= 0) {
+func (s *affectedSet) affected() []string {
+	ids := maps.Clone(s.dirty)
+	for id, is := range s.included {
+		if is != (s.parentOrdinals[id] >= 0) {
 			ids[id] = true
 		}
 	}
@@ -217,15 +219,15 @@ func (v *affectedSet) affected() []string {
 }
 
 // own returns the products that the delta holds itself, by id.
-func (v *affectedSet) own() []string {
-	return slices.DeleteFunc(v.affected(), func(id string) bool { return !v.holds(id) })
+func (s *affectedSet) own() []string {
+	return slices.DeleteFunc(s.affected(), func(id string) bool { return !s.holds(id) })
 }
 
 // dead returns the ordinals of the parent that the delta does not have, and the ids of their products.
-func (v *affectedSet) dead() (list index.Ordinals, ids []string) {
-	for _, id := range v.affected() {
-		if v.parentOrdinals[id] >= 0 {
-			list, ids = append(list, uint32(v.parentOrdinals[id])), append(ids, id)
+func (s *affectedSet) dead() (list index.Ordinals, ids []string) {
+	for _, id := range s.affected() {
+		if s.parentOrdinals[id] >= 0 {
+			list, ids = append(list, uint32(s.parentOrdinals[id])), append(ids, id)
 		}
 	}
 	slices.Sort(list)
@@ -234,38 +236,38 @@ func (v *affectedSet) dead() (list index.Ordinals, ids []string) {
 
 // surroundings reads what the own products refer to, and the curated products that
 // may differ from the parent.
-func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
-	if err := v.readChildren(ctx, own); err != nil {
+func (s *affectedSet) surroundings(ctx context.Context, own []string) error {
+	if err := s.readChildren(ctx, own); err != nil {
 		return err
 	}
 	all := slices.Clone(own)
 	for _, id := range own {
-		all = append(append(all, v.related(id)...), v.children[id]...)
+		all = append(append(all, s.related(id)...), s.children[id]...)
 	}
-	curated, err := v.recurated(ctx)
+	curated, err := s.recurated(ctx)
 	if err != nil {
 		return err
 	}
 	all = append(all, curated...)
-	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments} {
+	for _, read := range []func(context.Context, []string) error{s.read, s.readAttachments} {
 		if err := read(ctx, all); err != nil {
 			return err
 		}
 	}
-	return v.readOrdinals(ctx, slices.Collect(maps.Keys(v.live)))
+	return s.readOrdinals(ctx, slices.Collect(maps.Keys(s.live)))
 }
 
 // recurated finds the nodes whose curated products may differ from the parent, and
 // returns the ids of these products.
-func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
-	p, d := v.plan, v.plan.delta
+func (s *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
+	p, d := s.plan, s.plan.delta
 	before, err := d.view.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.curated = map[string]bool{}
 	affected, written := map[string]bool{}, map[string]bool{}
-	for _, id := range v.affected() {
+	for _, id := range s.affected() {
 		affected[id] = true
 	}
 	for _, id := range d.changes["node"] {
@@ -280,18 +282,20 @@ func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// fill fills in the plan.
-func (v *affectedSet) fill(own []string) {
-	p, d := v.plan, v.plan.delta
-	for _, id := range slices.Sorted(maps.Keys(v.live)) {
-		if live := v.live[id]; live != nil {
+// fill fills in the plan with the products of the set: their handles, relations and attachments, and their ordinals. Products
+// that the delta does not hold itself have those of the parent release. own are those that it does. Their ordinals begin with a
+// chunk of their own, above all others.
+func (s *affectedSet) fill(own []string) {
+	p, d := s.plan, s.plan.delta
+	for _, id := range slices.Sorted(maps.Keys(s.live)) {
+		if live := s.live[id]; live != nil {
 			p.add(live)
-			d.parentOrdinals = append(d.parentOrdinals, v.parentOrdinals[id])
+			d.parentOrdinals = append(d.parentOrdinals, s.parentOrdinals[id])
 		}
 	}
 	p.relations()
 	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
-	for id, list := range v.attached {
+	for id, list := range s.attached {
 		if handle, live := p.ids.Find(id); live {
 			for _, a := range list {
 				a.handle = handle
@@ -302,7 +306,8 @@ func (v *affectedSet) fill(own []string) {
 	p.sortAttachments()
 	p.ordinals = make([]int32, p.ids.Len())
 	for handle := range p.ordinals {
-		if p.ordinals[handle] = d.parentOrdinals[handle]; !v.holds(p.ids.At(uint32(handle))) {
+		p.ordinals[handle] = d.parentOrdinals[handle]
+		if !s.holds(p.ids.At(uint32(handle))) {
 			p.ordinals[handle] = -1
 		}
 	}

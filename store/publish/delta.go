@@ -98,19 +98,19 @@ func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err err
 	if err := p.findSeeds(ctx); err != nil {
 		return false, err
 	}
-	near, err := p.explore(ctx)
+	affected, err := p.explore(ctx)
 	if err != nil {
 		return false, err
 	}
-	own := near.own()
-	d.dead, d.gone = near.dead()
+	own := affected.own()
+	d.dead, d.gone = affected.dead()
 	if max(len(own), len(d.dead)) > d.most(d.parent.Products+len(own)-len(d.dead)) {
 		return false, nil
 	}
-	if err := near.surroundings(ctx, own); err != nil {
+	if err := affected.surroundings(ctx, own); err != nil {
 		return false, err
 	}
-	near.fill(own)
+	affected.fill(own)
 	return true, nil
 }
 

@@ -8,6 +8,10 @@ import (
 	"portico/store/release/segment"
 )
 
+// ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
+type ordinalLists [][]uint32 // by chunk
+
+// add adds the list of a product: its ordinal, the length of the list, and the list. A list is never divided between chunks.
 func (l *ordinalLists) add(ordinal int, list []uint32) {
 	if n := len(*l); n == 0 || len((*l)[n-1]) >= segment.ChunkSize {
 		*l = append(*l, nil)

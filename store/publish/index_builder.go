@@ -40,9 +40,9 @@ func (b *facetBuilder) add(values []string) {
 
 // wordIndex collects the words of products, which come in order.
 type wordIndex struct {
-	words            map[string]map[string]*postings // by language
-	size             int                             // bytes of memory, about
-	segments, chunks int                             // written so far
+	words           map[string]map[string]*postings // by language
+	size            int                             // bytes of memory, about
+	batches, chunks int                             // written so far
 }
 
 // postings are the products that have a word.

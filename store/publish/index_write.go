@@ -155,8 +155,9 @@ func (w *releaseWriter) writeAttributes(ctx context.Context) error {
 // wordChunkSize is the approximate size of a chunk of words, in bytes.
 const wordChunkSize = 16 << 10
 
-// segment writes the collected words, and starts a new segment.
-func (w *releaseWriter) segment(ctx context.Context) error {
+// writeWords writes the collected words as a batch for each language, as segment.wordDirectory reads them, and begins the next
+// batches. The row of a batch in the directory has a negative number.
+func (w *releaseWriter) writeWords(ctx context.Context) error {
 	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
 		var rows [][]any
 		var body []byte
@@ -193,8 +194,8 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 		}
 		body = index.PackVocabulary(cmp.Or(language, w.release.Locale), known, counts)
 		cut()
-		w.words.segments++
-		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
+		w.words.batches++
+		rows = append(rows, []any{w.release.ID, -w.words.batches, directory})
 		if err := w.put(ctx, "release_word", rows...); err != nil {
 			return err
 		}
@@ -205,10 +206,10 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 
 // wordsEnd writes the rest of the index, and last the row that says how many rows the directory has.
 func (w *releaseWriter) wordsEnd(ctx context.Context) error {
-	if err := w.segment(ctx); err != nil {
+	if err := w.writeWords(ctx); err != nil {
 		return err
 	}
-	return w.put(ctx, "release_word", []any{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))})
+	return w.put(ctx, "release_word", []any{w.release.ID, -w.words.batches - 1, binary.AppendUvarint(nil, uint64(w.words.batches+1))})
 }
 
 // addToBlock adds a product to its block, with the time since when the served release shows this version, if it does. It notes

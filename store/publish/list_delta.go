@@ -294,11 +294,12 @@ func (l *listWriter) position(ctx context.Context, list []uint32, by store.SortB
 	if err != nil {
 		return 0, err
 	}
-	return sort.Search(len(list), func(i int) bool {
+	at := sort.Search(len(list), func(i int) bool {
 		otherKey, otherID, failed := l.sortKeysOf(ctx, by, list[i])
 		err = cmp.Or(err, failed)
 		return otherKey > key || otherKey == key && otherID >= id
-	}), err
+	})
+	return at, err
 }
 
 // sortKeysOf returns the sort keys of a product of the parent or the delta in an order

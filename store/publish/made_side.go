@@ -144,7 +144,11 @@ func (m *madeSide) Curated(ctx context.Context, nodes []*segment.CatalogNode) (m
 func (m *madeSide) Files(ctx context.Context, ids []string) (map[string]string, error) {
 	if !m.w.dryRun {
 		texts, err := m.stored().Files(ctx, ids)
-		maps.Copy(texts, m.w.ownFiles)
+		for _, id := range ids {
+			if text, own := m.w.ownFiles[id]; own {
+				texts[id] = text
+			}
+		}
 		return texts, err
 	}
 	list, args := db.InList(nil, ids)

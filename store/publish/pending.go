@@ -63,7 +63,8 @@ func (s *Service) pendingResources(ctx context.Context, changes []*authoring.Pen
 	resources := make([]*PendingResource, len(changes))
 	var ids []string
 	for i, c := range changes {
-		if resources[i] = (&PendingResource{Kind: compare.ResourceKind(c.Table), ID: c.ID}); resources[i].Kind == compare.ResourceProduct {
+		resources[i] = &PendingResource{Kind: compare.ResourceKind(c.Table), ID: c.ID}
+		if resources[i].Kind == compare.ResourceProduct {
 			ids = append(ids, c.ID)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/publish/compare"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -153,4 +154,27 @@ func releaseUnchanged(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 	}
+}
+
+func TestManyFilesChangedBack(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		files := func(name string) string {
+			var lines []string
+			for i := range compare.AtOnce + 10 {
+				lines = append(lines, `{"type":"file","id":"many-`+strconv.Itoa(i)+`","file_name":"`+name+`","link":{"href":"https://cdn.example/a.jpg"}}`)
+			}
+			return storetest.JoinLines(lines...)
+		}
+		storetest.Import(t, s, storetest.ShopFile)
+		storetest.Import(t, s, files("one.jpg"))
+		before, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		storetest.Import(t, s, files("other.jpg"))
+		storetest.Import(t, s, files("one.jpg"))
+		after, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		require.Equal(t, before.ID, after.ID, "it shows the same")
+	})
 }

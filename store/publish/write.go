@@ -174,7 +174,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			return err
 		}
 		if w.words.size > w.budget() {
-			if err := w.segment(ctx); err != nil {
+			if err := w.writeWords(ctx); err != nil {
 				return err
 			}
 		}

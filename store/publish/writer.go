@@ -162,6 +162,3 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 	}
 	return err
 }
-
-// ordinalLists collects lists of numbers of some products, as segment.ListChildren has them. Products come in order.
-type ordinalLists [][]uint32 // by chunk

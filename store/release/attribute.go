@@ -92,8 +92,9 @@ func attributesOf[T any](ctx context.Context, v *View, owners []T, stored func(T
 	}
 	lists := make([][]*AttributeValue, len(owners))
 	for i, owner := range owners {
+		lists[i] = []*AttributeValue{}
 		body := stored(owner)
-		if lists[i] = []*AttributeValue{}; body == "" {
+		if body == "" {
 			continue
 		}
 		var values map[string]json.RawMessage

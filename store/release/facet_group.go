@@ -68,16 +68,16 @@ func (*PriceRange) Size() int { return 32 }
 // PriceRangeOfNodes returns the prices of the lists of several nodes, in as many statements as for one;
 // nil for a list without a priced product. The ids are those of FacetOfNodes.
 func (v *View) PriceRangeOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*PriceRange, error) {
-	prices, err := v.Prices(ctx, v.Currency)
+	v, lists, err := v.listsToCount(ctx, nodeIDs, query)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := v.Prices(ctx, v.Currency) // of the release of the lists, which has epochs of its own
 	if err != nil {
 		return nil, err
 	}
 	epoch := prices.Epoch(store.Micros(v.now))
 	v.valid.narrow(prices.Bounds(epoch))
-	_, lists, err := v.listsToCount(ctx, nodeIDs, query)
-	if err != nil {
-		return nil, err
-	}
 	found := make(map[string]*PriceRange, len(nodeIDs))
 	for id, list := range lists {
 		if found[id], err = list.priceRange(ctx, epoch); err != nil {

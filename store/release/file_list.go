@@ -56,9 +56,7 @@ func (v *View) fileIDs(ctx context.Context, query FileQuery) ([]string, error) {
 	}
 	find := v.FilesShown
 	if query.All {
-		find = func(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
-			return v.FilesByID(ctx, ids)
-		}
+		find = v.FilesByID
 	}
 	files, err := find(ctx, query.IDs)
 	ids := make([]string, 0, len(files))

@@ -18,7 +18,8 @@ type acceptedLanguages struct {
 	name      cachekey.Key // of both, for cache keys
 }
 
-func (t *acceptedLanguages) Size() int { return 128 + 2*t.name.Size() + 16*len(t.languages) }
+// Size is about the memory in bytes.
+func (a *acceptedLanguages) Size() int { return 128 + 2*a.name.Size() + 16*len(a.languages) }
 
 // acceptedLanguages returns a shopper's preferred languages applied to a release, from the cache if it can.
 func (s *Service) acceptedLanguages(release *segment.Release, preferred []language.Tag) *acceptedLanguages {
@@ -30,10 +31,10 @@ func (s *Service) acceptedLanguages(release *segment.Release, preferred []langua
 	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
 	}
-	t := &acceptedLanguages{languages: lookup(preferred, release), locale: amountLocale(preferred, release.Locale)}
-	t.name = cachekey.Join(cachekey.New(t.languages...), cachekey.New(t.locale.String()))
-	s.db.Cache.Set(key, t)
-	return t
+	a := &acceptedLanguages{languages: lookup(preferred, release), locale: amountLocale(preferred, release.Locale)}
+	a.name = cachekey.Join(cachekey.New(a.languages...), cachekey.New(a.locale.String()))
+	s.db.Cache.Set(key, a)
+	return a
 }
 
 // amountLocale returns the locale in which amounts are written: language, script and region of the first preferred tag,

@@ -11,11 +11,11 @@ import (
 // Tree returns the nodes of the view's release, read once in an operation.
 func (v *View) Tree(ctx context.Context) (*segment.Tree, error) {
 	v.Reads.Add(segment.AnyNode)
-	return v.treeOnce(ctx)
+	return v.unrecordedTree(ctx)
 }
 
-// treeOnce is Tree for a caller that records which nodes it reads.
-func (v *View) treeOnce(ctx context.Context) (*segment.Tree, error) {
+// unrecordedTree is Tree for a caller that records which nodes it reads.
+func (v *View) unrecordedTree(ctx context.Context) (*segment.Tree, error) {
 	v.tree.once.Do(func() { v.tree.tree, v.tree.err = v.ReadTree(ctx) })
 	return v.tree.tree, v.tree.err
 }
@@ -23,7 +23,7 @@ func (v *View) treeOnce(ctx context.Context) (*segment.Tree, error) {
 // Node returns a node or hierarchy of the catalog, in the view's language if it has it; NOT_FOUND for an unknown id.
 func (v *View) Node(ctx context.Context, id string) (*segment.CatalogNode, error) {
 	v.Reads.Add(segment.NodeKey(id))
-	t, err := v.treeOnce(ctx)
+	t, err := v.unrecordedTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (v *View) NodeAtPath(ctx context.Context, path string) (*segment.CatalogNod
 // nodeAt returns the node that find finds at an address. NOT_FOUND if there is none.
 func (v *View) nodeAt(ctx context.Context, address string, find func(*segment.Tree) *segment.CatalogNode) (*segment.CatalogNode, error) {
 	v.Reads.Add(segment.AnyNode) // any node may get the address
-	t, err := v.treeOnce(ctx)
+	t, err := v.unrecordedTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (v *View) Hierarchy(ctx context.Context, id string) (*segment.CatalogNode, 
 
 // NodesByID returns several nodes. It leaves out unknown ids.
 func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*segment.CatalogNode, error) {
-	t, err := v.treeOnce(ctx)
+	t, err := v.unrecordedTree(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,7 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 		filter.IDs = store.CanonicalIDs(filter.IDs)
 	}
 	filter.record(v.Reads)
-	t, err := v.treeOnce(ctx)
+	t, err := v.unrecordedTree(ctx)
 	if err != nil {
 		return nil, err
 	}

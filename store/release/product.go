@@ -173,18 +173,18 @@ func (v *View) Named(ctx context.Context, products []*Product) ([]*Product, erro
 func componentOrdinals(products []*Product) map[string]segment.Ordinal {
 	var ordinals map[string]segment.Ordinal
 	for _, p := range products {
-		if len(p.ordinald) == 0 {
+		if len(p.componentAt) == 0 {
 			continue
 		}
 		ids := p.ComponentProductIDs()
-		if len(ids) != len(p.ordinald) {
+		if len(ids) != len(p.componentAt) {
 			continue
 		}
 		if ordinals == nil {
 			ordinals = make(map[string]segment.Ordinal, 2*len(ids))
 		}
 		for i, id := range ids {
-			ordinals[id] = segment.Ordinal(p.ordinald[i])
+			ordinals[id] = segment.Ordinal(p.componentAt[i])
 		}
 	}
 	return ordinals

@@ -100,12 +100,12 @@ func (v *View) ordersOfEdge(ctx context.Context, ids []string, query ProductQuer
 	}
 	lists := make(map[string]*resultOrder, len(ids))
 	for _, query.Of = range ids {
-		a, err := v.orderOfEdge(ctx, query)
+		o, err := v.orderOfEdge(ctx, query)
 		if err != nil {
 			return nil, err
 		}
-		a.sort, a.epoch = sort, epoch
-		lists[query.Of] = a
+		o.sort, o.epoch = sort, epoch
+		lists[query.Of] = o
 	}
 	return lists, nil
 }

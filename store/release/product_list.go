@@ -38,27 +38,27 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 	if err != nil {
 		return nil, err
 	}
-	a, err := v.orderOf(ctx, query)
+	o, err := v.orderOf(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if a.sort, a.epoch, err = v.sorting(ctx, query.Sort, query.Filter, query.Page); err != nil {
+	if o.sort, o.epoch, err = v.sorting(ctx, query.Sort, query.Filter, query.Page); err != nil {
 		return nil, err
 	}
-	total, read, err := a.arrange(ctx)
+	total, read, err := o.arrange(ctx)
 	if err != nil {
 		return nil, err
 	}
-	row := store.Cursor{List: store.NewListID(cachekey.New("products"), a.key(), query.Sort.Key()), Epoch: a.epoch}
+	row := store.Cursor{List: store.NewListID(cachekey.New("products"), o.key(), query.Sort.Key()), Epoch: o.epoch}
 	if stored != "" {
-		row.Release = a.list.Head.Since
+		row.Release = o.list.Head.Since
 	}
 	return positioned(ctx, v, row, query.Page, total, func(start, end int) ([]*Product, error) {
 		at, err := read(ctx, start, end)
 		if err != nil {
 			return nil, err
 		}
-		return v.show(ctx, at, a.list.Head.Curated)
+		return v.show(ctx, at, o.list.Head.Curated)
 	})
 }
 
@@ -200,18 +200,18 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 // Filtered lists were read whole before.
 func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b store.CheckedPage) error {
 	var kept []segment.ChunkRange
-	for _, a := range lists {
-		if a.computed() || len(a.filter.Ranges) > 0 {
+	for _, o := range lists {
+		if o.computed() || len(o.filter.Ranges) > 0 {
 			return nil
 		}
-		w := b.Window(a.list.Head.Total, -1, -1)
+		w := b.Window(o.list.Head.Total, -1, -1)
 		switch {
-		case a.sort.By == store.SortDefault:
-			w.Start, w.End = max(0, w.Start-len(a.list.Head.Curated)), max(0, w.End-len(a.list.Head.Curated))
-		case a.sort.Descending:
-			w.Start, w.End = a.list.Head.Total-w.End, a.list.Head.Total-w.Start
+		case o.sort.By == store.SortDefault:
+			w.Start, w.End = max(0, w.Start-len(o.list.Head.Curated)), max(0, w.End-len(o.list.Head.Curated))
+		case o.sort.Descending:
+			w.Start, w.End = o.list.Head.Total-w.End, o.list.Head.Total-w.Start
 		}
-		if chunks, found := a.list.Chunks(a.sort.By, w.Start, w.End); found {
+		if chunks, found := o.list.Chunks(o.sort.By, w.Start, w.End); found {
 			kept = append(kept, chunks)
 		}
 	}
@@ -225,8 +225,8 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b
 // pagesAhead caches the products of a page of each list.
 func (v *View) pagesAhead(ctx context.Context, lists map[string]*resultOrder, b store.CheckedPage) error {
 	var all []uint32
-	for _, a := range lists {
-		total, read, err := a.arrange(ctx)
+	for _, o := range lists {
+		total, read, err := o.arrange(ctx)
 		if err != nil {
 			return err
 		}
@@ -277,9 +277,9 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 			return nil, err
 		}
 	}
-	for _, a := range lists {
+	for _, o := range lists { // one tells for all, which differ by their node only
 		by := store.SortDefault
-		if !a.computed() {
+		if !o.computed() {
 			if len(filter.Ranges) == 0 {
 				break
 			}
@@ -296,8 +296,8 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 // wholeAhead caches all chunks of lists in a stored order.
 func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by store.SortBy) error {
 	var kept []segment.ChunkRange
-	for _, a := range lists {
-		if chunks, found := a.list.WholeChunks(by); found {
+	for _, o := range lists {
+		if chunks, found := o.list.WholeChunks(by); found {
 			kept = append(kept, chunks)
 		}
 	}

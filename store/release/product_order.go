@@ -76,7 +76,8 @@ func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 		if err != nil {
 			return nil, err
 		}
-		if matches[i] = &result.Matches; o.grouped == nil {
+		matches[i] = &result.Matches
+		if o.grouped == nil {
 			continue
 		}
 		if err := store.Charge(ctx, filteredWork*len(result.Found)); err != nil {

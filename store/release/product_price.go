@@ -23,7 +23,8 @@ type ProductPrices struct {
 	from, until int64 // as Quote.From and Quote.Until
 }
 
-func (r *ProductPrices) Size() int { return 512 }
+// Size is about the memory in bytes, with two ranges.
+func (p *ProductPrices) Size() int { return 512 }
 
 // PricesOf returns the price ranges of products, in their order. Parents that are not cached are read together, in
 // four statements for each 512 of their children.

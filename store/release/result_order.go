@@ -517,9 +517,9 @@ func parentOf(f *segment.Families) func(dst []uint32, ordinal uint32) []uint32 {
 
 // replaceAll replaces each of some ordinals by those that replace appends.
 func replaceAll(ordinals []uint32, replace func(dst []uint32, ordinal uint32) []uint32) []uint32 {
-	reordinald := make([]uint32, 0, len(ordinals))
+	replaced := make([]uint32, 0, len(ordinals))
 	for _, ordinal := range ordinals {
-		reordinald = replace(reordinald, ordinal)
+		replaced = replace(replaced, ordinal)
 	}
-	return reordinald
+	return replaced
 }

@@ -188,14 +188,23 @@ func TestProductsOnSale(t *testing.T) {
 		})
 		t.Run("a delta", func(t *testing.T) {
 			clock.Set(parseTime(t, "12:15:00"))
-			sold := strings.ReplaceAll(storetest.SalesShop(), `"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:00:01Z"}`, `"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:30:00Z"}`)
+			sold := strings.ReplaceAll(storetest.SalesShop(), `"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:00:01Z"}`, `"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:10:00Z","valid_to":"2024-05-30T12:30:00Z"}`)
 			before := read(release.ShopperContext{}, release.ProductQuery{Filter: onSale(true)})
 			require.NotContains(t, before, "rare")
+			term, err := release.NewTerm("sku", "in", []string{"TEA", "RARE"})
+			require.NoError(t, err)
+			paged := release.ProductQuery{Unlisted: true, Filter: release.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: new(1)}}
+			slice, err := storetest.View(t, s, release.ShopperContext{}).Products(t.Context(), paged)
+			require.NoError(t, err)
+			paged.Page.After = &slice.Cursors()[0]
 			storetest.Import(t, s, sold)
-			_, err := s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
+			_, err = s.Publisher.Publish(t.Context(), storetest.Actor, "main", nil)
 			require.NoError(t, err)
 			require.ElementsMatch(t, append(before, "rare"), read(release.ShopperContext{}, release.ProductQuery{Filter: onSale(true)}))
 			check(t)
+			prices, err := storetest.View(t, s, release.ShopperContext{}).PriceRangeOfNodes(t.Context(), []string{""}, paged)
+			require.NoError(t, err)
+			require.Equal(t, &release.PriceRange{Min: 1500, Max: 1500}, prices[""], "those of now, in the release of the cursor")
 		})
 	})
 }

@@ -69,7 +69,8 @@ func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPa
 			page.Entries = append(page.Entries, &SitemapEntry{SitemapNode, node.ID, path, node.PublishedAt})
 		}
 	}
-	if most -= len(nodes); most == 0 {
+	most -= len(nodes)
+	if most == 0 { // perhaps without further rows: the next part is empty then
 		page.Next = cursors.Sign(store.Cursor{List: sitemapNodes, Position: place + len(nodes)})
 		return page, nil
 	}

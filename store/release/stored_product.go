@@ -16,13 +16,13 @@ import (
 // storedProduct is a product of a release in one language and currency. The
 // cache shares it between requests.
 type storedProduct struct {
-	id       string
-	Ordinal  uint32
-	catalog  string   // its id
-	since    int64    // published_at, in microseconds
-	ordinald []uint32 // StoredProduct.Components
-	language string   // of the texts
-	quote    *price.Quote
+	id          string
+	Ordinal     uint32
+	catalog     string   // its id
+	since       int64    // published_at, in microseconds
+	componentAt []uint32 // StoredProduct.Components
+	language    string   // of the texts
+	quote       *price.Quote
 
 	body      string // the JSON of a product that is not curated
 	insert    int    // where curated_product goes
@@ -54,7 +54,7 @@ func (p *storedProduct) Size() int {
 		small     = 640  // id, quote, and slices of texts and references
 	)
 	return int(unsafe.Sizeof(*p)+unsafe.Sizeof(*p.document)) + small + len(p.body) + max(0, len(p.body)-usualBody) +
-		len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.ordinald)
+		len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.componentAt)
 }
 
 // newStoredProduct joins a document with the members that depend on the
@@ -64,7 +64,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	if !ok {
 		return nil, fmt.Errorf("the document of product %s is damaged", stored.ID)
 	}
-	p := &storedProduct{id: strings.Clone(stored.ID), Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, ordinald: stored.Components, language: stored.Language, quote: quote}
+	p := &storedProduct{id: strings.Clone(stored.ID), Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, componentAt: stored.Components, language: stored.Language, quote: quote}
 	own := append(make([]byte, 0, 1024), '}') // as before a member; the buffer stays on the stack
 	own = store.AppendMember(own, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
 	dated := len(own)

@@ -209,11 +209,11 @@ type validity struct {
 }
 
 // narrow limits the time to that between two moments, in microseconds; 0 is
-// unbounded.
-func (h *validity) narrow(from, until int64) {
-	for old := h.from.Load(); from > old && !h.from.CompareAndSwap(old, from); old = h.from.Load() {
+// unbounded. Several goroutines may call it, so a bound that another one narrowed meanwhile is compared again.
+func (l *validity) narrow(from, until int64) {
+	for old := l.from.Load(); from > old && !l.from.CompareAndSwap(old, from); old = l.from.Load() {
 	}
-	for old := h.until.Load(); until != 0 && (old == 0 || until < old) && !h.until.CompareAndSwap(old, until); old = h.until.Load() {
+	for old := l.until.Load(); until != 0 && (old == 0 || until < old) && !l.until.CompareAndSwap(old, until); old = l.until.Load() {
 	}
 }
 

@@ -21,13 +21,13 @@ type Lists struct {
 	Is    func(ordinal uint32) uint32  // likewise
 }
 
-// ReadAhead reads the served release's lists of some names.
-func (c *Lists) ReadAhead(ctx context.Context, names []string) (err error) {
-	if c.View == nil {
+// ReadAhead reads the served release's lists of some names, for Since. It forgets those that it read before.
+func (l *Lists) ReadAhead(ctx context.Context, names []string) (err error) {
+	if l.View == nil {
 		return nil
 	}
-	c.ahead = c.View.Ahead()
-	c.heads, err = ReadLists(ctx, c.ahead, names)
+	l.ahead = l.View.Ahead()
+	l.heads, err = ReadLists(ctx, l.ahead, names)
 	return err
 }
 
@@ -53,23 +53,24 @@ func ReadLists(ctx context.Context, v *release.View, names []string) (map[string
 	return heads, err
 }
 
-// Since returns since when a list is the same as it is now, in all orders: 0 if the served release has another. ReadAhead
-// has read it.
-func (c *Lists) Since(ctx context.Context, name string, curated []uint32, orders map[store.SortBy][]uint32) (int64, error) {
-	head := c.heads[name]
-	if head == nil || head.Total != len(orders[store.SortID]) || !c.same(head.Curated, curated) {
+// Since returns the release since which a list is the same as it is now, in all orders: 0 if the served release has another,
+// or none. ReadAhead has read it.
+func (l *Lists) Since(ctx context.Context, name string, curated []uint32, orders map[store.SortBy][]uint32) (int64, error) {
+	head := l.heads[name]
+	if head == nil || head.Total != len(orders[store.SortID]) || !l.same(head.Curated, curated) {
 		return 0, nil
 	}
-	list := segment.List{Reader: &c.ahead.Reader, Name: name, Head: head}
+	list := segment.List{Reader: &l.ahead.Reader, Name: name, Head: head}
 	for _, by := range segment.StoredOrders {
 		was, err := list.All(ctx, by)
-		if err != nil || !c.same(was, orders[by]) {
+		if err != nil || !l.same(was, orders[by]) {
 			return 0, err
 		}
 	}
 	return head.Since, nil
 }
 
-func (c *Lists) same(was, is []uint32) bool {
-	return slices.EqualFunc(was, is, func(was, is uint32) bool { return c.Was(was) == c.Is(is) })
+// same reports whether a list of the served release and one of the new release have the same products.
+func (l *Lists) same(was, is []uint32) bool {
+	return slices.EqualFunc(was, is, func(was, is uint32) bool { return l.Was(was) == l.Is(is) })
 }

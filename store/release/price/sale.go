@@ -18,7 +18,7 @@ type Sale struct {
 // length is the duration of a sale in microseconds; an unbounded one is the longest.
 func (s *Sale) length() int64 {
 	if s.From == 0 || s.To == 0 {
-		return 1<<63 - 1
+		return math.MaxInt64
 	}
 	return s.To - s.From
 }

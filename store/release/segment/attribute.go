@@ -3,9 +3,7 @@ package segment
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
-	"math"
 	"strings"
 
 	"portico/internal/cachekey"
@@ -13,7 +11,6 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/index"
 )
 
 // The indexes and facets of options and of attributes of one's own. Their values are made by NamedValue.
@@ -105,7 +102,7 @@ func (r *Reader) Orders(ctx context.Context, attribute string) (Orders, error) {
 	if kept, ok := db.Cached[Orders](r.Cache, key); ok {
 		return kept, nil
 	}
-	orders, _, err := r.sparseKeys(ctx, SortOfAttribute(attribute), math.MinInt64)
+	orders, _, err := r.sparseKeys(ctx, SortOfAttribute(attribute), catalog.NoOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -115,25 +112,3 @@ func (r *Reader) Orders(ctx context.Context, attribute string) (Orders, error) {
 	r.Cache.Set(key, Orders(orders))
 	return orders, nil
 }
-
-// sparseKeys reads sort keys of all products, of which chunks without any are not stored. Products
-// without one get absent. none is true if there is no chunk at all.
-func (r *Reader) sparseKeys(ctx context.Context, sort store.SortBy, absent int64) (keys []int64, none bool, err error) {
-	keys = make([]int64, r.Release.Ordinals)
-	for i := range keys {
-		keys[i] = absent
-	}
-	of, args := r.InLayers(ListKeys, string(sort), len(keys)/ChunkSize)
-	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
-		var body []byte
-		err = rows.Scan(&number, &body)
-		copy(keys[min(len(keys), number*ChunkSize):], index.UnpackKeys(body))
-		return number, err
-	}, `
-		SELECT chunk, body FROM release_chunk
-		WHERE release_id IN (`+of+`) AND list = $1 AND sort = $2 AND chunk BETWEEN 0 AND $3 ORDER BY chunk`, args...)
-	return keys, len(chunks) == 0, err
-}
-
-// Languages returns the languages to look for in texts, best first; the base language ends them.
-func (r *Reader) Languages() []string { return r.languages }

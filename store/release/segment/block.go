@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/price"
 )
 
 // Blocks hold all that pages show of a release's products, a few products of one node side by side:
@@ -175,6 +177,23 @@ func (r *Reader) ProductIDs(ctx context.Context, ordinals []uint32) ([]string, e
 		return err
 	})
 }
+
+// OffersAt reads what the products at some ordinals cost in a currency, in their order.
+func (r *Reader) OffersAt(ctx context.Context, ordinals []uint32, currency string) ([]*price.Offer, error) {
+	offers, found := make([]*price.Offer, len(ordinals)), &StoredProducts{}
+	defer found.Release()
+	return offers, r.readBlocks(ctx, ordinals, found, func(n int, block *productBlock, position int) error {
+		var p StoredProduct
+		err := r.readCommon(&p, ordinals[n], block, position)
+		if err == nil {
+			offers[n], err = price.OfferIn(p.Offers, currency)
+		}
+		return cmp.Or(err, store.Charge(ctx, offerWork))
+	})
+}
+
+// offerWork is the cost of reading what one product costs, in bytes of an Allowance.
+const offerWork = 1 << 10
 
 // Translation is the document of a product in one language.
 type Translation struct {

@@ -136,7 +136,8 @@ func valuesAt[V uint32 | int64, L interface {
 			continue
 		}
 		cached, ok := db.Cached[L](r.Cache, key(number))
-		if chunks[number] = cached; !ok {
+		chunks[number] = cached // nil until it is read
+		if !ok {
 			missing = append(missing, number)
 		}
 	}

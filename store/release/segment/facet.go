@@ -158,12 +158,3 @@ func (f *Facet) unpack(body []byte) {
 		f.numbers.End()
 	}
 }
-
-func unpackTexts(body []byte) (texts []string) {
-	for len(body) > 0 {
-		var text []byte
-		text, body = cutText(body)
-		texts = append(texts, string(text))
-	}
-	return texts
-}

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release/price"
 )
 
 // ListChildren is the name of the chunks of a release that hold the live children of its parents: the ordinal of a
@@ -136,7 +134,7 @@ func (w *unitsWalk) units(ordinal uint32, depth int) int32 {
 		return most
 	}
 	w.left--
-	own, left := w.available(ordinal), int32(unlimited)
+	own, allowed := w.available(ordinal), int32(unlimited) // allowed by what it requires
 	required, _ := w.required.get(ordinal)
 	for len(required) > 0 {
 		least, end := int(required[0]), 2+2*required[1]
@@ -150,16 +148,16 @@ func (w *unitsWalk) units(ordinal uint32, depth int) int32 {
 		}
 		slices.Sort(sets)
 		if len(sets) < least {
-			left = 0
+			allowed = 0
 		} else {
-			left = min(left, sets[len(sets)-least])
+			allowed = min(allowed, sets[len(sets)-least])
 		}
 		required = required[end:]
 	}
 	if own != store.NoStockRecord {
 		return own
 	}
-	return left
+	return allowed
 }
 
 // lower sets the amount of each parent to the lowest of its children; amounts are by ordinal.
@@ -305,20 +303,3 @@ func (f *Families) connect() {
 		f.born, f.of = append(f.born, pair[0]), append(f.of, pair[1])
 	}
 }
-
-// OffersAt reads what the products at some ordinals cost in a currency, in their order.
-func (r *Reader) OffersAt(ctx context.Context, ordinals []uint32, currency string) ([]*price.Offer, error) {
-	offers, found := make([]*price.Offer, len(ordinals)), &StoredProducts{}
-	defer found.Release()
-	return offers, r.readBlocks(ctx, ordinals, found, func(n int, block *productBlock, position int) error {
-		var p StoredProduct
-		err := r.readCommon(&p, ordinals[n], block, position)
-		if err == nil {
-			offers[n], err = price.OfferIn(p.Offers, currency)
-		}
-		return cmp.Or(err, store.Charge(ctx, offerWork))
-	})
-}
-
-// offerWork is the cost of reading what one product costs, in bytes of an Allowance.
-const offerWork = 1 << 10

@@ -62,8 +62,28 @@ func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64
 	return parts[0][ordinal%ChunkSize], nil
 }
 
-// ByUpdate sorts ordinals by the last update; they are in order. Each layer is
-// in the order of the last update by itself.
+// sparseKeys reads sort keys of all products, by ordinal, of which chunks without any are not stored. Products
+// without one get absent. none is true if there is no chunk at all. A chunk that was deleted meanwhile looks like one that is
+// not stored, so callers check afterwards that the release is still kept.
+func (r *Reader) sparseKeys(ctx context.Context, sort store.SortBy, absent int64) (keys []int64, none bool, err error) {
+	keys = make([]int64, r.Release.Ordinals)
+	for i := range keys {
+		keys[i] = absent
+	}
+	of, args := r.InLayers(ListKeys, string(sort), len(keys)/ChunkSize)
+	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
+		var body []byte
+		err = rows.Scan(&number, &body)
+		copy(keys[min(len(keys), number*ChunkSize):], index.UnpackKeys(body))
+		return number, err
+	}, `
+		SELECT chunk, body FROM release_chunk
+		WHERE release_id IN (`+of+`) AND list = $1 AND sort = $2 AND chunk BETWEEN 0 AND $3 ORDER BY chunk`, args...)
+	return keys, len(chunks) == 0, err
+}
+
+// ByUpdate returns sorted ordinals in the order of the last update, the newest first, then by id. Within a layer that is
+// the order of the ordinals, so it only merges the layers.
 func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ordinals, error) {
 	var layers []index.Ordinals
 	for rest, below := sorted, r.Release.Layers(); len(rest) > 0; below = below[1:] {

@@ -31,6 +31,9 @@ func NewReader(d *db.DB, release *Release, languages []string) Reader {
 	return Reader{Release: release, Cache: d.Cache, db: d, languages: languages}
 }
 
+// Languages returns the languages to look for in texts, best first; the base language ends them.
+func (r *Reader) Languages() []string { return r.languages }
+
 // session returns where the parts of the release are read. Whether the release
 // is kept is read from the primary.
 func (r *Reader) session() db.Session {

@@ -34,17 +34,6 @@ const (
 	PrefixEnd    = "\x1e" // never occurs in text
 )
 
-// AppendText appends a text after its length.
-func AppendText(dst []byte, text string) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
-}
-
-// cutText splits off a text that AppendText wrote.
-func cutText(body []byte) (text, rest []byte) {
-	n, at := binary.Uvarint(body)
-	return body[at : at+int(n)], body[at+int(n):]
-}
-
 // wordBatch locates the words of a batch in one language.
 type wordBatch struct {
 	language   string   // empty for the base text
@@ -57,39 +46,40 @@ type wordBatch struct {
 type wordDirectory []wordBatch
 
 func (d wordDirectory) Size() (n int) {
-	for _, segment := range d {
-		n += 64 + 32*len(segment.starts)
+	for _, batch := range d {
+		n += 64 + 32*len(batch.starts)
 	}
 	return n
 }
 
-func newWordBatch(body []byte) (s wordBatch) {
+// newWordBatch decodes a row of the directory.
+func newWordBatch(body []byte) (b wordBatch) {
 	language, body := cutText(body)
 	first, n := binary.Uvarint(body)
 	vocabulary, m := binary.Uvarint(body[n:])
 	body = body[n+m:]
-	s.language, s.first, s.vocabulary = string(language), int(first), int(vocabulary)-1
+	b.language, b.first, b.vocabulary = string(language), int(first), int(vocabulary)-1
 	for len(body) > 0 {
 		var start []byte
 		start, body = cutText(body)
-		s.starts = append(s.starts, string(start))
+		b.starts = append(b.starts, string(start))
 	}
-	return s
+	return b
 }
 
 // chunks returns the numbers of the chunks that may hold a token, from first
-// until just before end. If so many begin with a prefix that it has an entry of
-// its own, these are the three that may hold that.
-func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
-	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.Text })
+// until just before end. If so many chunks begin with a prefix that it has an entry of
+// its own, these are the three that may hold that: each of the chunks between has a token of its own.
+func (b wordBatch) chunks(token index.SearchToken) (first, end int) {
+	beyond := sort.Search(len(b.starts), func(i int) bool { return b.starts[i] > token.Text })
 	end = beyond
-	for token.Prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.Text) {
+	for token.Prefix && end < len(b.starts) && strings.HasPrefix(b.starts[end], token.Text) {
 		end++
 	}
 	if len(token.Text) <= PrefixLength && end-beyond > PrefixTokens+1 {
 		end = beyond + 2
 	}
-	return s.first + max(0, beyond-1), s.first + end
+	return b.first + max(0, beyond-1), b.first + end
 }
 
 // wordChunk is a part of the index.

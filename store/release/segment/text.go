@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"encoding/binary"
 
 	"portico/store"
 	"portico/store/index"
@@ -14,10 +15,31 @@ const (
 	ListNames = "names"
 )
 
-// TextChunk is a text of each product of a chunk.
+// AppendText appends a text after its length, as all parts of releases have texts.
+func AppendText(dst []byte, text string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+}
+
+// cutText splits off a text that AppendText wrote.
+func cutText(body []byte) (text, rest []byte) {
+	n, at := binary.Uvarint(body)
+	return body[at : at+int(n)], body[at+int(n):]
+}
+
+// unpackTexts decodes texts that AppendText appended to each other.
+func unpackTexts(body []byte) (texts []string) {
+	for len(body) > 0 {
+		var text []byte
+		text, body = cutText(body)
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// TextChunk is a text of each product of a chunk, by position in the chunk.
 type TextChunk struct {
-	texts string // one after the other
-	ends  []uint32
+	texts string   // one after the other
+	ends  []uint32 // in texts, of each
 }
 
 // Size is about the memory in bytes.
@@ -31,6 +53,7 @@ func PackTexts(list []string) (body []byte) {
 	return body
 }
 
+// unpackTextChunk decodes what PackTexts encoded.
 func unpackTextChunk(body []byte) (c TextChunk) {
 	var texts []byte
 	for len(body) > 0 {
@@ -67,6 +90,7 @@ func (r *Reader) AllNames(ctx context.Context) (Texts, error) {
 	return r.allTexts(ctx, ListNames)
 }
 
+// allTexts reads the chunks of ListIDs or ListNames of all layers.
 func (r *Reader) allTexts(ctx context.Context, list string) (Texts, error) {
 	texts, err := chunksOfAll(ctx, r, list, []store.SortBy{""}, unpackTextChunk)
 	return texts[""], err
