@@ -199,6 +199,12 @@ func (p *deletionPlan) registerKeys(d check.Line) {
 	}
 }
 
+// deletes reports whether a stored resource will be deleted. Call it after planDeletions.
+func (p *deletionPlan) deletes(kind authoring.KeyKind, id string) bool {
+	d := p.byID[p.hash(kind, id)]
+	return d != nil && d.exists
+}
+
 func (p *deletionPlan) fault(d *deletion, format string, args ...any) {
 	p.faults = append(p.faults, check.ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf([]string{"id"}, format, args...)})
 }

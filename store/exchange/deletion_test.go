@@ -148,7 +148,7 @@ func TestNodesAreReadTogether(t *testing.T) {
 }
 
 // TestDeletionsOfKeysThatOthersDefine checks that an import does not warn of uses of a SKU or name that another resource
-// defines too, wherever it is: later in the file, or in the store.
+// defines too, wherever it is: later in the file, or in the store. Nor does it warn that a deleted resource has the SKU.
 func TestDeletionsOfKeysThatOthersDefine(t *testing.T) {
 	t.Parallel()
 	modifier := func(id string) string {
@@ -168,19 +168,22 @@ func TestDeletionsOfKeysThatOthersDefine(t *testing.T) {
 		}{
 			{"nobody else", []string{deletes("product", "mug"), priceOf("MUG", "USD")}, []string{`1 is still used by the product-price "p-MUG"`}},
 			{"a later line", []string{deletes("product", "mug"), priceOf("MUG", "USD"), withSKU("mug-2", "MUG")}, nil},
+			{"a line in another case", []string{deletes("product", "mug"), withSKU("mug-2", "Mug")}, nil},
+			{"another slug", []string{deletes("product", "jug"), strings.Replace(withSKU("mug-2", "PIN"), `"slug":"mug-2"`, `"slug":"jug"`, 1)}, nil},
+			{"a product that stays", []string{deletes("product", "jug"), withSKU("mug-2", "MUG")}, []string{`2 is also the sku of the product "mug" in the store`}},
 			{"a stored product", []string{deletes("product", "jug"), priceOf("JUG", "USD")}, nil},
 			{"a stored price modifier", []string{deletes("price_modifier", "m1")}, nil},
 			{"both price modifiers", []string{deletes("price_modifier", "m1"), deletes("price_modifier", "m2")}, []string{`1 is still used by the product "cup"`, `2 is still used by the product "cup"`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				_, plan := planned(t, s, storetest.JoinLines(c.lines...), exchange.ImportOptions{})
-				var uses []string
+				var found []string
 				for _, w := range plan.Warnings {
-					if strings.Contains(w.Err.Detail, "still used") {
-						uses = append(uses, fmt.Sprintf("%d %s", w.Line, w.Err.Detail))
+					if strings.Contains(w.Err.Detail, "still used") || strings.Contains(w.Err.Detail, "in the store") {
+						found = append(found, fmt.Sprintf("%d %s", w.Line, w.Err.Detail))
 					}
 				}
-				require.Equal(t, c.want, uses)
+				require.Equal(t, c.want, found)
 			})
 		}
 	})

@@ -232,7 +232,7 @@ func (s *Service) checkLines(ctx context.Context, c *checkedImport, options Impo
 	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)
 	}
-	if keys.Finish() {
+	if keys.Finish(c.deletions.deletes) {
 		if err := keys.Warn(ctx, batches, s.db.Reader, func(warning check.ImportError) { report.warn(warning, options, add) }); err != nil {
 			return err
 		}

@@ -437,7 +437,7 @@ func (w *itemWrite) likelyMistakes(ctx context.Context, batch []check.Line, unch
 			add(mistake)
 		}
 	}
-	if err := keys.Add(ctx, w.Session, batch, unchanged); err != nil || !keys.Finish() {
+	if err := keys.Add(ctx, w.Session, batch, unchanged); err != nil || !keys.Finish(nil) {
 		return list, err
 	}
 	batches := func(do func([]check.Line) error) error { return do(batch) }

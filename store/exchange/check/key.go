@@ -237,16 +237,16 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uin
 	return nil
 }
 
-// Finish drops what later lines define, and owners that the files replace. Call it after the last Add. It returns whether there
-// is anything to warn of.
-func (c *keyChecker) Finish() bool {
+// Finish drops what later lines define, and owners that the files replace or that deleted, which may be nil, reports as deleted.
+// Call it after the last Add. It returns whether there is anything to warn of.
+func (c *keyChecker) Finish(deleted func(kind authoring.KeyKind, id string) bool) bool {
 	for hash := range c.missing {
 		if _, known := c.defined[hash]; known {
 			delete(c.missing, hash)
 		}
 	}
 	for hash, owner := range c.owners {
-		if _, inFiles := c.defined[c.hash(owner.kind, owner.id)]; inFiles {
+		if _, inFiles := c.defined[c.hash(owner.kind, owner.id)]; inFiles || deleted != nil && deleted(owner.kind, owner.id) {
 			delete(c.owners, hash)
 		}
 	}
