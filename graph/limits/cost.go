@@ -44,10 +44,11 @@ type CostEstimator struct {
 	config      Config
 	schema      *ast.Schema
 	listLengths map[string]float64 // rows, by coordinate: __Schema.types
-	typeSize    map[string]float64 // relative to the average type
+	typeSize    map[string]float64 // members of a type, relative to the average type
 }
 
-// NewCostEstimator returns an estimator for a schema.
+// NewCostEstimator returns an estimator for a schema. It counts the types, fields, arguments, input members and enum values of the
+// schema, and the links between types and interfaces, for the average lengths.
 func NewCostEstimator(schema *ast.Schema, config Config) *CostEstimator {
 	var types, fields, arguments, inputs, values, kinds float64
 	for _, definition := range schema.Types {
@@ -94,6 +95,7 @@ func (p *CostEstimator) Check(operation *ast.OperationDefinition, variables map[
 	return allowed, &Cost{cost, p.config.Cost}, nil
 }
 
+// newOperationCost returns the state of an estimate that has visited nothing yet.
 func (p *CostEstimator) newOperationCost(operation *ast.OperationDefinition, variables map[string]any) *operationCost {
 	b := &operationCost{CostEstimator: p, operation: operation, variables: variables, maxPage: store.MaxPageLength, factor: 1, valueWeight: valueWeight,
 		variableCosts: map[string]float64{}, fragments: map[string]fragmentCost{}, unsized: map[string]float64{}}
@@ -113,18 +115,19 @@ type operationCost struct {
 	*CostEstimator
 	operation     *ast.OperationDefinition
 	variables     map[string]any
-	maxPage       float64            // largest page size; largestPage tries smaller ones
-	byGqlgen      bool               // gqlgen's executor runs the operation
-	factor        float64            // of each field
-	valueWeight   float64            // of each value of an argument
-	variableCosts map[string]float64 // by variable
-	fragments     map[string]fragmentCost
-	items         float64            // largest number of items or ids of a mutation
-	meteredCost   float64            // of a row of each metered list, added up
-	unsized       map[string]float64 // of a row of a list of unknown length, by field name
+	maxPage       float64                 // largest page size; largestPage tries smaller ones
+	byGqlgen      bool                    // gqlgen's executor runs the operation
+	factor        float64                 // of each field
+	valueWeight   float64                 // of each value of an argument
+	variableCosts map[string]float64      // by variable
+	fragments     map[string]fragmentCost // of those visited, by name
+	items         float64                 // largest number of items or ids of a mutation
+	meteredCost   float64                 // of a row of each metered list, added up
+	unsized       map[string]float64      // of a row of a list of unknown length, by field name
 }
 
-// rowCost is the cost of a selection: once, and for each row of its page.
+// rowCost is the cost of a selection: once, and for each row of its page. Only a connection has
+// pages: elsewhere both parts are for each object.
 type rowCost struct{ once, row float64 }
 
 // fragmentCost is the cost of a fragment at each spread; metered is its part of meteredCost.
@@ -137,9 +140,10 @@ func (p *rowCost) add(o rowCost) {
 	p.once, p.row = min(maxSum, p.once+o.once), min(maxSum, p.row+o.row)
 }
 
-// forRows is the price of so many rows.
+// forRows is the cost of a selection with so many rows.
 func (p rowCost) forRows(rows float64) float64 { return min(maxSum, p.once+p.row*rows) }
 
+// selectionSet adds up the cost of a selection set. It also adds metered lists to meteredCost, those of a fragment at each spread.
 func (b *operationCost) selectionSet(set ast.SelectionSet) (cost rowCost) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -207,6 +211,8 @@ func (b *operationCost) boolean(value *ast.Value) string {
 	return ""
 }
 
+// field returns the cost of a field with its arguments and what is selected below it, for one object. A list of unknown length
+// also sets unsized, and a metered list adds its row to meteredCost in place of the cost.
 func (b *operationCost) field(field *ast.Field) float64 {
 	cost := b.fieldWeight(field.ObjectDefinition, field.Definition) + float64(len(field.Alias)/longTextBytes)
 	for _, argument := range field.Arguments {
@@ -233,7 +239,8 @@ func (b *operationCost) field(field *ast.Field) float64 {
 	return min(maxSum, cost+below.forRows(1)*b.rows(field))
 }
 
-// rows returns the estimated number of rows of a field.
+// rows returns the estimated number of rows of a field. The first that the field has decides: a list or type of the introspection,
+// the writes of a mutation, first or last, the default of first, a list of ids. Anything else is one row.
 func (b *operationCost) rows(field *ast.Field) float64 {
 	switch field.Name { // one type, by its size
 	case "__type":
@@ -274,7 +281,7 @@ func (b *operationCost) rows(field *ast.Field) float64 {
 	return 1 // an object, or a list that is part of its row, such as the tiers of a price
 }
 
-// itemsOf returns how many items or ids the input of a mutation has.
+// itemsOf returns how many items or ids the input of a mutation has, in a literal or a variable; 0 for none.
 func (b *operationCost) itemsOf(mutation *ast.Field) (most float64) {
 	for _, argument := range mutation.Arguments {
 		input, _ := b.variables[argument.Value.Raw].(map[string]any)
@@ -299,6 +306,7 @@ func (b *operationCost) isUnsized(field *ast.Field) bool {
 		(b.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return b.isNode(b.schema.Types[f.Type.Name()]) }))
 }
 
+// isNode reports whether an object type implements the interface Node.
 func (b *operationCost) isNode(of *ast.Definition) bool {
 	return slices.Contains(of.Interfaces, "Node")
 }
@@ -317,7 +325,7 @@ func (b *operationCost) text(argument *ast.Argument) string {
 	return ""
 }
 
-// number returns the number of a literal or a variable.
+// number returns the number of a literal or a variable. ok is false if it is null or absent.
 func (b *operationCost) number(value *ast.Value) (n float64, ok bool) {
 	text := value.Raw
 	if value.Kind == ast.Variable {

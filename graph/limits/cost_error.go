@@ -28,21 +28,23 @@ func (p *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variabl
 	}
 }
 
-// largestPage returns the largest page size for all lists of an operation within the limit; 0 if no page
-// size is.
+// largestPage returns the largest page size for all lists with which an operation that is too expensive would be within the limit;
+// 0 if it is too expensive with every page size.
 func (p *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
-	return sort.Search(store.MaxPageLength, func(below int) bool {
+	return sort.Search(store.MaxPageLength, func(below int) bool { // the last size that fits is one below the first that does not
 		b := p.newOperationCost(operation, variables)
 		b.maxPage = float64(below + 1)
 		return math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)) > float64(p.config.Cost)
-	}) % store.MaxPageLength
+	})
 }
 
-// describeCostliest describes the list that costs most: its path and how many rows are requested.
+// describeCostliest describes the list that costs most: its path and how many rows are requested. It goes down from the root along
+// the fields that cost most, to the innermost list with several rows. Paths leave out edges, nodes and node of connections. Without
+// such a list, the path ends at the first field that is selected several times, or else at the last one.
 func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
-	var path, longest, repeated []string
-	var pages, requested []string
-	rows, most := 1., 1.
+	var path, longest, repeated []string // down to the current field, to the innermost list, to the repeated field
+	var pages, requested []string        // page sizes of the lists in path, and in longest
+	rows, most := 1., 1.                 // their products
 	for set != nil {
 		field, times := b.mostExpensive(set)
 		if field == nil {

@@ -12,11 +12,12 @@ type documentLimits struct {
 	config    Config
 	document  *ast.QueryDocument
 	defined   map[string]*ast.FragmentDefinition // the first of each name, as for validation
-	fragments map[string]*selectionSize
-	circular  bool
+	fragments map[string]*selectionSize          // of those measured, by name
+	circular  bool                               // a fragment spreads itself, at any depth
 }
 
-// CheckDocument returns an error for a document that would cost too much to validate.
+// CheckDocument returns an error for a document that would cost too much to validate. checkSizes comes
+// before checkResponseFields, which follows every spread: it limits the fields and finds circles.
 func CheckDocument(document *ast.QueryDocument, config Config) *gqlerror.Error {
 	m := &documentLimits{config: config, document: document,
 		defined: make(map[string]*ast.FragmentDefinition, len(document.Fragments)), fragments: map[string]*selectionSize{}}
@@ -128,7 +129,7 @@ func (p *documentCounts) selections(set ast.SelectionSet) {
 // selectionSize is the size of a selection set, with that of a fragment at each spread.
 type selectionSize struct {
 	depth, fields int
-	open          bool // being measured, to detect circles
+	open          bool // a fragment that is being measured, to detect circles
 }
 
 func (e *selectionSize) add(o selectionSize) {
@@ -157,6 +158,7 @@ func (m *documentLimits) checkSizes() *gqlerror.Error {
 	return all.check(m.config)
 }
 
+// size measures a selection set.
 func (m *documentLimits) size(set ast.SelectionSet) (total selectionSize) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -172,7 +174,8 @@ func (m *documentLimits) size(set ast.SelectionSet) (total selectionSize) {
 	return total
 }
 
-// fragmentSize returns the size of a fragment. Validation reports a fragment that spreads itself.
+// fragmentSize returns the size of a fragment, which it measures once. It sets circular for a fragment that spreads itself, which
+// validation reports.
 func (m *documentLimits) fragmentSize(name string) selectionSize {
 	if known := m.fragments[name]; known != nil {
 		m.circular = m.circular || known.open
@@ -222,7 +225,7 @@ func (m *documentLimits) checkSteps() *gqlerror.Error {
 // readSteps counts what validation reads of a selection set, without its fragments.
 type readSteps struct {
 	steps   int
-	spreads []string
+	spreads []string // names of fragments
 }
 
 func (s *readSteps) selections(set ast.SelectionSet) {
@@ -266,8 +269,8 @@ func (s *readSteps) value(value *ast.Value) {
 // responseField is a field of the response, or the response. Validation compares all selections of a
 // field with each other.
 type responseField struct {
-	selected  int
-	subfields map[string]*responseField
+	selected  int                       // how often
+	subfields map[string]*responseField // by response name
 }
 
 // checkResponseFields checks how many fields an object of the response has, and how often each is
@@ -292,6 +295,7 @@ func (m *documentLimits) checkResponseFields() *gqlerror.Error {
 	return limitCheck{"selects the same fields repeatedly: the sum of the squares of how often each is selected is %d", repeats, m.config.Repeats, "select each field once"}.check()
 }
 
+// addFields adds the fields of a selection set, and of the fragments that it spreads, below at.
 func (m *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {

@@ -144,7 +144,7 @@ var rowWeights = map[string]float64{
 	"Query.changes":          8,
 }
 
-// memberWeights has the weights of arguments and input members, besides their values.
+// memberWeights has the weights of arguments and input members by name, besides their values; 0 for others.
 var memberWeights = map[string]float64{
 	"filter":  8,
 	"orderBy": 8,
