@@ -10,9 +10,9 @@ import (
 	"portico/graph/plan"
 )
 
-// aroundRootFields runs a root field. It counts it, refuses it once the budget is spent or if its input has the global id of
-// another type, and records which members of the input are null. It also records whether the write was a replay: the stored
-// result of an idempotency key. Plans and gqlgen's executor both call it.
+// aroundRootFields runs a root field. In this order it counts it, returns null if the client is gone, refuses it once the budget is
+// spent or if its input has the global id of another type, and records which members of the input are null. After the field it
+// records whether the write was a replay: the stored result of an idempotency key. Plans and gqlgen's executor both call it.
 func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if e.CountField != nil && !plan.IsRepeated(ctx) { // else the run before counted it
 		field := graphql.GetRootFieldContext(ctx).Field
