@@ -79,14 +79,14 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 	x := execution{Executor: e, Request: *req}
 	resp, ok := x.prepare(ctx) // find it, or parse and validate it: limits, cost, trusted documents
 	switch {
-	case !ok:
+	case !ok: // resp rejects it
 	case x.op.IsSubscription() && !x.Streams:
 		return Response{NeedsStream: &Request{Params: x.Params, HTTP: x.HTTP, Known: x.Known, operation: x.op}}
 	default:
 		resp, ok = x.allow(ctx) // introspection, mutations by GET, quotas
 	}
 	switch {
-	case !ok:
+	case !ok: // resp rejects it
 	case x.Streams:
 		return Response{Context: x.opCtx, Stream: &Stream{execution: x}} // which does the rest for each response
 	default:

@@ -14,8 +14,8 @@ import (
 )
 
 // rejectStatus returns the status of an operation that was rejected or failed as a whole, by its first error. The first that applies:
-// 200 for a document that the client is to send, 403 for FORBIDDEN, 500 for INTERNAL, 400 by the newer media type (modern) or
-// without a document, 200.
+// 200 for a document that the client is to send, 403 for FORBIDDEN, 500 for INTERNAL. Otherwise it is 400 by the newer media type
+// (modern) or for a request without a document, else 200.
 func rejectStatus(params *graphql.RawParams, errs gqlerror.List, modern bool) int {
 	switch {
 	case errs[0].Message == document.NotFoundMessage: // clients send the document only after a success

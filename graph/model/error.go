@@ -59,8 +59,9 @@ func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPat
 // codeMembers are the members of a new code that REST names otherwise.
 var codeMembers = map[string]string{"uses": "maxUses", "user": "users"}
 
-// ArgumentPath converts a path to the names of the schema, in camel case. Members within the
-// restDetails of a promotion stay, because they are REST's.
+// ArgumentPath converts a path of the store to the names of the schema: in camel case, and with the schema's name where it has
+// another. Members within the restDetails of a promotion stay, because they are REST's: a path that begins with one of them gets
+// restDetails in front. The path stays as it is.
 func ArgumentPath(path []string) []string {
 	if len(path) == 0 {
 		return path
@@ -70,7 +71,7 @@ func ArgumentPath(path []string) []string {
 	}
 	spelled := slices.Clone(path)
 	for i, name := range path {
-		if i > 0 && path[0] == "rest_details" {
+		if i > 0 && path[0] == "rest_details" { // the rest are REST's
 			break
 		}
 		spelled[i] = camel(name)
@@ -86,6 +87,7 @@ func ArgumentPath(path []string) []string {
 	return spelled
 }
 
+// camel converts snake_case to camelCase.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {

@@ -40,8 +40,8 @@ type Operation struct {
 
 // Roots knows the root fields of an operation.
 type Roots interface {
-	// RootIDs returns the distinct values that all root fields named field have in argument (such as id or by.sku), so that
-	// one read serves all of them. It returns nil if they must not be read together.
+	// RootIDs returns the distinct values that all root fields named field have in argument, such as id or by.sku. One read
+	// serves all of them. It returns nil if they must not be read together.
 	RootIDs(ctx context.Context, field, argument string) []string
 }
 
