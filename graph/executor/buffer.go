@@ -7,7 +7,7 @@ import (
 	"portico/graph/limits"
 )
 
-// A response without errors is responseStart, the data and PreparedOperation.ResponseEnd: responseEnd, or extensions and responseEnd.
+// A response without errors is responseStart, the data and document.PreparedOperation.ResponseEnd: responseEnd, or extensions and responseEnd.
 const (
 	responseStart = `{"data":`
 	responseEnd   = "}\n"

@@ -152,7 +152,7 @@ func writeResult(w http.ResponseWriter, resp *executor.Response) {
 	writeResponse(w, resp.Result)
 }
 
-// writeHead sets the headers of all responses: those of an error, which CachePolicy.SetCaching changes for a response that may be
+// writeHead sets the headers of all responses: those of an error, which opctx.CachePolicy.SetCaching changes for a response that may be
 // stored. modern means that the client accepts the media type of the GraphQL over HTTP specification.
 func writeHead(w http.ResponseWriter, r *http.Request) (modern bool) {
 	modern = strings.Contains(r.Header.Get("Accept"), graphQLType)
