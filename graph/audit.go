@@ -26,6 +26,6 @@ func (r queryResolver) Changes(ctx context.Context, first int, after *string) (*
 	if err != nil {
 		return nil, err
 	}
-	resumed := after != nil
-	return model.NewChangeFeed(changes, resumed), nil
+	continues := after != nil
+	return model.NewChangeFeed(changes, continues), nil
 }

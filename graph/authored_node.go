@@ -54,6 +54,7 @@ func (r authoredCatalogNodeResolver) ProductCount(ctx context.Context, obj *mode
 	return model.Load(ctx, obj.BatchRow, "productCount", r.Resolver, (*Resolver).attachedCounts)
 }
 
+// attachedCounts returns how many products each node has.
 func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredCatalogNode) ([]int, error) {
 	ids := keysOf(all, (*model.AuthoredCatalogNode).NodeID)
 	counts, err := r.store.Catalogs.AttachedCounts(ctx, unique(ids))

@@ -112,6 +112,8 @@ func (r authoredWriteResolver) Node(ctx context.Context, obj *model.AuthoredWrit
 	return model.Load(ctx, obj.BatchRow, "node", r.Resolver, (*Resolver).writtenNodes)
 }
 
+// writtenNodes returns the resources that a mutation has written, all of one type; nil for a deleted one, and in a dry run for a new
+// one.
 func (r *Resolver) writtenNodes(ctx context.Context, all []*model.AuthoredWrite) ([]model.Node, error) {
 	found := map[string]model.Node{}
 	err := r.nodesOfType(ctx, all[0].Kind, keysOf(all, func(w *model.AuthoredWrite) string { return w.ID }), found)

@@ -65,7 +65,7 @@ func (r productResolver) AvailableForSale(ctx context.Context, obj *model.Produc
 
 // availability is what the stock of a product is shown as.
 type availability struct {
-	word    store.Availability
+	word    store.Availability // in stock, low, out or untracked, by the settings
 	forSale bool
 }
 
@@ -74,6 +74,7 @@ func (r *Resolver) availability(ctx context.Context, obj *model.Product) (*avail
 	return model.Load(ctx, obj.BatchRow, "availability", r, (*Resolver).availabilities)
 }
 
+// availabilities returns the availability of products: of a parent or bundle, by the stock of its children or components.
 func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]*availability, error) {
 	v, err := r.View(ctx)
 	if err != nil {

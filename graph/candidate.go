@@ -17,9 +17,9 @@ import (
 // is nil.
 type CandidateBuilder struct {
 	resolver *Resolver
-	request  *reqctx.Request
-	settings *store.Settings
-	stock    *stock.Reads
+	request  *reqctx.Request // whose Candidate set sets
+	settings *store.Settings // cached when the request began
+	stock    *stock.Reads    // reads of stock so far
 }
 
 // candidateBytes is the memory of a candidate without what it refers to.
@@ -40,9 +40,9 @@ func (r *Resolver) BeginCandidate(ctx context.Context, req *reqctx.Request) (con
 	return ctx, &CandidateBuilder{r, req, settings, reads}
 }
 
-// set makes the response of a request a candidate, and adds what it depends on. stockTimeEnd is where the time of the latest change of
-// all stock ends in the body; 0 if the body does not show it. When only that time changes, the candidate is renewed.
-func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Candidate, stockTimeEnd int) {
+// set makes the response of a request a candidate, and adds what it depends on. stockTimeStart is where the time of the latest change of
+// all stock begins in the body; 0 if the body does not show it. When only that time changes, the candidate is renewed.
+func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Candidate, stockTimeStart int) {
 	if b == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (b *CandidateBuilder) set(ctx context.Context, candidate responsecache.Cand
 		candidate.Bytes += d.choice.Bytes()
 	}
 	candidate.Bytes += candidateBytes + b.stock.Bytes()
-	b.request.Candidate = d.complete(candidate, stockTimeEnd)
+	b.request.Candidate = d.complete(candidate, stockTimeStart)
 }
 
 // candidateDependencies are what a response was made from.
@@ -66,9 +66,9 @@ type candidateDependencies struct {
 }
 
 // complete adds to a candidate how to find whether it holds, and how to renew it.
-func (d candidateDependencies) complete(candidate responsecache.Candidate, stockTimeEnd int) *responsecache.Candidate {
+func (d candidateDependencies) complete(candidate responsecache.Candidate, stockTimeStart int) *responsecache.Candidate {
 	candidate.Current = func() bool { return d.unchangedButStock() && d.store.Stock.Unchanged(d.stock) }
-	if stockTimeEnd == 0 {
+	if stockTimeStart == 0 {
 		return &candidate
 	}
 	renewed := candidate
@@ -79,10 +79,10 @@ func (d candidateDependencies) complete(candidate responsecache.Candidate, stock
 			return nil
 		}
 		text := slices.Clone(last.Body)
-		store.AppendTime(text[:stockTimeEnd], updated) // overwrites the old time, which has the same length
+		store.AppendTime(text[:stockTimeStart], updated) // writes over the old time, which has the same length
 		now, next := d, renewed
 		now.stock, next.Response = reads, responsecache.NewResponse(text, nil)
-		return now.complete(next, stockTimeEnd)
+		return now.complete(next, stockTimeStart)
 	}
 	return &candidate
 }
@@ -93,5 +93,5 @@ func (d *candidateDependencies) unchangedButStock() bool {
 		return false
 	}
 	now, ok := d.store.Settings.Cached()
-	return ok && now == d.settings
+	return ok && now == d.settings // each change of the settings makes a new value
 }

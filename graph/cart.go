@@ -18,7 +18,7 @@ func (r queryResolver) CartPreview(ctx context.Context, lines []*cart.LineInput,
 		return nil, err
 	}
 	codes = store.Unique(codes)
-	for range min(len(codes), cart.MaxCodes) {
+	for range min(len(codes), cart.MaxCodes) { // each code is a guess
 		if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 			return nil, err
 		}
@@ -67,6 +67,7 @@ func (r productResolver) Promotions(ctx context.Context, obj *model.Product) ([]
 	return model.Load(ctx, obj.BatchRow, "promotions", r.Resolver, (*Resolver).promotionsOf)
 }
 
+// promotionsOf returns the promotions that target each product.
 func (r *Resolver) promotionsOf(ctx context.Context, all []*model.Product) ([][]*cart.PublicPromotion, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -77,15 +78,6 @@ func (r *Resolver) promotionsOf(ctx context.Context, all []*model.Product) ([][]
 		return nil, err
 	}
 	return r.store.Carts.ProductPromotions(ctx, v, products)
-}
-
-// Amount formats the amount in the shopper's locale.
-func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*store.Money, error) {
-	if obj.Amount == nil {
-		return nil, nil
-	}
-	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Languages)
-	return firstItem(list), err
 }
 
 // checkCodeInCart checks a code for the lines of a cart.

@@ -32,7 +32,7 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 
 func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*generated.GatewayUpdatePayload, error) {
 	input.Password = input.Password.Given()
-	request := input // compared when the idempotency key is used again; has no password
+	request := input // compared as JSON when the idempotency key is used again: a secret's JSON is a mask, so the fingerprint is added
 	request.IdempotencyKey = nil
 	ctx, err := opctx.AuthorizeWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{request, r.store.Gateways.SecretFingerprint(input.Password)})
 	if err != nil {
@@ -44,6 +44,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: userErrs}, err
 }
 
+// gatewayOf returns a gateway for the schema. nil stays nil.
 func gatewayOf(g *gateway.Gateway) *model.Gateway {
 	if g == nil {
 		return nil

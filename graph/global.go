@@ -10,16 +10,6 @@ import (
 	"portico/store/release/segment"
 )
 
-// tooMany is the error for a list that is longer than most.
-func tooMany(member string, n, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must have at most %d elements, got %d", most, n)}
-}
-
-// outOfBounds is the error for a number that is not between least and most.
-func outOfBounds(member string, n, least, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, got %d", least, most, n)}
-}
-
 // notID is the error for a text that is not an id.
 func notID(id string, path ...string) error {
 	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be a global id or a uuid, got %q", id)}
@@ -97,7 +87,8 @@ func (r *Resolver) nodesByStoredID(ctx context.Context, ids []string) (map[strin
 	return storedNodes, nil
 }
 
-// nodesOfType adds the objects of a type to into, by global id.
+// nodesOfType adds the objects of a type to into, by global id. It requires the scope of the type. What
+// is left after the cases is a node or hierarchy.
 func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	if kind == store.TypeStock {
 		if err := auth.Require(ctx, "Query.stock"); err != nil {
@@ -145,7 +136,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 	return err
 }
 
-// publishedOfType adds releases and jobs. It reads them one by one, because clients request few.
+// publishedOfType is nodesOfType for releases and jobs. It reads them one by one, because clients request few.
 func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	for _, id := range ids {
 		var node model.Node
@@ -176,6 +167,7 @@ func nodeOrNil[T any, P interface {
 	return value, err
 }
 
+// promotionsOfType is nodesOfType for promotions and codes.
 func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	if err := auth.Require(ctx, "Query.promotions"); err != nil {
 		return err
@@ -200,6 +192,7 @@ var authoredLists = map[string]string{
 	store.TypeSynonym: "Query.synonyms",
 }
 
+// authoredOfType is nodesOfType for the types of authoredLists. The last is TypeAuthoredCatalogNode.
 func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	switch kind {
 	case store.TypeCatalog:

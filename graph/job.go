@@ -27,6 +27,7 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	return jobsOf(jobs), err
 }
 
+// jobsOf returns jobs for the schema.
 func jobsOf(jobs []*job.Job) []*model.Job {
 	list := make([]*model.Job, len(jobs))
 	for i, j := range jobs {
@@ -61,7 +62,8 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 // coordinateOf returns the coordinate whose scope allows to see and cancel jobs of a kind.
 func coordinateOf(kind job.JobKind) string { return "job " + string(kind) }
 
-// jobFor returns a job if the client may see its kind. An unknown job needs the scope of the coordinate.
+// jobFor returns a job if the client may see its kind. To a client without the scope of the coordinate, an unknown job is FORBIDDEN
+// rather than NOT_FOUND. So is every job to a client that may see no kind.
 func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job, error) {
 	required := auth.Require(ctx, coordinate)
 	if required != nil && !slices.ContainsFunc(job.JobKinds(), func(kind job.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {

@@ -75,7 +75,8 @@ type nodeQuery struct {
 	page   store.Page
 }
 
-// query returns the store's query for the nodes within a parent or hierarchy.
+// query returns the store's query for the nodes within a parent or hierarchy, of the kind of within, that the filter matches. An
+// unknown parent of the filter finds nothing; an unknown one of within is NOT_FOUND.
 func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	filter, err := q.filter.Filter()
 	if within.ParentID != "" && filter.ParentID != "" && filter.ParentID != within.ParentID {
@@ -126,7 +127,7 @@ func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.Catalog
 	return model.Load(ctx, obj.BatchRow, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbsOf)
 }
 
-// breadcrumbsOf returns the breadcrumbs of nodes.
+// breadcrumbsOf returns the breadcrumbs of each node: its Ancestors, in their order.
 func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) ([][]*model.Breadcrumb, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -153,6 +154,7 @@ func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.Cat
 	return opctx.Spend(ctx, "curatedProducts", curated, err)
 }
 
+// curatedProducts returns the products that each node curates, in their order.
 func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode) ([][]*model.Product, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -167,6 +169,7 @@ func (r catalogNodeResolver) MainImage(ctx context.Context, obj *model.CatalogNo
 	return model.Load(ctx, obj.BatchRow, "mainImage", r.Resolver, (*Resolver).nodeImages)
 }
 
+// nodeImages returns the main image of each node; nil for none.
 func (r *Resolver) nodeImages(ctx context.Context, all []*model.CatalogNode) ([]*catalog.File, error) {
 	v, err := r.View(ctx)
 	if err != nil {

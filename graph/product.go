@@ -80,7 +80,7 @@ func loadPage[R, T, V any](ctx context.Context, row model.BatchRow[T], edge cach
 	return model.LoadBy(ctx, row, edge, r, load)
 }
 
-// edgeKey names an edge with the query as its arguments.
+// edgeKey names an edge with the query as its arguments. unlisted is none: only a root field has it.
 func (q productQuery) edgeKey(edge string) cachekey.Key {
 	return edgeKey(edge, q.Given, q.facets, q.order, q.page, q.descendants, q.variants)
 }
@@ -97,7 +97,8 @@ func edgeKey(edge string, arguments ...any) cachekey.Key {
 	return cachekey.New(edge, string(text))
 }
 
-// productQuery returns the view of a request, and the store's query of a list.
+// productQuery returns the view of a request, and the store's query of a list. It sets Chosen of the arguments. It requires the scope
+// of stock for a filter that reads it. A search without an order is sorted by relevance.
 func (r *Resolver) productQuery(ctx context.Context, q *productQuery) (*release.View, release.ProductQuery, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -118,7 +119,7 @@ func (r *Resolver) productQuery(ctx context.Context, q *productQuery) (*release.
 		Filter: filter, Sort: sort, Page: q.page}, err
 }
 
-// facetsOf returns the source of the facets of the lists of a query.
+// facetsOf returns the source of the facets of the lists of a query. They are counted in the same lists, with filters of their own.
 func facetsOf(v *release.View, query release.ProductQuery) model.FacetSource {
 	return model.FacetSource{View: v, Adjust: func(list *release.ProductQuery) {
 		list.Unlisted, list.Descendants, list.Variants, list.Edge = query.Unlisted, query.Descendants, query.Variants, query.Edge
@@ -260,35 +261,10 @@ func (r *Resolver) FilesOf(ctx context.Context, refs []FileRef) ([]*catalog.File
 	return v.FilesOf(ctx, ids, products)
 }
 
+// storedProducts returns the store's products of rows.
 func storedProducts(rows []*model.Product) []*release.Product {
 	return keysOf(rows, func(p *model.Product) *release.Product { return p.Product })
 }
-
-// idsOf returns the ids of all rows, each once.
-func idsOf[T any](all []T, ids func(T) []string) (list []string) {
-	seen := map[string]bool{}
-	for _, member := range all {
-		for _, id := range ids(member) {
-			if !seen[id] {
-				seen[id] = true
-				list = append(list, id)
-			}
-		}
-	}
-	return list
-}
-
-// keysOf returns a value of each row, such as a key.
-func keysOf[T, K any](all []T, key func(T) K) []K {
-	keys := make([]K, len(all))
-	for i, row := range all {
-		keys[i] = key(row)
-	}
-	return keys
-}
-
-// unique returns the ids, each once, without empty ones.
-func unique(ids []string) []string { return idsOf(ids, one) }
 
 // valuesOfProducts returns the values of each product's ids.
 func valuesOfProducts[V any](all []*model.Product, ids func(*model.Product) []string, byID map[string]V) [][]V {
@@ -297,20 +273,4 @@ func valuesOfProducts[V any](all []*model.Product, ids func(*model.Product) []st
 		lists[i] = valuesByID(ids(p), byID)
 	}
 	return lists
-}
-
-// one returns a list of one id, or none if it is empty.
-func one(id string) []string {
-	if id == "" {
-		return nil
-	}
-	return []string{id}
-}
-
-// firstItem returns the first element, or nil.
-func firstItem[T any](list []*T) *T {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
 }

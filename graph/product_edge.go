@@ -7,6 +7,7 @@ import (
 
 	"portico/graph/model"
 	"portico/graph/opctx"
+	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
@@ -24,6 +25,7 @@ func (r productResolver) Translations(ctx context.Context, obj *model.Product) (
 	return model.Load(ctx, obj.BatchRow, "translations", r.Resolver, (*Resolver).translations)
 }
 
+// translations returns the translations of each product.
 func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*release.ProductTranslation, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -69,6 +71,7 @@ func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*ca
 	return model.Load(ctx, obj.BatchRow, "mainImage", r.Resolver, (*Resolver).mainImages)
 }
 
+// mainImages returns the main image of each product; nil for none.
 func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*catalog.File, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -82,6 +85,8 @@ func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*mode
 	return opctx.Spend(ctx, "files", files, err)
 }
 
+// attachedFiles returns the files of each product, without those that the catalog does not have. It reads all at once, and
+// allocates them together.
 func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][]*model.ProductFile, error) {
 	rows := 0
 	for _, p := range all {
@@ -104,6 +109,7 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 	if err != nil {
 		return nil, err
 	}
+	// files are those of all products in turn: each product takes its own from the front.
 	attached, list := make([][]*model.ProductFile, len(all)), make([]*model.ProductFile, 0, rows)
 	values, times := make([]model.ProductFile, rows), make([]time.Time, rows)
 	for i, p := range all {
@@ -128,10 +134,12 @@ func (r productResolver) CatalogNodes(ctx context.Context, obj *model.Product) (
 	return opctx.Spend(ctx, "catalogNodes", nodes, err)
 }
 
+// nodesOfProduct returns the nodes that have a product, loaded for all rows of its batch.
 func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
 	return model.Load(ctx, obj.BatchRow, "nodes", r, (*Resolver).nodesOfProducts)
 }
 
+// nodesOfProducts returns the nodes that have each product. A node of several products is one row.
 func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([][]*model.CatalogNode, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -151,6 +159,7 @@ func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([
 	return opctx.Spend(ctx, "breadcrumbs", trails, err)
 }
 
+// breadcrumbTrails returns a trail for each node that has a product. Products of the same node share it.
 func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) ([][]*model.BreadcrumbTrail, error) {
 	trails, byNode := make([][]*model.BreadcrumbTrail, len(all)), map[*model.CatalogNode]*model.BreadcrumbTrail{}
 	var nodes []*model.CatalogNode // each once: products of a page have few
@@ -175,4 +184,25 @@ func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) (
 		byNode[node].Ancestors = crumbs[i]
 	}
 	return trails, nil
+}
+
+// Related reads the related products of all products of the batch at once.
+func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *string, first int) ([]*model.Product, error) {
+	if err := auth.Require(ctx, "Query.product"); err != nil {
+		return nil, err
+	}
+	if first < 1 || first > release.MaxRelated {
+		return nil, outOfBounds("first", first, 1, release.MaxRelated)
+	}
+	return model.LoadBy(ctx, obj.BatchRow, edgeKey("related", kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
+		v, err := r.View(ctx)
+		if err != nil {
+			return nil, err
+		}
+		related, err := v.Related(ctx, storedProducts(all), deref(kind), first)
+		if err != nil {
+			return nil, err
+		}
+		return model.NewBatchOfLists[model.Product](keysOf(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
+	})
 }

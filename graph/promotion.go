@@ -80,6 +80,7 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 	})
 }
 
+// promotionOf returns the store's promotion of a row.
 func promotionOf(p *model.Promotion) *rule.Promotion { return p.Promotion }
 
 // Details formats the amounts in the shopper's locale, as MinCartValue does.
@@ -91,6 +92,7 @@ func (r previewResolver) Details(ctx context.Context, obj *rule.Promotion) (mode
 	return r.promotionDetails(ctx, obj)
 }
 
+// promotionDetails returns the details of a promotion, with amounts in the shopper's locale.
 func (r *Resolver) promotionDetails(ctx context.Context, p *rule.Promotion) (model.PromotionDetails, error) {
 	terms := model.PromotionTerms{Details: p.Details()}
 	amounts := make([]store.CurrencyAmount, len(terms.Amounts))
@@ -139,7 +141,8 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 }
 
 // promotionWarnings returns a warning for each list of a promotion that names SKUs or catalogs that do not exist, and for each
-// currency that ISO 4217 does not have, by its path in the input. The promotion may be nil.
+// currency that ISO 4217 does not have, by its path in the input. inDetails says that the input has GraphQL's details, not REST's
+// schema. The promotion may be nil.
 func (r *Resolver) promotionWarnings(ctx context.Context, p *rule.Promotion, inDetails bool) ([]*model.Warning, error) {
 	warnings := []*model.Warning{}
 	if p == nil {

@@ -37,6 +37,15 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, codeText string, 
 	return r.store.Redemptions.CheckCode(ctx, use, format)
 }
 
+// Amount formats the amount in the shopper's locale.
+func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*store.Money, error) {
+	if obj.Amount == nil {
+		return nil, nil
+	}
+	list, err := r.store.Releases.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Languages)
+	return firstItem(list), err
+}
+
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *string, codeText *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeUsages"); err != nil {
 		return nil, err

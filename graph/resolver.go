@@ -5,6 +5,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -40,6 +41,7 @@ func NewResolver(s *shop.Store, options ...Option) *Resolver {
 	return r
 }
 
+// The resolvers of the types of the schema, and last those that need no store.
 type (
 	queryResolver               struct{ *Resolver }
 	mutationResolver            struct{ *Resolver }
@@ -220,6 +222,14 @@ func localIDs(ids []string) []string {
 	return local
 }
 
+// deref returns the value, or the zero value for nil.
+func deref[T any](value *T) T {
+	if value == nil {
+		return *new(T)
+	}
+	return *value
+}
+
 // valuesOf returns what a list of pointers points to. nil stays nil.
 func valuesOf[T any](list []*T) []T {
 	if list == nil {
@@ -247,12 +257,54 @@ func userErrors(err error) ([]*model.UserError, error) {
 	return list, nil
 }
 
-// singleRow returns a batch of one row.
+// singleRow returns a batch of one row. A value of nil without an error would be a row of nil.
 func singleRow[T, S any, P model.Row[T, S]](value S, err error) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
 	return model.NewBatch[T, S, P]([]S{value})[0], nil
+}
+
+// idsOf returns the ids of all rows, each once.
+func idsOf[T any](all []T, ids func(T) []string) (list []string) {
+	seen := map[string]bool{}
+	for _, member := range all {
+		for _, id := range ids(member) {
+			if !seen[id] {
+				seen[id] = true
+				list = append(list, id)
+			}
+		}
+	}
+	return list
+}
+
+// keysOf returns a value of each row, such as a key.
+func keysOf[T, K any](all []T, key func(T) K) []K {
+	keys := make([]K, len(all))
+	for i, row := range all {
+		keys[i] = key(row)
+	}
+	return keys
+}
+
+// unique returns the ids, each once, without empty ones.
+func unique(ids []string) []string { return idsOf(ids, one) }
+
+// one returns a list of one id, or none if it is empty.
+func one(id string) []string {
+	if id == "" {
+		return nil
+	}
+	return []string{id}
+}
+
+// firstItem returns the first element, or nil.
+func firstItem[T any](list []*T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // valuesByID returns the values of ids, in order, without missing ones.
@@ -285,4 +337,14 @@ func (r *Resolver) catalog(ctx context.Context, coordinate string) (*release.Vie
 		return nil, err
 	}
 	return r.View(ctx)
+}
+
+// tooMany is the error for a list that is longer than most.
+func tooMany(member string, n, most int) error {
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must have at most %d elements, got %d", most, n)}
+}
+
+// outOfBounds is the error for a number that is not between least and most.
+func outOfBounds(member string, n, least, most int) error {
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, got %d", least, most, n)}
 }

@@ -48,7 +48,7 @@ type Delivery struct {
 	Response  *responsecache.Response
 	Vary      *opctx.VaryVariant    // HTTP caches may store the response; nil if they must not
 	Candidate *CandidateBuilder     // nil to leave no candidate
-	StockTime int                   // index in the body of the time of the latest change of all stock; 0 for none
+	StockTime int                   // where the time of the latest change of all stock begins in the body; 0 for none
 	Count     func(*reqctx.Request) // responsecache.Candidate.Count
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"portico/graph/model"
-	"portico/internal/auth"
 	"portico/store/release"
 	"portico/store/release/segment"
 )
@@ -55,25 +54,4 @@ func (r queryResolver) Sitemap(ctx context.Context, first int, after *string) (*
 		return nil, outOfBounds("first", first, 1, release.MaxSitemapPage)
 	}
 	return v.Sitemap(ctx, first, after)
-}
-
-// Related reads the related products of all products of the batch at once.
-func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *string, first int) ([]*model.Product, error) {
-	if err := auth.Require(ctx, "Query.product"); err != nil {
-		return nil, err
-	}
-	if first < 1 || first > release.MaxRelated {
-		return nil, outOfBounds("first", first, 1, release.MaxRelated)
-	}
-	return model.LoadBy(ctx, obj.BatchRow, edgeKey("related", kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
-		v, err := r.View(ctx)
-		if err != nil {
-			return nil, err
-		}
-		related, err := v.Related(ctx, storedProducts(all), deref(kind), first)
-		if err != nil {
-			return nil, err
-		}
-		return model.NewBatchOfLists[model.Product](keysOf(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
-	})
 }

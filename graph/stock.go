@@ -55,6 +55,7 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 	return model.NewBatch[model.Stock](valuesByID(ids, found)), err
 }
 
+// stockTimes returns the first creation and the last change of all stock.
 func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
 	created, updated, err := r.store.Stock.Times(ctx)
 	return &model.StockTimestamps{CreatedAt: model.NonZeroTime(created), UpdatedAt: model.NonZeroTime(updated)}, err
@@ -131,14 +132,6 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	entries, err := r.store.Stock.Transact(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
 	userErrs, err := userErrors(err)
 	return &generated.StockTransactPayload{Transactions: transactionRows(entries), UserErrors: userErrs}, err
-}
-
-// deref returns the value, or the zero value for nil.
-func deref[T any](value *T) T {
-	if value == nil {
-		return *new(T)
-	}
-	return *value
 }
 
 func (r queryResolver) StockLocations(ctx context.Context) ([]*stock.StockLocation, error) {

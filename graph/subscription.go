@@ -53,6 +53,7 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 	return events, nil
 }
 
+// JobProgress sends the state of a job now and when it changes, until the job has finished. For an unknown job it sends null, once.
 func (r subscriptionResolver) JobProgress(ctx context.Context, id string) (<-chan *model.Job, error) {
 	job, err := r.jobFor(ctx, "Subscription.jobProgress", id)
 	if job, err = orNull(job, err); err != nil {
@@ -96,6 +97,8 @@ func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	}
 }
 
+// CatalogPublished sends the release that the shopper sees now, and each one that takes its place: after a publication, after a
+// change of rules, or because a rule's schedule starts or ends.
 func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *model.CatalogRelease, error) {
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
@@ -134,7 +137,7 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *mod
 // shownRelease is the release that a shopper sees, and when to look again.
 type shownRelease struct {
 	release  *segment.Release // nil if nothing is published
-	validFor time.Duration
+	validFor time.Duration    // until a schedule may change the release
 }
 
 // Limits of shownRelease.validFor. After an error it is minValid.

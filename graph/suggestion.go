@@ -18,6 +18,7 @@ func (r queryResolver) SearchSuggestions(ctx context.Context, text string, first
 	return model.NewSearchSuggestions(suggestions), nil
 }
 
+// CorrectedTo returns what the search of a list was corrected to; nil if it was not.
 func (r productConnectionResolver) CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error) {
 	v, err := r.View(ctx)
 	if err != nil {

@@ -16,17 +16,18 @@ type API struct {
 	writeError auth.WriteError
 	responses  graph.ResponseCache
 
-	maxResponseBytes int // 0 means unlimited
-	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
+	maxResponseBytes int                                                              // 0 means unlimited
+	acquireExpensive func(ctx context.Context, inMemory bool) (end func(), err error) // nil for no limit
 }
 
 // Option configures an API.
 type Option func(*API)
 
 // LimitResponses limits responses to a number of bytes. A response of more than
-// limits.LargeResponse bytes first calls acquireExpensive, which waits for a free slot.
-func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
-	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
+// limits.LargeResponse bytes first calls acquireExpensive, which waits for a free slot. inMemory says that a part of the response
+// is in memory already.
+func LimitResponses(bytes int, acquireExpensive func(ctx context.Context, inMemory bool) (end func(), err error)) Option {
+	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, acquireExpensive }
 }
 
 // New returns an API that writes errors with writeError. Without WithResponseCache it caches nothing.

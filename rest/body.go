@@ -52,7 +52,8 @@ func readList(w http.ResponseWriter, r *http.Request, into any) error {
 	return err
 }
 
-// readBody decodes and returns what a body has under data. It must begin with begin.
+// readBody decodes and returns what a body has under data, or the body if it has no data. That must begin with begin, else the error
+// says rule. It checks, in this order, the Content-Type, the size, the text, the form, the types of members and nearly known names.
 func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) (data []byte, err error) {
 	if err := checkContentType(r); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	var mistyped *json.UnmarshalTypeError
 	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
 		wrong := typeError(mistyped)
-		if begin == "[" {
+		if begin == "[" { // paths of a list begin with data, those of a resource do not
 			wrong = wrong.At("data")
 		}
 		return nil, wrong
@@ -184,8 +185,10 @@ func typeError(e *json.UnmarshalTypeError) *store.Error {
 	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, got %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
+// wholeNumber is jsonName of integers.
 const wholeNumber = "a whole number"
 
+// jsonName returns what a member of a Go type must be in JSON, for errors. Other types than those of its cases are texts.
 func jsonName(goType reflect.Type) string {
 	switch goType.Kind() {
 	case reflect.Int, reflect.Int64:

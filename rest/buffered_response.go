@@ -9,7 +9,7 @@ type bufferedResponse struct {
 	body   []byte
 	pooled *[]byte // buffer of bufferPool to write the body into, if the response cache is off; nil if the cache keeps the body
 
-	stockTime int // index in body of the time of the latest change of all stock; 0 for none
+	stockTime int // where the time of the latest change of all stock begins in body; 0 for none
 }
 
 // Header implements http.ResponseWriter.

@@ -38,6 +38,7 @@ type releaseRelationships struct {
 	Delta       listLink `json:"delta"`
 }
 
+// listLink is the path of a list; null for none.
 type listLink struct {
 	Links map[string]any `json:"links"`
 }
@@ -56,7 +57,7 @@ type releaseMeta struct {
 	UpdatedAt       catalogTime `json:"updated_at"`
 }
 
-// catalog returns the release that this shopper sees.
+// catalog returns the release that this shopper sees, with the first 100 hierarchies. Of nodes and products it reads only the counts.
 func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	ctx, query, most, least, every := r.Context(), a.resolver.Query(), store.MaxPageLength, store.MinPageLength, true
 	addGraphQLHint(w, r)

@@ -19,6 +19,7 @@ func (a *API) codeUsages(w http.ResponseWriter, r *http.Request) error {
 	return a.writeUsages(w, r, &code)
 }
 
+// writeUsages writes a page of redemptions of the promotion in the path; of all its codes if code is nil.
 func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) error {
 	p, err := parseListParams(r)
 	if err != nil {
@@ -34,11 +35,11 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	if err != nil {
 		return err
 	}
-	g, err := newPagination(ctx, p, usages)
+	page, err := newPagination(ctx, p, usages)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.newBuilder(r), g, usages.Nodes, newUsageResource)
+	return writePage(w, a.newBuilder(r), page, usages.Nodes, newUsageResource)
 }
 
 // usageFilter parses a filter of usages: bounds on sort keys and eq(reference,…). Each is nil without one.

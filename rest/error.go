@@ -10,7 +10,7 @@ import (
 )
 
 // renameMembers replaces the first member in the paths of errors by the name that the
-// request has.
+// request has, which may be a path with dots. Errors of other types stay.
 func renameMembers(err error, names map[string]string) error {
 	var list store.Errors
 	if errors.As(err, new(store.Errors)) || errors.As(err, new(*store.Error)) {

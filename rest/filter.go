@@ -56,19 +56,22 @@ func parseFilter(text string) ([]condition, error) {
 	}
 }
 
+// filterParser reads a filter from the front.
 type filterParser struct {
 	text string
-	at   int
+	at   int // byte of text that is read next
 }
 
 func (p *filterParser) done() bool { return p.at >= len(p.text) }
 
+// space skips spaces and tabs.
 func (p *filterParser) space() {
 	for !p.done() && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
 		p.at++
 	}
 }
 
+// expect reads the byte c, after spaces. where says in the error where it must be.
 func (p *filterParser) expect(c byte, where string) error {
 	p.space()
 	if p.done() {
@@ -81,6 +84,7 @@ func (p *filterParser) expect(c byte, where string) error {
 	return nil
 }
 
+// condition reads a condition with at least one value.
 func (p *filterParser) condition() (c condition, err error) {
 	if c.operator, err = p.word("an operator such as eq or in"); err != nil {
 		return c, err
@@ -125,6 +129,7 @@ func (p *filterParser) word(what string) (string, error) {
 	return p.text[start:p.at], nil
 }
 
+// value reads a value, which is not empty unless it is quoted.
 func (p *filterParser) value() (string, error) {
 	p.space()
 	if !p.done() && p.text[p.at] == '"' {
@@ -140,6 +145,7 @@ func (p *filterParser) value() (string, error) {
 	return p.text[start:p.at], nil
 }
 
+// quoted reads a value in quotes. A backslash stands for the byte after it.
 func (p *filterParser) quoted() (string, error) {
 	start := p.at
 	var b strings.Builder
@@ -182,6 +188,7 @@ func productFilter(text string) (*model.ProductFilter, error) {
 	return filter, nil
 }
 
+// productFilter returns the condition as a filter of products. Bounds are on sort keys, eq and in on attributes.
 func (c condition) productFilter() (*model.ProductFilter, error) {
 	if c.isRange() {
 		bounds := &model.ListBounds{}
@@ -246,7 +253,7 @@ func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
 	return filter, nil
 }
 
-// isRange reports whether the condition is a bound on a sort key.
+// isRange reports whether the condition is a bound, by its operator.
 func (c condition) isRange() bool {
 	return slices.Contains([]string{"gt", "ge", "lt", "le"}, c.operator)
 }
@@ -266,19 +273,6 @@ func (c condition) addBound(bounds *model.ListBounds) error {
 	return nil
 }
 
-// listBounds parses a filter of a list that supports only bounds on sort keys. It
-// returns nil for an empty filter.
-func listBounds(text string) (*model.ListBounds, error) {
-	if text == "" {
-		return nil, nil
-	}
-	conditions, err := parseFilter(text)
-	if err != nil {
-		return nil, err
-	}
-	return boundsOf(conditions)
-}
-
 // addIntBound adds the condition to bounds on a number.
 func (c condition) addIntBound(bounds *model.IntBounds) error {
 	if len(c.values) != 1 {
@@ -292,6 +286,19 @@ func (c condition) addIntBound(bounds *model.IntBounds) error {
 		return invalidFilter("has %s(%s,…) twice", c.operator, c.attribute)
 	}
 	return nil
+}
+
+// listBounds parses a filter of a list that supports only bounds on sort keys. It
+// returns nil for an empty filter.
+func listBounds(text string) (*model.ListBounds, error) {
+	if text == "" {
+		return nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	return boundsOf(conditions)
 }
 
 // boundsOf converts conditions to bounds on sort keys.

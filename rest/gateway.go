@@ -46,17 +46,18 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 	return writeData(w, http.StatusOK, list)
 }
 
+// gateway returns a gateway by its slug.
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 	slug := gateway.GatewaySlug(r.PathValue("slug"))
 	addGraphQLHint(w, r, "slug", slug)
-	kept, err := a.resolver.Query().Gateway(r.Context(), slug)
+	found, err := a.resolver.Query().Gateway(r.Context(), slug)
 	if err != nil {
 		return err
 	}
-	if kept == nil {
+	if found == nil {
 		return gateway.UnknownGateway()
 	}
-	return writeData(w, http.StatusOK, newGatewayBody(kept))
+	return writeData(w, http.StatusOK, newGatewayBody(found))
 }
 
 // gatewayMembers are the members of a gateway that can be changed.
@@ -68,7 +69,7 @@ type gatewayMembers struct {
 	Username   *string         `json:"username"`
 	Password   *gateway.Secret `json:"password"`
 
-	Nulls store.Nulls `json:"-"`
+	Nulls store.Nulls `json:"-"` // set by the resolver; here so that gatewayMembers converts to gateway.GatewayChange
 }
 
 // updateGateway changes the members sent. Empty names and slugs count as left out. The

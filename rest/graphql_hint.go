@@ -70,8 +70,8 @@ func addFragments(to *ast.QueryDocument, from ast.FragmentDefinitionList, set as
 
 type operationKey struct{}
 
-// withOperation stores the route's operation in the context if the request has Prefer:
-// graphql.
+// withOperation prepares the context of a request for its handler. It stores the route's operation for addGraphQLHint if the
+// request has Prefer: graphql. Handlers run on one goroutine (model.WithSerial).
 func withOperation(r *http.Request, operation string) *http.Request {
 	ctx := model.WithSerial(r.Context())
 	if prefers(r, "graphql") {
@@ -117,7 +117,7 @@ func addGraphQLHint(w http.ResponseWriter, r *http.Request, variables ...any) {
 	w.Header().Set("Preference-Applied", applied)
 }
 
-// addNulls adds the null members of a PUT to an input.
+// addNulls adds the null members of a PUT to an input whose Go type, shape, has them.
 func addNulls(r *http.Request, input any, shape reflect.Type) {
 	members, ok := input.(map[string]any)
 	if !ok {
@@ -149,7 +149,7 @@ func pathParameter(r *http.Request, name string) *string {
 // toGraphQLJSON converts a resolver's argument to the JSON that GraphQL expects: members
 // by their JSON names, enum values in capitals, without nil members and secrets.
 func toGraphQLJSON(v reflect.Value) any {
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.IsNil() {
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.IsNil() { // nil of any type
 		return nil
 	}
 	switch value := v.Interface().(type) {
@@ -209,7 +209,7 @@ func escapeNonASCII(text string) string {
 		switch {
 		case c < 0x7f:
 			b.WriteRune(c)
-		case c > 0xffff:
+		case c > 0xffff: // a surrogate pair
 			c -= 0x10000
 			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+c>>10, 0xdc00+c&0x3ff)
 		default:

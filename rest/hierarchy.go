@@ -68,9 +68,9 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	setContentLanguage(w, list.Nodes, func(h *model.Hierarchy) string { return h.Locale })
-	limit := a.newBuilder(r)
-	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
-		return appendCatalogPage(dst, limit, list.Nodes, page, r.URL.EscapedPath(),
+	builder := a.newBuilder(r)
+	return builder.write(w, 0, func(dst []byte) ([]byte, error) {
+		return appendCatalogPage(dst, builder, list.Nodes, page, r.URL.EscapedPath(),
 			func(dst []byte, h *model.Hierarchy) []byte { return appendResource(dst, newHierarchyBody(h)) }, nil)
 	})
 }
@@ -118,6 +118,7 @@ func (a *API) findHierarchy(r *http.Request) (*model.Hierarchy, error) {
 	return hierarchy, err
 }
 
+// breadcrumb is a node on the path to a node.
 type breadcrumb struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

@@ -23,6 +23,7 @@ func checkInclude(text string) error {
 	return nil
 }
 
+// splitInclude returns the names in a parameter include.
 func splitInclude(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 }
@@ -42,8 +43,8 @@ type includedResources struct {
 	components        []*model.Product
 }
 
-// loadIncluded reads the requested resources, with one query for each kind. It returns
-// nil if none were requested.
+// loadIncluded reads the resources that products refer to and the parameter include requests, with one query for each kind. It
+// returns nil if none were requested.
 func (a *API) loadIncluded(r *http.Request, p *listParams, products []*model.Product) (*includedResources, error) {
 	names := splitInclude(p.include)
 	if len(names) == 0 {
@@ -70,13 +71,13 @@ func (a *API) loadIncluded(r *http.Request, p *listParams, products []*model.Pro
 	if err != nil {
 		return nil, err
 	}
-	unknown := func(f *catalog.File) bool { return f == nil }
+	unknown := func(f *catalog.File) bool { return f == nil } // found has a file, or nil, for each reference: first those of images
 	included := &includedResources{mainImages: slices.DeleteFunc(found[:len(images):len(images)], unknown), files: slices.DeleteFunc(found[len(images):], unknown)}
 	if len(components) == 0 {
 		return included, nil
 	}
-	components = uniqueBy(components, func(id string) string { return id }) // bundles share components
-	bundled, err := a.resolver.ProductsByID(r.Context(), components, products)
+	components = uniqueBy(components, func(id string) string { return id })    // bundles share components
+	bundled, err := a.resolver.ProductsByID(r.Context(), components, products) // products, which have them, save reads
 	included.components = pickInOrder(components, bundled)
 	return included, err
 }
@@ -91,7 +92,7 @@ func uniqueBy[T any](values []T, id func(T) string) []T {
 	})
 }
 
-// pickInOrder returns the resources in the order of the ids.
+// pickInOrder returns the resources in the order of the ids, without missing ones.
 func pickInOrder[T any](ids []string, byID map[string]T) []T {
 	list := make([]T, 0, len(ids))
 	for _, id := range ids {
@@ -102,18 +103,19 @@ func pickInOrder[T any](ids []string, byID map[string]T) []T {
 	return list
 }
 
-func (i *includedResources) append(dst []byte, l *responseBuilder) ([]byte, error) {
-	dst, err := appendList(append(dst, `{"main_images":[`...), l, i.mainImages)
+// append appends the resources as JSON, by kind.
+func (i *includedResources) append(dst []byte, b *responseBuilder) ([]byte, error) {
+	dst, err := appendList(append(dst, `{"main_images":[`...), b, i.mainImages)
 	if err == nil {
-		dst, err = appendList(append(dst, `],"files":[`...), l, i.files)
+		dst, err = appendList(append(dst, `],"files":[`...), b, i.files)
 	}
 	if err == nil {
-		dst, err = appendList(append(dst, `],"component_products":[`...), l, i.components)
+		dst, err = appendList(append(dst, `],"component_products":[`...), b, i.components)
 	}
 	return append(dst, "]}"...), err
 }
 
 // appendList appends resources that encode themselves.
-func appendList[T interface{ AppendJSON([]byte) []byte }](dst []byte, l *responseBuilder, list []T) ([]byte, error) {
-	return appendRows(dst, l, list, func(dst []byte, resource T) []byte { return resource.AppendJSON(dst) })
+func appendList[T interface{ AppendJSON([]byte) []byte }](dst []byte, b *responseBuilder, list []T) ([]byte, error) {
+	return appendRows(dst, b, list, func(dst []byte, resource T) []byte { return resource.AppendJSON(dst) })
 }

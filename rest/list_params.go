@@ -16,13 +16,13 @@ import (
 // listParams are the query parameters of a list.
 type listParams struct {
 	values        url.Values
-	first, offset *int
-	after, before *string
-	last          *int
-	position      int // of the first row of a page with a cursor, as its link says; else 0
-	order         *model.ListOrder
-	filter        string
-	include       string
+	first, offset *int             // page[limit] and page[offset]; nil if absent
+	after, before *string          // cursors; nil if absent
+	last          *int             // page[limit] of a page before a cursor, in place of first
+	position      int              // of the first row of a page with a cursor, as its link says; else 0
+	order         *model.ListOrder // nil for the list's own
+	filter        string           // empty for none
+	include       string           // see checkInclude; empty for none
 }
 
 // parseListParams reads page[limit], page[offset], page[after], page[before], sort,
@@ -105,15 +105,15 @@ func joinFilters(filters []string) (string, error) {
 	return strings.Join(filters, ":"), nil
 }
 
-// integer parses a parameter. It returns INVALID for text that is not an integer, and
-// UNPROCESSABLE if it does not fit an int.
+// integer parses a parameter; nil if it is absent. It returns INVALID for text that is not an integer, and
+// UNPROCESSABLE if it does not fit an int. Errors name member.
 func (p *listParams) integer(name, member string) (*int, error) {
 	if !p.values.Has(name) {
 		return nil, nil
 	}
 	text := p.values.Get(name)
 	n, err := strconv.Atoi(text)
-	if strings.HasPrefix(text, "+") {
+	if strings.HasPrefix(text, "+") { // Atoi takes it
 		err = strconv.ErrSyntax
 	}
 	if errors.Is(err, strconv.ErrRange) {
@@ -134,7 +134,7 @@ func (p *listParams) cursor(name string) *string {
 	return &text
 }
 
-// parseSort reads sort=key or sort=-key.
+// parseSort reads sort=key or sort=-key; nil if it is empty. The error is INVALID for a key that is none of keys.
 func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
 	if text == "" {
 		return nil, nil

@@ -47,7 +47,7 @@ type nodeMeta struct {
 	HasChildren bool         `json:"has_children"`
 }
 
-// newNodeBodies reads the breadcrumbs and curated products of a page of nodes.
+// newNodeBodies returns the bodies of a page of nodes. The first node reads the breadcrumbs and curated products of all.
 func (a *API) newNodeBodies(r *http.Request, nodes []*model.CatalogNode) ([]nodeBody, error) {
 	bodies := make([]nodeBody, len(nodes))
 	for i, n := range nodes {
@@ -96,7 +96,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 	return body
 }
 
-// nodeList calls a resolver for a page of nodes.
+// nodeList calls a resolver for a page of nodes with the parameters of a request.
 type nodeList func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error)
 
 // nodes lists the nodes of the shopper's catalog.
@@ -162,9 +162,9 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 		return err
 	}
 	setContentLanguage(w, nodes.Nodes, func(n *model.CatalogNode) string { return n.Locale })
-	limit := a.newBuilder(r)
-	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
-		return appendCatalogPage(dst, limit, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
+	builder := a.newBuilder(r)
+	return builder.write(w, 0, func(dst []byte) ([]byte, error) {
+		return appendCatalogPage(dst, builder, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
 	})
 }
 

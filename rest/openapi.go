@@ -72,7 +72,7 @@ func Docs(writeError auth.WriteError, options ...playground.Option) http.Handler
 // notFoundInterceptor suppresses a 404 response, so that the caller can write its own.
 type notFoundInterceptor struct {
 	http.ResponseWriter
-	missing bool
+	missing bool // the handler wrote 404
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -14,7 +14,7 @@ import (
 
 // pagination describes a page: its position, for meta, and its links.
 type pagination struct {
-	limit, offset, rows, total int
+	limit, offset, rows, total int // rows of a page at most, position of this one, its rows, rows of the list
 	info                       model.PageInfo
 	params                     *listParams
 }
@@ -29,7 +29,7 @@ func newPagination[T any](ctx context.Context, p *listParams, c *model.Connectio
 	return g.setPosition(), nil
 }
 
-// setPosition takes the offset from the link with the cursor if the list does not know it.
+// setPosition takes the offset from the link with the cursor if the list does not know it (model.Connection.Offset), and returns g.
 func (g *pagination) setPosition() *pagination {
 	if g.offset < 0 {
 		g.offset = g.params.position
@@ -128,20 +128,20 @@ func appendLinks(dst []byte, g *pagination) []byte {
 	return append(dst, '}')
 }
 
-// writePage writes a page of resources outside /catalog.
-func writePage[T, R any](w http.ResponseWriter, l *responseBuilder, g *pagination, rows []T, shape func(T) R) error {
-	return l.write(w, 0, func(dst []byte) ([]byte, error) {
-		dst, err := appendRows(append(dst, `{"data":[`...), l, rows, func(dst []byte, row T) []byte { return appendResource(dst, shape(row)) })
+// writePage writes a page of resources outside /catalog. shape converts each row to what is written as JSON.
+func writePage[T, R any](w http.ResponseWriter, b *responseBuilder, g *pagination, rows []T, shape func(T) R) error {
+	return b.write(w, 0, func(dst []byte) ([]byte, error) {
+		dst, err := appendRows(append(dst, `{"data":[`...), b, rows, func(dst []byte, row T) []byte { return appendResource(dst, shape(row)) })
 		dst = append(appendLinks(append(dst, "],"...), g), `,"meta":{`...)
 		return append(g.appendMeta(dst), "}}"...), err
 	})
 }
 
 // appendRows appends rows, separated by commas, and checks the size after each.
-func appendRows[T any](dst []byte, l *responseBuilder, rows []T, row func([]byte, T) []byte) ([]byte, error) {
+func appendRows[T any](dst []byte, b *responseBuilder, rows []T, row func([]byte, T) []byte) ([]byte, error) {
 	for i, item := range rows {
 		dst = row(appendComma(dst, i), item)
-		if err := l.check(dst); err != nil {
+		if err := b.check(dst); err != nil {
 			return dst, err
 		}
 	}
@@ -157,11 +157,11 @@ func appendLink(dst []byte, name, prefix, query string) []byte {
 	return store.AppendString(dst, prefix+query)
 }
 
-// appendCatalogPage appends a page as under /catalog. included may be nil.
-func appendCatalogPage[T any](dst []byte, l *responseBuilder, rows []T, g *pagination, path string, row func([]byte, T) []byte, included *includedResources) ([]byte, error) {
+// appendCatalogPage appends a page as under /catalog. row appends each row as JSON, path is that of the links. included may be nil.
+func appendCatalogPage[T any](dst []byte, b *responseBuilder, rows []T, g *pagination, path string, row func([]byte, T) []byte, included *includedResources) ([]byte, error) {
 	dst = append(dst, `{"meta":{`...)
 	dst = g.appendMeta(dst)
-	dst, err := appendRows(append(dst, `},"data":[`...), l, rows, row)
+	dst, err := appendRows(append(dst, `},"data":[`...), b, rows, row)
 	if err != nil {
 		return dst, err
 	}
@@ -172,7 +172,7 @@ func appendCatalogPage[T any](dst []byte, l *responseBuilder, rows []T, g *pagin
 	}
 	dst = append(dst, '}')
 	if included != nil {
-		dst, err = included.append(append(dst, `,"included":`...), l)
+		dst, err = included.append(append(dst, `,"included":`...), b)
 	}
 	return append(dst, '}'), err
 }

@@ -11,7 +11,7 @@ import (
 	"portico/store/release"
 )
 
-// productList calls a resolver for a page of products.
+// productList calls a resolver for a page of products with the parameters of a request.
 type productList func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error)
 
 // nodeProducts lists the live products of a node or hierarchy.
@@ -67,6 +67,7 @@ func (a *API) componentProducts(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// appendProduct and appendReference append a row of a list of products: the whole product, or its type and id.
 func appendProduct(dst []byte, product *model.Product) []byte { return product.AppendJSON(dst) }
 
 func appendReference(dst []byte, product *model.Product) []byte {
@@ -99,12 +100,12 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *listParams
 		return err
 	}
 	setContentLanguage(w, one, (*model.Product).Locale)
-	limit := a.newBuilder(r)
-	return limit.write(w, estimateSize(one, included), func(dst []byte) ([]byte, error) {
+	builder := a.newBuilder(r)
+	return builder.write(w, estimateSize(one, included), func(dst []byte) ([]byte, error) {
 		dst = appendSelfLink(product.AppendJSON(append(dst, `{"data":`...)), r)
-		err := limit.check(dst)
+		err := builder.check(dst)
 		if included != nil && err == nil {
-			dst, err = included.append(append(dst, `,"included":`...), limit)
+			dst, err = included.append(append(dst, `,"included":`...), builder)
 		}
 		return append(dst, '}'), err
 	})
@@ -152,9 +153,9 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 		return err
 	}
 	setContentLanguage(w, products.Nodes, (*model.Product).Locale)
-	limit := a.newBuilder(r)
-	return limit.write(w, estimateSize(products.Nodes, included), func(dst []byte) ([]byte, error) {
-		return appendCatalogPage(dst, limit, products.Nodes, page, r.URL.EscapedPath(), row, included)
+	builder := a.newBuilder(r)
+	return builder.write(w, estimateSize(products.Nodes, included), func(dst []byte) ([]byte, error) {
+		return appendCatalogPage(dst, builder, products.Nodes, page, r.URL.EscapedPath(), row, included)
 	})
 }
 

@@ -57,6 +57,7 @@ func (m promotionMembers) withDefaults() promotionMembers {
 	return m
 }
 
+// orZero returns value, or a pointer to a zero value for nil.
 func orZero[T any](value *T) *T {
 	if value == nil {
 		value = new(T)
@@ -134,10 +135,10 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	nulls := opctx.Nulls(r.Context())
+	nulls := opctx.Nulls(r.Context()) // those of RestDetails go into its JSON, the others stay in the context
 	r = r.WithContext(opctx.WithNulls(r.Context(), slices.DeleteFunc(slices.Clone(nulls), promotion.IsRestDetail)))
 	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: b.change(nulls)}
-	if string(input.RestDetails) == "{}" {
+	if string(input.RestDetails) == "{}" { // none were sent
 		input.RestDetails = nil
 	}
 	addPromotionHint(w, r, input, input.Conditions)

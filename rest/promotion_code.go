@@ -31,7 +31,7 @@ type codeRows struct {
 	raw     []json.RawMessage
 }
 
-// Shape is that of the rows.
+// Shape returns the type of the rows, whose members store.NearMembers knows.
 func (codeRows) Shape() reflect.Type { return reflect.TypeFor[[]codeBody]() }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -47,7 +47,7 @@ func (r *codeRows) UnmarshalJSON(text []byte) error {
 // codeNames are the codes to delete: strings, or objects with a code.
 type codeNames []json.RawMessage
 
-// Shape is that of the objects.
+// Shape returns the type of the objects, whose members store.NearMembers knows.
 func (codeNames) Shape() reflect.Type { return reflect.TypeFor[[]codeBody]() }
 
 // check returns UNPROCESSABLE for a wrong type. The type may be left out.
@@ -66,7 +66,7 @@ type codeBody struct {
 	MaxUses     *int             `json:"uses"`
 }
 
-// inputs decodes raw rows one by one, and returns an error for each malformed row.
+// inputs returns the codes. It decodes raw rows one by one, and returns an error for each malformed row.
 func (r codeRows) inputs() (list []*code.NewCode, err error) {
 	list = make([]*code.NewCode, 0, len(r.decoded)+len(r.raw))
 	for _, c := range r.decoded {
@@ -87,7 +87,7 @@ func (r codeRows) inputs() (list []*code.NewCode, err error) {
 	return list, nil
 }
 
-// rowError returns the error of a malformed row of a body, or nil.
+// rowError returns the client's error for a row of a body that was decoded with err; nil if it is well formed.
 func rowError(row json.RawMessage, err error) *store.Error {
 	var mistyped *json.UnmarshalTypeError
 	var user *store.Error // User is the only member with its own decoder
@@ -190,7 +190,8 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, a.newBuilder(r), page, list.Nodes, newCodeResource)
 }
 
-// codeFilter parses a filter of codes. It returns nil for an empty filter.
+// codeFilter parses a filter of codes. It returns nil for an empty filter. Each attribute may have one condition, and created_at
+// one for each bound.
 func codeFilter(text string) (*model.PromotionCodeFilter, error) {
 	if text == "" {
 		return nil, nil
@@ -239,7 +240,7 @@ func (c condition) prefix() (*string, error) {
 	return &text, nil
 }
 
-// deleteCode deletes a code. It ignores the body.
+// deleteCode deletes the code in the path. It ignores the body. Errors name the parameter code.
 func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
 	err := a.removeCodes(w, r, []string{r.PathValue("code")})
 	if !errors.As(err, new(store.Errors)) && !errors.As(err, new(*store.Error)) {
@@ -290,6 +291,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 	return a.removeCodes(w, r, codes)
 }
 
+// removeCodes deletes codes of the promotion in the path, and writes 204.
 func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
 	input := promotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
 	addGraphQLHint(w, r, "input", input)

@@ -81,6 +81,7 @@ func enumValues[T ~string](c condition, known []T) (list []T, err error) {
 	return list, nil
 }
 
+// parseBool returns the value of a condition on a Boolean.
 func parseBool(c condition) (*bool, error) {
 	text := strings.TrimSpace(c.values[0])
 	value := text == "true"

@@ -45,32 +45,32 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	if web.FirstSegment(r.URL) != "catalog" || !prefers(r, "explain") {
 		return nil
 	}
-	x, err := a.resolver.Query().CatalogResolution(r.Context(), nil, nil)
+	resolution, err := a.resolver.Query().CatalogResolution(r.Context(), nil, nil)
 	if err != nil {
 		return err
 	}
-	w.Header().Set(resolutionHeader, resolutionHeaderValue(x))
+	w.Header().Set(resolutionHeader, resolutionHeaderValue(resolution))
 	w.Header().Set("Preference-Applied", "explain")
 	return nil
 }
 
-// resolutionHeaderValue returns the header's value, at most maxResolution bytes.
-func resolutionHeaderValue(x *model.CatalogResolution) string {
-	line := resolutionBody{Reason: x.Reason, Catalog: x.CatalogID(), Release: x.ReleaseID(), Rule: x.RuleID(),
-		TieBreak: x.TieBreak(), Candidates: []json.RawMessage{}, More: len(x.Candidates)}
-	if !x.ValidUntil.IsZero() {
-		line.ValidUntil = x.ValidUntil.UTC().Format(time.RFC3339Nano)
+// resolutionHeaderValue returns the header's value, at most maxResolution bytes. More counts the candidates that do not fit.
+func resolutionHeaderValue(resolution *model.CatalogResolution) string {
+	value := resolutionBody{Reason: resolution.Reason, Catalog: resolution.CatalogID(), Release: resolution.ReleaseID(), Rule: resolution.RuleID(),
+		TieBreak: resolution.TieBreak(), Candidates: []json.RawMessage{}, More: len(resolution.Candidates)}
+	if !resolution.ValidUntil.IsZero() {
+		value.ValidUntil = resolution.ValidUntil.UTC().Format(time.RFC3339Nano)
 	}
-	room := maxResolution - len(store.Encode(line))
-	for _, c := range x.Candidates {
+	room := maxResolution - len(store.Encode(value))
+	for _, c := range resolution.Candidates {
 		text := store.Encode(newResolutionCandidate(c))
 		if room -= len(text) + 1; room < 0 {
 			break
 		}
-		line.Candidates = append(line.Candidates, text)
-		line.More--
+		value.Candidates = append(value.Candidates, text)
+		value.More--
 	}
-	return string(store.Encode(line))
+	return string(store.Encode(value))
 }
 
 func newResolutionCandidate(c *model.CatalogCandidate) resolutionCandidate {

@@ -16,7 +16,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	header["Content-Type"] = jsonType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone
+	_, _ = w.Write(body) // an error means that the client is gone
 }
 
 // writeData writes a resource, or a list of them, under data.
@@ -39,6 +39,7 @@ type relationship struct {
 	Links map[string]any `json:"links"`
 }
 
+// resourceRef names a resource.
 type resourceRef struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -57,6 +58,7 @@ func appendSelfLink(dst []byte, r *http.Request) []byte {
 	return append(dst, '}')
 }
 
+// appendComma appends a comma before all elements but the first.
 func appendComma(dst []byte, i int) []byte {
 	if i > 0 {
 		dst = append(dst, ',')

@@ -23,6 +23,7 @@ type responseBuilder struct {
 	freeSlot func() // frees an expensive slot; nil without one
 }
 
+// newBuilder returns the builder of the response to a request.
 func (a *API) newBuilder(r *http.Request) *responseBuilder {
 	return &responseBuilder{API: a, ctx: r.Context()}
 }
@@ -44,9 +45,9 @@ func (b *responseBuilder) checkSize(bytes int) error {
 	return err
 }
 
-// write writes 200 and the body that build appends to a pooled buffer. If the response is
-// to be cached, and size (its estimated bytes, 0 if unknown) is at most an eighth too
-// large, the cache takes the buffer over. Without a cache it stays in the buffer until it was sent.
+// write writes 200 and the body that build appends to a pooled buffer, and frees the slot that check took. size is the estimated
+// number of bytes, 0 if unknown. If the response is to be cached and size is known, the body has an array of its own. The
+// cache takes it over, unless its empty part is larger than an eighth of the body. With the cache disabled, the body stays in bufferedResponse.pooled.
 func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]byte) ([]byte, error)) error {
 	if b.maxResponseBytes > 0 {
 		size = min(size, b.maxResponseBytes)
@@ -59,11 +60,11 @@ func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 	if err := b.checkSize(size); err != nil {
 		return err
 	}
-	d, buffered := w.(*bufferedResponse)
-	if buffered && d.pooled != nil {
-		body, err := build(slices.Grow((*d.pooled)[:0], size))
+	to, buffered := w.(*bufferedResponse)
+	if buffered && to.pooled != nil {
+		body, err := build(slices.Grow((*to.pooled)[:0], size))
 		if err == nil {
-			d.header["Content-Type"], d.body, *d.pooled = jsonType, body, body
+			to.header["Content-Type"], to.body, *to.pooled = jsonType, body, body
 		}
 		return err
 	}
@@ -73,9 +74,9 @@ func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 		case err != nil:
 			return err
 		case cap(body)-len(body) <= len(body)/8:
-			d.header["Content-Type"], d.body = jsonType, body
+			to.header["Content-Type"], to.body = jsonType, body
 		default:
-			writeJSON(w, http.StatusOK, body)
+			writeJSON(w, http.StatusOK, body) // copies it
 		}
 		return nil
 	}

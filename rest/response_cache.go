@@ -35,7 +35,7 @@ var (
 
 // serveCached writes a response of a cacheable route from the cache, or runs the handler
 // and caches its response. The cache key has the catalog that the rules choose, and
-// nothing in the response depends on the account. The scope was checked before.
+// nothing in the response depends on the account. The scope was checked before. The response is left to the front cache.
 func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) error {
 	if wantsGraphQLHint(r) { // the hint depends on the request
 		return found.handle(a, w, r)
@@ -44,16 +44,16 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	d := &bufferedResponse{}
+	buffered := &bufferedResponse{}
 	if !a.responses.Enabled() {
-		d.pooled = bufferPool.Get().(*[]byte)
-		defer freeBuffer(d.pooled)
+		buffered.pooled = bufferPool.Get().(*[]byte)
+		defer freeBuffer(buffered.pooled)
 	}
-	var key cachekey.Key
+	var key cachekey.Key // zero: do not cache
 	if path := r.URL.EscapedPath(); len(path)+len(r.URL.RawQuery) <= maxCachedTarget {
 		key = cacheKey(view, path, r.URL.RawQuery)
 	}
-	resp, err := a.responses.Do(r.Context(), view, key, func() (*responsecache.Response, error) { return a.buildResponse(d, r, found) })
+	resp, err := a.responses.Do(r.Context(), view, key, func() (*responsecache.Response, error) { return a.buildResponse(buffered, r, found) })
 	if err != nil {
 		return err
 	}
@@ -69,13 +69,13 @@ func (a *API) serveCandidate(w http.ResponseWriter, r *http.Request, found route
 	if candidate == nil || wantsGraphQLHint(r) {
 		return found.handle(a, w, r)
 	}
-	d := &bufferedResponse{header: make(http.Header, 4)}
-	if err := found.handle(a, d, r.WithContext(ctx)); err != nil {
+	buffered := &bufferedResponse{header: make(http.Header, 4)}
+	if err := found.handle(a, buffered, r.WithContext(ctx)); err != nil {
 		return err
 	}
-	d.header.Del("Content-Length") // depends on compression
-	maps.Copy(w.Header(), d.header)
-	a.responses.Serve(w, r, graph.Delivery{Response: responsecache.NewResponse(d.body, nil), Candidate: candidate, StockTime: d.stockTime})
+	buffered.header.Del("Content-Length") // depends on compression
+	maps.Copy(w.Header(), buffered.header)
+	a.responses.Serve(w, r, graph.Delivery{Response: responsecache.NewResponse(buffered.body, nil), Candidate: candidate, StockTime: buffered.stockTime})
 	return nil
 }
 
@@ -87,12 +87,12 @@ func cacheKey(view *release.View, path, query string) cachekey.Key {
 	return cachekey.Of(cachekey.AppendPart(cachekey.AppendPart(key, path), query))
 }
 
-// buildResponse runs the route's handler for the response cache. d takes what it writes.
-func (a *API) buildResponse(d *bufferedResponse, r *http.Request, found route) (*responsecache.Response, error) {
-	*d = bufferedResponse{header: make(http.Header, 4), pooled: d.pooled}
-	if err := found.handle(a, d, r); err != nil {
+// buildResponse runs the route's handler for the response cache. buffered takes what it writes.
+func (a *API) buildResponse(buffered *bufferedResponse, r *http.Request, found route) (*responsecache.Response, error) {
+	*buffered = bufferedResponse{header: make(http.Header, 4), pooled: buffered.pooled}
+	if err := found.handle(a, buffered, r); err != nil {
 		return nil, err
 	}
-	d.header.Del("Content-Length") // depends on compression
-	return responsecache.NewResponse(d.body, d.header), nil
+	buffered.header.Del("Content-Length") // depends on compression
+	return responsecache.NewResponse(buffered.body, buffered.header), nil
 }

@@ -102,8 +102,8 @@ func (a *API) Handler() http.Handler {
 		}
 		byPath[r.path][r.method] = r
 	}
-	for address, methods := range byPath {
-		mux.Handle(pattern(address), a.methods(methods))
+	for path, methods := range byPath {
+		mux.Handle(pattern(path), a.methods(methods))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + ". REST paths begin with /catalog/ and /v2/."})
@@ -112,8 +112,8 @@ func (a *API) Handler() http.Handler {
 }
 
 // pattern is a path in the syntax of http.ServeMux: /a/{id}.
-func pattern(address string) string {
-	segments := strings.Split(address, "/")
+func pattern(path string) string {
+	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		if name, ok := strings.CutPrefix(segment, ":"); ok {
 			segments[i] = "{" + name + "}"
@@ -122,7 +122,9 @@ func pattern(address string) string {
 	return strings.Join(segments, "/")
 }
 
-// methods serves the operations of one path.
+// methods serves the operations of one path. After OPTIONS and unknown methods it sets Cache-Control and Vary. Then it requires the
+// scope, checks the shopper's headers, explains the resolution, checks names in the path, and serves the operation. The first error
+// is the response.
 func (a *API) methods(methods map[string]route) http.Handler {
 	allow, coordinates := allowHeader(methods), map[string]string{}
 	for method, r := range methods {

@@ -26,8 +26,6 @@ type settingsMembers struct {
 	Currency        *string `json:"currency"`
 	Locale          *string `json:"locale"`
 	CodesIgnoreCase *bool   `json:"codes_ignore_case"`
-
-	Nulls store.Nulls `json:"-"`
 }
 
 // updateSettings changes the members sent. It ignores others, such as the read-only limits.
@@ -37,7 +35,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale, CodesIgnoreCase: change.CodesIgnoreCase, Nulls: change.Nulls}}
+	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale, CodesIgnoreCase: change.CodesIgnoreCase}}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(), input)
 	if err == nil {

@@ -39,6 +39,5 @@ func (a *API) createShopperToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	return writeData(w, http.StatusCreated, shopperTokenBody{"shopper_token", *payload.Token, "Bearer", payload.ExpiresAt.UTC().Format(timeFormat), payload.Scopes})
 }

@@ -14,7 +14,7 @@ import (
 	"portico/store/stock"
 )
 
-// stocks lists the stock of all products.
+// stocks lists the stock of all products, and leaves the index of stockTime for serveCandidate.
 func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	p, err := parseListParams(r)
 	if err != nil {
@@ -77,10 +77,9 @@ func stockPagination(p *listParams, stocks *stock.StockPage) *pagination {
 	return g.setPosition()
 }
 
-// multiLocationHeader selects stock by location. The only location is "default".
 const (
-	multiLocationHeader = "EP-Inventories-Multi-Location"
-	onlyLocation        = stock.DefaultLocation
+	multiLocationHeader = "EP-Inventories-Multi-Location" // "true" selects stock by location
+	onlyLocation        = stock.DefaultLocation           // the only location
 )
 
 // wantsLocations reports whether the request wants stock by location.
@@ -153,7 +152,8 @@ type stockLocation struct {
 	Available *int `json:"available"`
 }
 
-// quantity returns the available units, and the member that has them.
+// quantity returns the available units, and the member that has them: the first that was sent of quantity, attributes.available and
+// that of the location. It returns UNPROCESSABLE for another location, and without any.
 func (b *stockBody) quantity() (quantity int, member string, err error) {
 	for location := range b.Attributes.Locations {
 		if err := checkLocation(location); err != nil {
@@ -240,7 +240,7 @@ func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation
 	dst = appendLinks(append(dst, "],"...), g)
 	dst = appendTimestamps(append(dst, `,"meta":{`...), nonZero(stocks.Created), nonZero(stocks.Updated))
 	if !stocks.Updated.IsZero() {
-		updatedAt = len(dst) - len(timeFormat+`"}`)
+		updatedAt = len(dst) - len(timeFormat+`"}`) // the time is the last member of timestamps
 	}
 	return append(g.appendMeta(append(dst, ',')), "}}"...), updatedAt
 }
@@ -262,6 +262,7 @@ func appendStockByLocation(dst []byte, s *stock.Stock) []byte {
 	return append(appendTimestamps(append(dst, ','), &s.CreatedAt, &s.UpdatedAt), "}}"...)
 }
 
+// appendUnits appends the members total, available and allocated.
 func appendUnits(dst []byte, available, allocated int) []byte {
 	dst = strconv.AppendInt(append(dst, `"total":`...), int64(available+allocated), 10)
 	dst = strconv.AppendInt(append(dst, `,"available":`...), int64(available), 10)

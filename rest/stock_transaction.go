@@ -22,28 +22,28 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.addGraphQLHint(w, r, bounds, "productId", r.PathValue("id"))
 	ctx := r.Context()
-	lines, err := a.resolver.Query().StockTransactions(ctx, r.PathValue("id"), bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
+	entries, err := a.resolver.Query().StockTransactions(ctx, r.PathValue("id"), bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPagination(ctx, p, lines)
+	page, err := newPagination(ctx, p, entries)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.newBuilder(r), page, lines.Nodes, transactionEncoder(r))
+	return writePage(w, a.newBuilder(r), page, entries.Nodes, transactionEncoder(r))
 }
 
 // stockTransaction returns an entry of the ledger.
 func (a *API) stockTransaction(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "productId", r.PathValue("id"), "id", r.PathValue("transaction"))
-	line, err := a.resolver.Query().StockTransaction(r.Context(), r.PathValue("id"), r.PathValue("transaction"))
-	if err == nil && line == nil {
+	entry, err := a.resolver.Query().StockTransaction(r.Context(), r.PathValue("id"), r.PathValue("transaction"))
+	if err == nil && entry == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no stock transaction " + strconv.Quote(r.PathValue("transaction")) + " of the product " + strconv.Quote(r.PathValue("id")) + "."}
 	}
 	if err != nil {
 		return err
 	}
-	return writeTransaction(w, r, http.StatusOK, line)
+	return writeTransaction(w, r, http.StatusOK, entry)
 }
 
 // stockTransactionBody is a transaction as clients send it.
@@ -83,6 +83,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
+// transact writes the change of the product in the path, which the body may repeat. Errors name members of b.
 func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactionAttributes) error {
 	id := r.PathValue("id")
 	if b.Quantity == nil {
@@ -112,28 +113,28 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 func withoutChangeIndex(list []*model.UserError) []*model.UserError {
 	renamed := make([]*model.UserError, len(list))
 	for i, e := range list {
-		fault := *e.Error
-		if len(fault.Path) > 2 && fault.Path[0] == "changes" {
-			fault.Path = fault.Path[2:]
+		single := *e.Error
+		if len(single.Path) > 2 && single.Path[0] == "changes" {
+			single.Path = single.Path[2:]
 		}
-		renamed[i] = &model.UserError{Error: &fault}
+		renamed[i] = &model.UserError{Error: &single}
 	}
 	return renamed
 }
 
-func writeTransaction(w http.ResponseWriter, r *http.Request, status int, line *model.StockTransaction) error {
-	return writeData(w, status, transactionEncoder(r)(line))
+func writeTransaction(w http.ResponseWriter, r *http.Request, status int, entry *model.StockTransaction) error {
+	return writeData(w, status, transactionEncoder(r)(entry))
 }
 
 // transactionEncoder returns the encoder for ledger entries: flat, or by location.
 func transactionEncoder(r *http.Request) func(*model.StockTransaction) any {
 	if wantsLocations(r) {
-		return func(line *model.StockTransaction) any {
-			return transactionByLocation{line.ID, transactionType, locatedChange{newStockChange(line), onlyLocation}, createdMeta{createdAt{store.FormatTime(line.CreatedAt)}}}
+		return func(entry *model.StockTransaction) any {
+			return transactionByLocation{entry.ID, transactionType, locatedChange{newStockChange(entry), onlyLocation}, createdMeta{createdAt{store.FormatTime(entry.CreatedAt)}}}
 		}
 	}
-	return func(line *model.StockTransaction) any {
-		return transactionResource{line.ID, transactionType, newStockChange(line), createdAt{store.FormatTime(line.CreatedAt)}}
+	return func(entry *model.StockTransaction) any {
+		return transactionResource{entry.ID, transactionType, newStockChange(entry), createdAt{store.FormatTime(entry.CreatedAt)}}
 	}
 }
 
@@ -166,8 +167,8 @@ type stockChange struct {
 	Quantity  int               `json:"quantity"`
 }
 
-func newStockChange(line *model.StockTransaction) stockChange {
-	return stockChange{line.Action, line.ProductID, line.Reason, line.Reference, line.Quantity}
+func newStockChange(entry *model.StockTransaction) stockChange {
+	return stockChange{entry.Action, entry.ProductID, entry.Reason, entry.Reference, entry.Quantity}
 }
 
 type createdMeta struct {

@@ -48,6 +48,7 @@ func appendTimestamps(dst []byte, created, updated *time.Time) []byte {
 	return append(appendTime(append(dst, `,"updated_at":`...), updated), '}')
 }
 
+// timestamps are the times of a resource outside /catalog.
 type timestamps struct {
 	CreatedAt string `json:"created_at"`
 	UpdatedAt string `json:"updated_at"`

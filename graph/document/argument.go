@@ -25,7 +25,8 @@ func nameArguments(document *ast.QueryDocument, errs gqlerror.List) {
 	w.document(document)
 	for _, err := range errs {
 		if path := at[locationOf(err)]; path != nil && isValueError(err) {
-			// Field "TextFilter.eq" must be non-null: of an input that is @oneOf, the library names the first member of the type.
+			// For an input that is @oneOf, the library names the first member of the type (Field "TextFilter.eq" must be non-null):
+			// this puts the one that was sent.
 			if before, _, wrong := strings.Cut(err.Message, `" must be non-null.`); wrong {
 				err.Message = before[:strings.LastIndexByte(before, '.')+1] + path[len(path)-1] + `" must be non-null.`
 			}
@@ -45,6 +46,7 @@ func isValueError(err *gqlerror.Error) bool {
 	return err.Rule == "ValuesOfCorrectType" || err.Rule == "UniqueInputFieldNames"
 }
 
+// locationOf returns the first location of an error; the zero value, which no value has, without one.
 func locationOf(err *gqlerror.Error) gqlerror.Location {
 	if len(err.Locations) == 0 {
 		return gqlerror.Location{}

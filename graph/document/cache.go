@@ -26,8 +26,8 @@ const (
 // are evicted first.
 type Cache struct {
 	mu      sync.Mutex
-	budget  int
-	bytes   int
+	budget  int        // bytes
+	bytes   int        // sum of the entries' sizes
 	order   *list.List // of *cacheEntry, the most recently used in front
 	entries map[cacheKey]*cacheEntry
 	hashes  map[string]*cacheEntry // documents by hash, if a client sent it
@@ -52,8 +52,8 @@ const (
 type cacheEntry struct {
 	key     cacheKey
 	value   any
-	parent  *cacheEntry // nil for a document
-	size    int
+	parent  *cacheEntry   // nil for a document
+	size    int           // bytes that the cache counts for the entry, with entryOverhead
 	hash    string        // of a document; empty if no client sent it
 	element *list.Element // nil if the entry is not in the cache
 }
@@ -85,7 +85,7 @@ func (c *Cache) addDocument(query string, document *ast.QueryDocument) *CachedDo
 	return c.add(made.entry).(*CachedDocument)
 }
 
-// addHash makes byHash find a document while it is cached.
+// addHash makes byHash find a document while it is cached. It does nothing if the document was evicted meanwhile.
 func (c *Cache) addHash(document *CachedDocument, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,8 +145,8 @@ func (c *Cache) Recharge(p *CachedPlan) {
 	}
 }
 
-// Request returns the prepared operation of a request's bytes, or nil. The bytes are a body, or "?" and
-// a query string.
+// Request returns the prepared operation of a request's bytes, or nil, and counts as a use. The bytes are a body, or "?" and a
+// query string.
 func (c *Cache) Request(sent []byte) *PreparedOperation {
 	if len(sent) > maxRequestBytes {
 		return nil
@@ -221,6 +221,7 @@ func (c *Cache) grow(by int) {
 	}
 }
 
+// evict removes an entry. Its value stays valid for those who have it.
 func (c *Cache) evict(entry *cacheEntry) {
 	c.order.Remove(entry.element)
 	delete(c.entries, entry.key)

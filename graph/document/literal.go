@@ -34,6 +34,7 @@ var literalsOfScalars = core.Rule{Name: "ValuesOfCorrectType", RuleFunc: func(ob
 	})
 }}
 
+// isCustom reports whether a type is a scalar of this schema, not of the specification.
 func isCustom(of *ast.Definition) bool {
 	return of.Kind == ast.Scalar && !of.OneOf("Int", "Float", "String", "Boolean", "ID")
 }

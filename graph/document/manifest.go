@@ -24,7 +24,7 @@ const (
 // Manifest holds the trusted documents. A nil manifest is empty.
 type Manifest struct {
 	mode  TrustMode
-	byID  map[string]string
+	byID  map[string]string   // documents
 	texts map[string]struct{} // of all documents, with and without id
 }
 
@@ -69,6 +69,7 @@ func ReadManifest(text []byte, mode TrustMode, bounds limits.Config, examples ..
 	return m, nil
 }
 
+// manifestDocuments returns the documents of a manifest by id. A manifest that is not Apollo's is an object of documents by id.
 func manifestDocuments(text []byte) (map[string]string, error) {
 	if err := store.CheckJSON(text); err != nil {
 		return nil, err

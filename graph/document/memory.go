@@ -33,9 +33,9 @@ func documentMemory(text string, document *ast.QueryDocument) int {
 	return s.bytes
 }
 
-// memorySize adds up the memory of a document's nodes.
+// memorySize adds up the memory of a document's nodes. Each method adds that of its argument and of all below it.
 type memorySize struct {
-	text  string
+	text  string // of the document, which strings may share
 	bytes int
 }
 

@@ -65,6 +65,14 @@ func Hash(query string) string {
 // client sent before (automatic persisted queries), an id is one of the manifest. It checks the document
 // against the manifest. outcome is empty if the request is not counted, hash unless the document is to
 // be cached by it.
+//
+// The order of the rules:
+//
+//  1. Without a manifest, a document without a hash is run.
+//  2. An id of the manifest is its document. A document that was sent with it must be the same.
+//  3. A hash without a document is looked up in the cache, unless the manifest enforces its own documents.
+//  4. A hash with a document must be its hash.
+//  5. If the manifest enforces its own documents, it must have the document of rule 3 or 4, or one without a hash.
 func (p *Processor) resolve(params *graphql.RawParams) (outcome, hash string, err *gqlerror.Error) {
 	id, err := documentID(params)
 	if err != nil || id == "" && (p.Manifest == nil || params.Query == "") {

@@ -95,8 +95,9 @@ func (p *Processor) CountOutcome(outcome string) {
 	}
 }
 
-// parse parses a document, and checks limits and validity. It parses at most GOMAXPROCS documents at
-// once: each needs a CPU for milliseconds, and more at once would only delay all other requests.
+// parse parses a document, and checks limits and validity: the text and tokens, then what the document defines, then its size,
+// then the schema. It parses at most GOMAXPROCS documents at once: each needs a CPU for milliseconds, and more at once would only
+// delay all other requests.
 func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 	p.parsing <- struct{}{}
 	defer func() { <-p.parsing }()
@@ -147,7 +148,8 @@ func lexicalError(query string, err *gqlerror.Error) *gqlerror.Error {
 // errStopWalk is the panic that ends the library's walk of a document.
 type errStopWalk struct{}
 
-// validate validates a document against the schema. It stops at one error more than limits.MaxErrors.
+// validate validates a document against the schema, and sets the types and definitions in it that plans need. It stops at one error
+// more than limits.MaxErrors. Conflicts are checked only in a document that is valid otherwise.
 func (p *Processor) validate(document *ast.QueryDocument) (errs gqlerror.List) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// valueWalker visits the values of a document.
+// valueWalker visits the values of a document: arguments of fields and directives, defaults of variables, and all within them.
 type valueWalker struct {
 	// visit gets the path of a value, such as filter, sku, eq, its position, and the value; nil at the name of a member. The
 	// path is valid during the call.

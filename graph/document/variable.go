@@ -73,14 +73,16 @@ type valuePath struct {
 	parent *valuePath
 }
 
-func (s *valuePath) path() (path []string) {
-	for ; s != nil; s = s.parent {
-		path = append(path, s.name)
+// path returns the names from the variable to the value.
+func (p *valuePath) path() (path []string) {
+	for ; p != nil; p = p.parent {
+		path = append(path, p.name)
 	}
 	slices.Reverse(path)
 	return path
 }
 
+// addError adds an error about the value at a path, unless there are more than limits.MaxErrors.
 func (c *variableCoercer) addError(at *valuePath, what string) {
 	if len(c.errs) > limits.MaxErrors {
 		return
@@ -92,6 +94,7 @@ func (c *variableCoercer) addError(at *valuePath, what string) {
 	})
 }
 
+// value coerces a value of a type. It changes lists and objects in place. After an error it returns what was sent.
 func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
 	if value == nil {
 		if of.NonNull {
@@ -172,7 +175,7 @@ func wholeNumber(number json.Number) (int64, bool) {
 		return 0, false
 	}
 	if _, exponent, ok := strings.Cut(strings.ToLower(string(number)), "e"); ok && len(strings.TrimLeft(exponent, "+-")) > 2 {
-		return 0, false
+		return 0, false // 1e999999999 would take all memory
 	}
 	exact, ok := new(big.Rat).SetString(string(number))
 	if !ok || !exact.IsInt() || !exact.Num().IsInt64() {
@@ -181,6 +184,7 @@ func wholeNumber(number json.Number) (int64, bool) {
 	return exact.Num().Int64(), true
 }
 
+// enum coerces a value of an enum: the exact name of one of its values.
 func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value any) any {
 	if name, ok := value.(string); ok && definition.EnumValues.ForName(name) != nil {
 		return value
@@ -193,6 +197,7 @@ func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value 
 	return value
 }
 
+// object coerces an input object. It reports wrong members of an input that is @oneOf, then unknown members, then each known one.
 func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {

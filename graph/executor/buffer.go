@@ -7,7 +7,7 @@ import (
 	"portico/graph/limits"
 )
 
-// A response without errors is responseStart, the data and a ResponseEnd.
+// A response without errors is responseStart, the data and document.PreparedOperation.ResponseEnd: responseEnd, or extensions and responseEnd.
 const (
 	responseStart = `{"data":`
 	responseEnd   = "}\n"
@@ -31,7 +31,8 @@ const largeBuffer = 8<<20 + 64<<10
 // getBuffer returns a buffer for one response.
 func getBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
-// putBuffer returns the buffer of a response to its pool, or body if that is the larger.
+// putBuffer returns the buffer of a response to its pool, with the larger array if body has outgrown it. body above
+// limits.LargeResponse goes to largeBuffers.
 func putBuffer(buffer *[]byte, body []byte) {
 	switch {
 	case cap(body) > limits.LargeResponse && cap(body) <= largeBuffer:

@@ -37,7 +37,7 @@ func addCost(op *document.Operation, params *graphql.RawParams, resp *graphql.Re
 	resp.Extensions = extensions
 }
 
-// endWithCost returns the part of a response after the data, if it has no errors.
+// endWithCost returns the part of a response after the data, if it has no errors: with costExtensions as JSON, if there are any.
 func endWithCost(op *document.Operation, params *graphql.RawParams) string {
 	if costExtensions(op, params) == nil {
 		return responseEnd

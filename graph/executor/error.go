@@ -20,18 +20,20 @@ import (
 	"portico/store"
 )
 
-// errorPresenter returns errors with extensions.code and extensions.argument. It logs internal errors,
-// and hides their cause from the client.
+// errorPresenter returns the function that makes each error of a field the client's. It counts the error, and returns nil if the
+// response has too many. An error of the library keeps its message, with its code or else INVALID. Any other gets message and
+// code of the first store.Error, and extensions.argument if it is about an input. Internal errors are logged, and their cause is
+// hidden from the client.
 func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		if tooManyErrors(ctx) {
 			return nil
 		}
 		shown := graphql.DefaultErrorPresenter(ctx, err)
-		var own *gqlerror.Error
-		if errors.As(err, &own) && own.Unwrap() == nil { // an error of the library about the request
+		var library *gqlerror.Error
+		if errors.As(err, &library) && library.Unwrap() == nil { // about the request; else it wraps an error of a resolver
 			shown.Message = shorten(shown.Message)
-			if _, ok := own.Extensions["code"].(store.Code); !ok {
+			if _, ok := library.Extensions["code"].(store.Code); !ok {
 				shown.Extensions = map[string]any{"code": store.Invalid}
 			}
 			return shown
@@ -55,8 +57,8 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	}
 }
 
-// argumentIn returns the argument path of a field's error: the part of the error's path below the field.
-// It sets the error's path and location to those of the field.
+// argumentIn returns the argument path of a field's error: the part of the error's path below the field, which the library appends
+// for an argument that does not decode. It sets the error's path and location to those of the field. It returns nil for other errors.
 func argumentIn(ctx context.Context, err *gqlerror.Error) (argument []string) {
 	field := graphql.GetFieldContext(ctx)
 	if field == nil {
@@ -90,7 +92,7 @@ func limitErrors(errs gqlerror.List) gqlerror.List {
 		err.Message = shorten(err.Message)
 		text, _ := json.Marshal(err)
 		written += len(text)
-		if written > maxErrorBytes-len(moreErrors)-100 || i == limits.MaxErrors-1 && len(errs) > limits.MaxErrors {
+		if written > maxErrorBytes-len(moreErrors)-100 /* room for the last error */ || i == limits.MaxErrors-1 && len(errs) > limits.MaxErrors {
 			code := err.Extensions["code"]
 			return append(errs[:i:i], &gqlerror.Error{Message: moreErrors, Extensions: map[string]any{"code": code}})
 		}

@@ -27,7 +27,7 @@ type Request struct {
 	Modern   bool                        // the client accepts the media type of the GraphQL over HTTP specification
 
 	HTTP    *http.Request          // that sent the operation; nil over a WebSocket
-	Known   *reqctx.Request        // what is known of HTTP; nil over a WebSocket
+	Known   *reqctx.Request        // what the middleware knows of HTTP; nil over a WebSocket
 	Writer  http.ResponseWriter    // of HTTP; nil for a stream
 	Streams bool                   // answered by a stream
 	Admit   func() *gqlerror.Error // counts an operation of a stream, or returns an error if there are too many; nil for no limit
@@ -51,9 +51,9 @@ type Response struct {
 
 	Context *graphql.OperationContext // of gqlgen's executor; nil for a request of HTTP
 
-	canceled bool
+	canceled bool    // gqlgen's executor returned nothing: a timeout, or the client is gone
 	buffer   *[]byte // that Body or Result.Data may use; nil for none
-	written  []byte
+	written  []byte  // what was appended to buffer, maybe in a larger array, which Release keeps
 }
 
 // Release returns the memory of a response for other responses.
@@ -69,7 +69,7 @@ type execution struct {
 	Request
 	op       *document.Operation         // nil if the document is invalid
 	query    *document.PreparedOperation // nil if gqlgen's executor runs the operation
-	opCtx    *graphql.OperationContext   // of gqlgen's executor; nil until needed
+	opCtx    *graphql.OperationContext   // of gqlgen's executor; nil until allow creates it
 	costSent bool                        // a stream has sent the cost
 }
 
@@ -79,14 +79,14 @@ func (e *Executor) Execute(ctx context.Context, req *Request) (resp Response) {
 	x := execution{Executor: e, Request: *req}
 	resp, ok := x.prepare(ctx) // find it, or parse and validate it: limits, cost, trusted documents
 	switch {
-	case !ok:
+	case !ok: // resp rejects it
 	case x.op.IsSubscription() && !x.Streams:
 		return Response{NeedsStream: &Request{Params: x.Params, HTTP: x.HTTP, Known: x.Known, operation: x.op}}
 	default:
 		resp, ok = x.allow(ctx) // introspection, mutations by GET, quotas
 	}
 	switch {
-	case !ok:
+	case !ok: // resp rejects it
 	case x.Streams:
 		return Response{Context: x.opCtx, Stream: &Stream{execution: x}} // which does the rest for each response
 	default:
@@ -199,7 +199,7 @@ func (x *execution) acquire(ctx context.Context) (end func(), err error) {
 	return func() {}, err
 }
 
-// setBudget begins the budget of a run in the operation of ctx.
+// setBudget begins the budget of a run in the operation of ctx. A run that is repeated has a new one.
 func (x *execution) setBudget(ctx context.Context) {
 	if op := opctx.From(ctx); op != nil {
 		op.Budget = opctx.NewBudget(x.op.Allowance)
@@ -220,10 +220,12 @@ func (x *execution) run(ctx context.Context) Response {
 // varyCacheable has the values of Vary of responses that HTTP caches may store.
 var varyCacheable = opctx.NewVaryVariant("Accept, Accept-Encoding")
 
-// runPlan runs a query by its plan. ran is false if the client is gone, or gqlgen's executor must run the query.
+// runPlan runs a query by its plan. ran is false if the client is gone, or gqlgen's executor must run the query. Else the response is
+// an error, data with errors, a body, or a Delivery: a cached response, or one that is to be a candidate. The query is then found
+// by the bytes of the request.
 func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
-	var candidate *graph.CandidateBuilder
-	tagged := false
+	var candidate *graph.CandidateBuilder // nil if the front cache does not want the response
+	tagged := false                       // the response gets an ETag
 	if !x.Streams {
 		tagged = opctx.Cacheable(x.HTTP)
 		if x.query.CandidateCoordinates != nil {
@@ -255,7 +257,7 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 	default:
 		resp.Delivery = graph.Delivery{Response: found, Candidate: candidate}
 		if found == nil {
-			resp.Delivery.Response = responsecache.NewResponse(bytes.Clone(resp.written), nil)
+			resp.Delivery.Response = responsecache.NewResponse(bytes.Clone(resp.written), nil) // a candidate outlives the buffer
 		} else if !x.Streams && opctx.Storable(x.HTTP) {
 			resp.Delivery.Vary = varyCacheable
 		}
@@ -269,7 +271,7 @@ func (x *execution) runPlan(ctx context.Context) (resp Response, ran bool) {
 	return resp, true
 }
 
-// runGqlgen runs an operation by gqlgen's executor.
+// runGqlgen runs an operation by gqlgen's executor, within allow. A query that its plan did not run comes here too.
 func (x *execution) runGqlgen(ctx context.Context) Response {
 	x.query = nil
 	if rejected, ok := x.allow(ctx); !ok {
@@ -310,7 +312,7 @@ func (x *execution) params() *graphql.RawParams {
 	return &x.Params
 }
 
-// reject returns the response to an operation that must not run.
+// reject returns the response to an operation that must not run: Execute found errors before it.
 func (x *execution) reject(ctx context.Context, errs gqlerror.List) Response {
 	opCtx := x.opCtx
 	if opCtx == nil {
@@ -320,7 +322,8 @@ func (x *execution) reject(ctx context.Context, errs gqlerror.List) Response {
 	return Response{Result: result, Context: opCtx, Status: rejectStatus(x.params(), errs, x.Modern)}
 }
 
-// refuse returns the response to an operation that failed as a whole.
+// refuse returns the response to an operation that failed as a whole: no slot, too large, or a panic. Over HTTP an UNAVAILABLE one is
+// a plain 503.
 func (x *execution) refuse(err *store.Error) Response {
 	errs := ErrorList(err)
 	if err.Code == store.Unavailable && !x.Streams {
@@ -330,8 +333,8 @@ func (x *execution) refuse(err *store.Error) Response {
 	return Response{Result: &graphql.Response{Errors: errs}, Status: rejectStatus(x.params(), errs, x.Modern)}
 }
 
-// redact completes a result: the cost, if the client wants it, its status, and as many errors as the client may get, without
-// secrets.
+// redact completes a result: the cost, if the client wants it, its status and Retry-After, and as many errors as the client may get,
+// without secrets. Responses without a Result have no errors, and plain ones are complete.
 func (x *execution) redact(resp *Response) {
 	if resp.Result == nil || resp.Plain {
 		return

@@ -10,9 +10,15 @@ import (
 	"portico/graph/plan"
 )
 
-// aroundRootFields runs a root field. It counts it, refuses it once the budget is spent or if its input has the global id of
-// another type, and records which members of the input are null. It also records whether the write was a replay: the stored
-// result of an idempotency key. Plans and gqlgen's executor both call it.
+// aroundRootFields runs a root field. Plans and gqlgen's executor both call it. Before the field it does, in this order:
+//
+//  1. count it,
+//  2. return null if the client is gone,
+//  3. refuse it once the budget is spent,
+//  4. refuse it if its input has the global id of another type,
+//  5. record which members of the input are null.
+//
+// After the field it records whether the write was a replay: the stored result of an idempotency key.
 func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if e.CountField != nil && !plan.IsRepeated(ctx) { // else the run before counted it
 		field := graphql.GetRootFieldContext(ctx).Field

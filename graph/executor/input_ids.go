@@ -13,8 +13,8 @@ import (
 
 // idKind is what an id in an input may be the global id of.
 type idKind struct {
-	noun  string // of a resource, in errors
-	types []string
+	noun  string   // of a resource, in errors
+	types []string // that have a global id of it; nil if the id has no global form
 }
 
 var (
@@ -48,7 +48,7 @@ var idMembers = map[string]idKind{
 // idsOfInputs has the kinds of id and ids, and of members that mean something else in an input, by the beginning of the
 // input's name, longer ones first.
 var idsOfInputs = []struct {
-	input string
+	input string // such as Hierarch, for HierarchyUpdateInput and HierarchiesUpsertInput
 	idKind
 	members []string
 }{
@@ -105,7 +105,7 @@ func checkInputIDs(ctx context.Context, schema *ast.Schema) error {
 			return
 		}
 		name := path[len(path)-1]
-		if last := in.Fields.ForName(name); last == nil { // an element of a list
+		if in.Fields.ForName(name) == nil { // the index of an element of a list, which follows the member's name
 			name = path[len(path)-2]
 		}
 		if member := in.Fields.ForName(name); member == nil || member.Type.Name() != "ID" {

@@ -34,7 +34,7 @@ type inputWalker struct {
 	visit func(path []string, in *ast.Definition, value any)
 }
 
-// literal visits a value in the document.
+// literal visits a value of the type of in the document. in is the input object that has it; nil for the input itself.
 func (w *inputWalker) literal(path []string, in *ast.Definition, of *ast.Type, value *ast.Value) {
 	members := w.schema.Types[of.NamedType]
 	switch {
@@ -61,7 +61,7 @@ func (w *inputWalker) literal(path []string, in *ast.Definition, of *ast.Type, v
 	}
 }
 
-// sent visits a value of a variable. The lists that the validator makes of single elements are not []any.
+// sent is literal for a value of a variable. The lists that the validator makes of single elements are not []any.
 func (w *inputWalker) sent(path []string, in *ast.Definition, of *ast.Type, value any) {
 	if value == nil {
 		w.visit(path, in, nil)

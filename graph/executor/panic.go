@@ -24,7 +24,7 @@ func (e *panicError) LogValue() slog.Value {
 	return slog.StringValue(fmt.Sprintf("panic in a resolver: %v\n%s", e.reason, e.stack))
 }
 
-// recovered implements graphql.RecoverFunc.
+// recovered implements graphql.RecoverFunc. Call it where the panic was recovered: it takes the stack.
 func recovered(_ context.Context, reason any) error { return &panicError{reason, debug.Stack()} }
 
 // catch calls run. If run panics, it returns the error for the client: that of a *plan.Stopped, or INTERNAL for any other panic,

@@ -18,7 +18,8 @@ import (
 	"portico/store"
 )
 
-// compile returns a query with its plan, or nil if gqlgen's executor must run the operation.
+// compile returns a query with its plan, its coerced variables and what Execute needs of it for later requests. It returns nil if
+// gqlgen's executor must run the operation.
 func (e *Executor) compile(op *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
 	if e.runner == nil || op.Definition == nil || op.Definition.Operation != ast.Query {
 		return nil
@@ -41,7 +42,7 @@ func (e *Executor) compile(op *document.Operation, params *graphql.RawParams) *d
 		CandidateCoordinates: candidateCoordinates(op, cached.Plan, variables)}
 	query.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	query.Params = graphql.RawParams{Query: op.Query, Variables: variables}
-	if params.OperationName != "" {
+	if params.OperationName != "" { // the document's own text, so that the request's is freed
 		query.Params.OperationName = op.Definition.Name
 	}
 	if wantsCost(params) {

@@ -80,12 +80,13 @@ func isOutsideRelease(id any) bool {
 // dynamicPart is what fills the holes of a cached response: the stock of products.
 type dynamicPart struct {
 	holes    *plan.Holes
-	products []*release.Product // of each hole, with nothing but ids
+	products []*release.Product // of each hole, in the order of plan.Holes.Rows, with nothing but ids
 }
 
 // cachedResponse returns a cached response as found, or appends one with holes to dst and returns it as
 // body. If there is none, it runs the plan and caches the response. ok is false if the query must run
-// without the cache: the client may not read all fields, or another request's run had errors.
+// without the cache: the client may not read all fields, or another request's run had errors. Without a
+// response in it, body is dst, or the larger array that the plan has allocated in its place.
 func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedOperation, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
 	for _, coordinate := range query.CacheCoordinates {
 		if auth.Require(ctx, coordinate) != nil {

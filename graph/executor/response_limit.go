@@ -37,27 +37,29 @@ const parallelFields = 4
 // reserve takes an expensive slot for a running operation, unless it has one. The error is UNAVAILABLE.
 func (e *Executor) reserve(ctx context.Context) error { return e.acquireExpensive(ctx, true) }
 
-func (e *Executor) acquireExpensive(ctx context.Context, running bool) error {
+// acquireExpensive takes an expensive slot, unless the operation has one. inMemory says that part of the response is in memory.
+func (e *Executor) acquireExpensive(ctx context.Context, inMemory bool) error {
 	op := opctx.From(ctx)
-	if op == nil || e.Limiter == nil || op.ReleaseExpensiveSlot != nil {
+	if op == nil || e.Limiter == nil || op.EndExpensiveSlot != nil {
 		return nil
 	}
-	end, err := e.Limiter.AcquireExpensive(ctx, running)
+	end, err := e.Limiter.AcquireExpensive(ctx, inMemory)
 	if err == nil {
-		op.ReleaseExpensiveSlot = end
+		op.EndExpensiveSlot = end
 	}
 	return err
 }
 
-// ReleaseExpensiveSlot releases the expensive slot of an operation, if it has one.
+// ReleaseExpensiveSlot ends the expensive slot of the operation of ctx, if it has one. Transports and streams call it after each
+// response that they have written. It may be called again.
 func ReleaseExpensiveSlot(ctx context.Context) {
-	if op := opctx.From(ctx); op != nil && op.ReleaseExpensiveSlot != nil {
-		op.ReleaseExpensiveSlot()
-		op.ReleaseExpensiveSlot = nil
+	if op := opctx.From(ctx); op != nil && op.EndExpensiveSlot != nil {
+		op.EndExpensiveSlot()
+		op.EndExpensiveSlot = nil
 	}
 }
 
-// startRun takes an expensive slot for an operation of high cost. The error is a *plan.Stopped.
+// startRun is called before each run, and takes an expensive slot for an operation of high cost. The error is a *plan.Stopped.
 func (e *Executor) startRun(ctx context.Context, op *document.Operation) error {
 	if op.Cost == nil || op.Cost.Requested <= e.Limits.Cost/expensivePart {
 		return nil
@@ -110,7 +112,7 @@ func (e *Executor) limitRootFields(ctx context.Context, next graphql.RootResolve
 	})
 }
 
-// writeEvent returns the JSON of a subscription's event.
+// writeEvent returns the JSON of a subscription's event, and limits its size as limitRootFields does. Generated code calls it.
 func (e *Executor) writeEvent(ctx context.Context, event graphql.Marshaler) []byte {
 	var b bytes.Buffer
 	event.MarshalGQL(&limitedBuffer{&b, e, ctx})
@@ -125,6 +127,7 @@ type limitedBuffer struct {
 	ctx  context.Context
 }
 
+// grow is called before more bytes are written. Above the limit it stops, above limits.LargeResponse it takes an expensive slot.
 func (b *limitedBuffer) grow(more int) {
 	size := b.Len() + more
 	if most := b.exec.Limits.ResponseBytes; most > 0 && size > most {

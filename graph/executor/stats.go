@@ -45,7 +45,7 @@ func statsOf(op *document.Operation) OperationStats {
 	return OperationStats{Name: op.Definition.Name, Kind: string(op.Definition.Operation), Trusted: op.Outcome == document.OutcomeTrusted}
 }
 
-// record reports an operation that ends now. It began at a time; 0 if its duration means nothing.
+// record reports an operation that ends now. began is zero if its duration means nothing, as for a subscription.
 func (e *Executor) record(ctx context.Context, stats OperationStats, began time.Time) {
 	if e.CountOperation == nil {
 		return

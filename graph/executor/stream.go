@@ -19,16 +19,16 @@ import (
 type Stream struct {
 	// execution is in execute.go.
 	execution
-	ctx    context.Context // of the operation
-	start  time.Time
-	base   context.Context         // of all responses
+	ctx    context.Context         // of the operation
+	start  time.Time               // of the operation
+	base   context.Context         // of all responses: ctx, with what DispatchOperation adds
 	field  graphql.CollectedField  // of a subscription
 	events graphql.ResponseHandler // of a subscription; nil for other operations
 	last   context.Context         // of the last response, which the transport has written when it calls Next
-	ended  bool
+	ended  bool                    // Next returns nil from now on
 
 	mu    sync.Mutex
-	stats OperationStats
+	stats OperationStats // for End, with the codes of all responses so far
 }
 
 // Start begins the operation in a context that ends with it.
@@ -49,7 +49,7 @@ func (s *Stream) Start(ctx context.Context) {
 	}
 }
 
-// End reports the operation. Call it once.
+// End reports the operation. Call it once. Next may still run, on another goroutine.
 func (s *Stream) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Stream) addCodes(errs gqlerror.List) {
 	}
 }
 
-// Next returns the next response; nil if the operation ended.
+// Next waits for the next response and returns it; nil if the operation ended. It ends the expensive slot of the response before.
 func (s *Stream) Next(ctx context.Context) *graphql.Response {
 	ReleaseExpensiveSlot(s.last) // the response before was written
 	if s.ended || ctx.Err() != nil {
@@ -83,7 +83,7 @@ func (s *Stream) Next(ctx context.Context) *graphql.Response {
 		return &graphql.Response{Errors: errs}
 	}
 	defer end()
-	s.last = store.WithLockWaitListener(s.begin(), store.LockWaitFunc(end))
+	s.last = store.WithLockWaitListener(s.begin(), store.LockWaitFunc(end)) // a write that waits for locked rows gives its slot back
 	resp := s.respond()
 	if resp.Result == nil {
 		ReleaseExpensiveSlot(s.last)

@@ -36,11 +36,12 @@ type Config struct {
 }
 
 // ConcurrencyLimiter bounds the number of operations that run at once. Its methods wait for a slot, and
-// fail with UNAVAILABLE if that takes too long. end releases the slot, unless a method says otherwise.
+// fail with UNAVAILABLE if that takes too long. end releases the slot, unless a method says otherwise, and may be called again.
 type ConcurrencyLimiter interface {
 	// SwitchToWrite exchanges the read slot of a request for a write slot.
 	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
 
+	// AcquireRead and AcquireWrite take a slot for a response of a stream.
 	AcquireRead(ctx context.Context) (end func(), err error)
 	AcquireWrite(ctx context.Context) (end func(), err error)
 
@@ -64,7 +65,7 @@ type Executor struct {
 	processor     *document.Processor // prepares documents
 	cache         *document.Cache     // of documents and plans: Config.Documents
 	names         schemaNames
-	prepared      atomic.Uint64 // number of prepared operations, for their ids
+	prepared      atomic.Uint64 // number of prepared operations so far, for document.PreparedOperation.ID
 }
 
 // OperationStats describes an operation that ended or was rejected.

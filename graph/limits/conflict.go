@@ -12,17 +12,18 @@ import (
 // transitive, so conflictChecker compares each field only with the first of its name: linear time.
 type conflictChecker struct {
 	schema    *ast.Schema
-	report    func(*gqlerror.Error) // may panic
-	conflicts int
+	report    func(*gqlerror.Error) // may panic to end the check
+	conflicts int                   // number of those reported
 }
 
-// CheckConflicts reports fields of an operation that cannot be merged.
+// CheckConflicts reports fields of an operation that cannot be merged. report may panic to end the check. Types are compared only
+// if all fields of a name are the same field.
 func CheckConflicts(schema *ast.Schema, operation *ast.OperationDefinition, report func(*gqlerror.Error)) {
-	m := &conflictChecker{schema: schema, report: report}
+	c := &conflictChecker{schema: schema, report: report}
 	fields := collectFields(nil, operation.SelectionSet)
-	m.checkSameFields(fields)
-	if m.conflicts == 0 {
-		m.checkShapes(fields)
+	c.checkSameFields(fields)
+	if c.conflicts == 0 {
+		c.checkShapes(fields)
 	}
 }
 
@@ -70,9 +71,9 @@ func responseName(field *ast.Field) string { return field.Alias }
 
 // checkSameFields checks that fields of one response name are the same field with the same arguments, if
 // they can be on one object. Fields of different object types cannot; those of an interface always can.
-func (m *conflictChecker) checkSameFields(fields []*ast.Field) {
+func (c *conflictChecker) checkSameFields(fields []*ast.Field) {
 	for _, named := range groupBy(fields, responseName) {
-		var ofAny, ofOne []*ast.Field
+		var ofAny, ofOne []*ast.Field // selected on an interface or union, and on an object type
 		for _, field := range named {
 			if field.ObjectDefinition.Kind == ast.Object {
 				ofOne = append(ofOne, field)
@@ -81,64 +82,66 @@ func (m *conflictChecker) checkSameFields(fields []*ast.Field) {
 			}
 		}
 		if len(ofOne) == 0 {
-			m.checkGroup(ofAny)
+			c.checkGroup(ofAny)
 		}
 		for _, group := range groupBy(ofOne, func(f *ast.Field) *ast.Definition { return f.ObjectDefinition }) {
-			m.checkGroup(append(group, ofAny...))
+			c.checkGroup(append(group, ofAny...))
 		}
 	}
 }
 
 // checkGroup checks that fields are the same, and their subfields too.
-func (m *conflictChecker) checkGroup(group []*ast.Field) {
+func (c *conflictChecker) checkGroup(group []*ast.Field) {
 	if len(group) < 2 && group[0].SelectionSet == nil {
 		return
 	}
-	first, before := group[0], m.conflicts
+	first, before := group[0], c.conflicts
 	for _, field := range group[1:] {
 		if field.Name != first.Name {
-			m.reportConflict(field, fmt.Sprintf("%q and %q are different fields", first.Name, field.Name))
+			c.reportConflict(field, fmt.Sprintf("%q and %q are different fields", first.Name, field.Name))
 		} else if !sameArguments(first.Arguments, field.Arguments) {
-			m.reportConflict(field, "they have differing arguments")
+			c.reportConflict(field, "they have differing arguments")
 		}
 	}
-	if m.conflicts == before {
-		m.checkSameFields(subfields(group))
+	if c.conflicts == before {
+		c.checkSameFields(subfields(group))
 	}
 }
 
 // checkShapes checks that all fields of one response name have values of the same shape, even on
 // different objects: a client decodes them with one type.
-func (m *conflictChecker) checkShapes(fields []*ast.Field) {
+func (c *conflictChecker) checkShapes(fields []*ast.Field) {
 	for _, named := range groupBy(fields, responseName) {
-		first, before := named[0], m.conflicts
+		first, before := named[0], c.conflicts
 		for _, field := range named[1:] {
-			if !m.sameShape(first.Definition.Type, field.Definition.Type) {
-				m.reportConflict(field, fmt.Sprintf("they return conflicting types %q and %q", first.Definition.Type, field.Definition.Type))
+			if !c.sameShape(first.Definition.Type, field.Definition.Type) {
+				c.reportConflict(field, fmt.Sprintf("they return conflicting types %q and %q", first.Definition.Type, field.Definition.Type))
 			}
 		}
-		if m.conflicts == before {
-			m.checkShapes(subfields(named))
+		if c.conflicts == before {
+			c.checkShapes(subfields(named))
 		}
 	}
 }
 
-func (m *conflictChecker) reportConflict(field *ast.Field, because string) {
-	m.conflicts++
-	m.report(&gqlerror.Error{
+// reportConflict reports that a field conflicts with the first of its name.
+func (c *conflictChecker) reportConflict(field *ast.Field, because string) {
+	c.conflicts++
+	c.report(&gqlerror.Error{
 		Message:   fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.", field.Alias, because),
 		Locations: []gqlerror.Location{{Line: field.Position.Line, Column: field.Position.Column}},
 	})
 }
 
-func (m *conflictChecker) sameShape(a, b *ast.Type) bool {
+// sameShape reports whether two types have the same lists and the same nulls around one scalar or enum, or around objects.
+func (c *conflictChecker) sameShape(a, b *ast.Type) bool {
 	for a.Elem != nil && b.Elem != nil && a.NonNull == b.NonNull {
 		a, b = a.Elem, b.Elem
 	}
 	if a.NonNull != b.NonNull || (a.Elem == nil) != (b.Elem == nil) {
 		return false
 	}
-	return a.NamedType == b.NamedType || m.schema.Types[a.NamedType].IsCompositeType() && m.schema.Types[b.NamedType].IsCompositeType()
+	return a.NamedType == b.NamedType || c.schema.Types[a.NamedType].IsCompositeType() && c.schema.Types[b.NamedType].IsCompositeType()
 }
 
 // sameArguments reports whether two lists have the same arguments in any order.
@@ -155,6 +158,7 @@ func sameArguments(a, b ast.ArgumentList) bool {
 	return true
 }
 
+// sameValue reports whether two literals are equal. The members of an object may be in any order.
 func sameValue(a, b *ast.Value) bool {
 	if a.Kind != b.Kind || a.Raw != b.Raw || len(a.Children) != len(b.Children) {
 		return false

@@ -44,10 +44,11 @@ type CostEstimator struct {
 	config      Config
 	schema      *ast.Schema
 	listLengths map[string]float64 // rows, by coordinate: __Schema.types
-	typeSize    map[string]float64 // relative to the average type
+	typeSize    map[string]float64 // members of a type, relative to the average type
 }
 
-// NewCostEstimator returns an estimator for a schema.
+// NewCostEstimator returns an estimator for a schema. It counts the types, fields, arguments, input members and enum values of the
+// schema, and the links between types and interfaces, for the average lengths.
 func NewCostEstimator(schema *ast.Schema, config Config) *CostEstimator {
 	var types, fields, arguments, inputs, values, kinds float64
 	for _, definition := range schema.Types {
@@ -81,30 +82,31 @@ func NewCostEstimator(schema *ast.Schema, config Config) *CostEstimator {
 
 // Check returns the estimated cost of a validated operation with its variables, and an error if that
 // exceeds the limit. Allowance is the budget for the lists of unknown length.
-func (p *CostEstimator) Check(operation *ast.OperationDefinition, variables map[string]any) (Allowance, *Cost, *gqlerror.Error) {
-	b := p.newOperationCost(operation, variables)
-	cost := int(math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)))
-	allowed := Allowance{RowCosts: b.unsized, MeteredRowCost: b.meteredCost, Max: int64(p.config.Cost), Estimated: int64(cost)}
-	if b.byGqlgen {
+func (e *CostEstimator) Check(operation *ast.OperationDefinition, variables map[string]any) (Allowance, *Cost, *gqlerror.Error) {
+	c := e.newOperationCost(operation, variables)
+	cost := int(math.Ceil(c.selectionSet(operation.SelectionSet).forRows(1)))
+	allowed := Allowance{RowCosts: c.unsized, MeteredRowCost: c.meteredCost, Max: int64(e.config.Cost), Estimated: int64(cost)}
+	if c.byGqlgen {
 		allowed.Estimated, allowed.FieldBytes = 0, gqlgenField // fields are charged when they run
 	}
-	if cost > p.config.Cost {
-		return allowed, &Cost{cost, p.config.Cost}, p.tooExpensive(operation, variables, cost)
+	if cost > e.config.Cost {
+		return allowed, &Cost{cost, e.config.Cost}, e.tooExpensive(operation, variables, cost)
 	}
-	return allowed, &Cost{cost, p.config.Cost}, nil
+	return allowed, &Cost{cost, e.config.Cost}, nil
 }
 
-func (p *CostEstimator) newOperationCost(operation *ast.OperationDefinition, variables map[string]any) *operationCost {
-	b := &operationCost{CostEstimator: p, operation: operation, variables: variables, maxPage: store.MaxPageLength, factor: 1, valueWeight: valueWeight,
+// newOperationCost returns the state of an estimate that has visited nothing yet.
+func (e *CostEstimator) newOperationCost(operation *ast.OperationDefinition, variables map[string]any) *operationCost {
+	c := &operationCost{CostEstimator: e, operation: operation, variables: variables, maxPage: store.MaxPageLength, factor: 1, valueWeight: valueWeight,
 		variableCosts: map[string]float64{}, fragments: map[string]fragmentCost{}, unsized: map[string]float64{}}
-	if b.byGqlgen = operation.Operation != ast.Query || SelectsSchema(operation.SelectionSet, map[string]bool{}); b.byGqlgen {
-		b.factor = gqlgenFactor
+	if c.byGqlgen = operation.Operation != ast.Query || SelectsSchema(operation.SelectionSet, map[string]bool{}); c.byGqlgen {
+		c.factor = gqlgenFactor
 	}
 	if operation.Operation == ast.Mutation {
-		b.valueWeight = mutationWeight
-		b.eachField(operation.SelectionSet, func(field *ast.Field) { b.items = max(b.items, b.itemsOf(field)) })
+		c.valueWeight = mutationWeight
+		c.eachField(operation.SelectionSet, func(field *ast.Field) { c.items = max(c.items, c.itemsOf(field)) })
 	}
-	return b
+	return c
 }
 
 // operationCost estimates one operation: its fields for each row, by page sizes and list lengths, and its
@@ -113,18 +115,19 @@ type operationCost struct {
 	*CostEstimator
 	operation     *ast.OperationDefinition
 	variables     map[string]any
-	maxPage       float64            // largest page size; largestPage tries smaller ones
-	byGqlgen      bool               // gqlgen's executor runs the operation
-	factor        float64            // of each field
-	valueWeight   float64            // of each value of an argument
-	variableCosts map[string]float64 // by variable
-	fragments     map[string]fragmentCost
-	items         float64            // largest number of items or ids of a mutation
-	meteredCost   float64            // of a row of each metered list, added up
-	unsized       map[string]float64 // of a row of a list of unknown length, by field name
+	maxPage       float64                 // largest page size; largestPage tries smaller ones
+	byGqlgen      bool                    // gqlgen's executor runs the operation
+	factor        float64                 // of each field
+	valueWeight   float64                 // of each value of an argument
+	variableCosts map[string]float64      // by variable
+	fragments     map[string]fragmentCost // of those visited, by name
+	items         float64                 // largest number of items or ids of a mutation
+	meteredCost   float64                 // of a row of each metered list, added up
+	unsized       map[string]float64      // of a row of a list of unknown length, by field name
 }
 
-// rowCost is the cost of a selection: once, and for each row of its page.
+// rowCost is the cost of a selection: once, and for each row of its page. Only a connection has
+// pages: elsewhere both parts are for each object.
 type rowCost struct{ once, row float64 }
 
 // fragmentCost is the cost of a fragment at each spread; metered is its part of meteredCost.
@@ -133,36 +136,37 @@ type fragmentCost struct {
 	metered float64
 }
 
-func (p *rowCost) add(o rowCost) {
-	p.once, p.row = min(maxSum, p.once+o.once), min(maxSum, p.row+o.row)
+func (c *rowCost) add(o rowCost) {
+	c.once, c.row = min(maxSum, c.once+o.once), min(maxSum, c.row+o.row)
 }
 
-// forRows is the price of so many rows.
-func (p rowCost) forRows(rows float64) float64 { return min(maxSum, p.once+p.row*rows) }
+// forRows is the cost of a selection with so many rows.
+func (c rowCost) forRows(rows float64) float64 { return min(maxSum, c.once+c.row*rows) }
 
-func (b *operationCost) selectionSet(set ast.SelectionSet) (cost rowCost) {
+// selectionSet adds up the cost of a selection set. It also adds metered lists to meteredCost, those of a fragment at each spread.
+func (c *operationCost) selectionSet(set ast.SelectionSet) (cost rowCost) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			if b.included(selection.Directives) {
-				cost.add(b.selected(selection))
+			if c.included(selection.Directives) {
+				cost.add(c.selected(selection))
 			}
 		case *ast.InlineFragment:
-			if b.included(selection.Directives) {
-				cost.add(b.selectionSet(selection.SelectionSet))
+			if c.included(selection.Directives) {
+				cost.add(c.selectionSet(selection.SelectionSet))
 			}
 		case *ast.FragmentSpread:
-			if !b.included(selection.Directives) {
+			if !c.included(selection.Directives) {
 				continue
 			}
-			known, ok := b.fragments[selection.Name]
+			known, ok := c.fragments[selection.Name]
 			if ok {
-				b.meteredCost = min(maxSum, b.meteredCost+known.metered)
+				c.meteredCost = min(maxSum, c.meteredCost+known.metered)
 			} else {
-				before := b.meteredCost
-				known.rowCost = b.selectionSet(selection.Definition.SelectionSet)
-				known.metered = b.meteredCost - before
-				b.fragments[selection.Name] = known
+				before := c.meteredCost
+				known.rowCost = c.selectionSet(selection.Definition.SelectionSet)
+				known.metered = c.meteredCost - before
+				c.fragments[selection.Name] = known
 			}
 			cost.add(known.rowCost)
 		}
@@ -172,8 +176,8 @@ func (b *operationCost) selectionSet(set ast.SelectionSet) (cost rowCost) {
 
 // selected returns the cost of a field of a selection. Edges and nodes of a connection cost for each row,
 // other fields (facets, totals) once.
-func (b *operationCost) selected(field *ast.Field) rowCost {
-	cost := b.field(field)
+func (c *operationCost) selected(field *ast.Field) rowCost {
+	cost := c.field(field)
 	if isConnection(field.ObjectDefinition) && (field.Name == "edges" || field.Name == "nodes") {
 		return rowCost{row: cost}
 	}
@@ -183,10 +187,10 @@ func (b *operationCost) selected(field *ast.Field) rowCost {
 func isConnection(of *ast.Definition) bool { return strings.HasSuffix(of.Name, "Connection") }
 
 // included reports whether @skip and @include keep a selection.
-func (b *operationCost) included(directives ast.DirectiveList) bool {
+func (c *operationCost) included(directives ast.DirectiveList) bool {
 	for _, directive := range directives {
 		condition := directive.Arguments.ForName("if")
-		if condition != nil && (directive.Name == "skip" && b.boolean(condition.Value) == "true" || directive.Name == "include" && b.boolean(condition.Value) == "false") {
+		if condition != nil && (directive.Name == "skip" && c.boolean(condition.Value) == "true" || directive.Name == "include" && c.boolean(condition.Value) == "false") {
 			return false
 		}
 	}
@@ -194,96 +198,99 @@ func (b *operationCost) included(directives ast.DirectiveList) bool {
 }
 
 // boolean returns "true" or "false" for a literal or a variable; "" if unknown.
-func (b *operationCost) boolean(value *ast.Value) string {
+func (c *operationCost) boolean(value *ast.Value) string {
 	if value.Kind != ast.Variable {
 		return value.Raw
 	}
-	if given, ok := b.variables[value.Raw]; ok {
+	if given, ok := c.variables[value.Raw]; ok {
 		return fmt.Sprint(given)
 	}
-	if definition := b.operation.VariableDefinitions.ForName(value.Raw); definition != nil && definition.DefaultValue != nil {
+	if definition := c.operation.VariableDefinitions.ForName(value.Raw); definition != nil && definition.DefaultValue != nil {
 		return definition.DefaultValue.Raw
 	}
 	return ""
 }
 
-func (b *operationCost) field(field *ast.Field) float64 {
-	cost := b.fieldWeight(field.ObjectDefinition, field.Definition) + float64(len(field.Alias)/longTextBytes)
+// field returns the cost of a field with its arguments and what is selected below it, for one object. A list of unknown length
+// also sets unsized, and a metered list adds its row to meteredCost in place of the cost.
+func (c *operationCost) field(field *ast.Field) float64 {
+	cost := c.fieldWeight(field.ObjectDefinition, field.Definition) + float64(len(field.Alias)/longTextBytes)
 	for _, argument := range field.Arguments {
-		cost += b.argument(argument.Name, argument.Value)
+		cost += c.argument(argument.Name, argument.Value)
 	}
 	if !strings.HasPrefix(field.Name, "__") && !strings.HasPrefix(field.ObjectDefinition.Name, "__") {
-		cost *= b.factor
+		cost *= c.factor
 	}
 	if field.SelectionSet == nil {
 		return cost
 	}
-	below := b.selectionSet(field.SelectionSet)
+	below := c.selectionSet(field.SelectionSet)
 	below.row += rowWeights[field.ObjectDefinition.Name+"."+field.Name]
 	switch {
 	case slices.Contains(meteredLists, field.ObjectDefinition.Name+"."+field.Name):
-		b.meteredCost = min(maxSum, b.meteredCost+below.row)
+		c.meteredCost = min(maxSum, c.meteredCost+below.row)
 		return min(maxSum, cost+below.once)
-	case b.isUnsized(field):
-		b.unsized[field.Name] = max(b.unsized[field.Name], below.forRows(1))
+	case c.isUnsized(field):
+		c.unsized[field.Name] = max(c.unsized[field.Name], below.forRows(1))
 		return min(maxSum, cost+below.forRows(1)*EstimatedRows)
-	case isConnection(b.schema.Types[field.Definition.Type.Name()]):
-		return min(maxSum, cost+below.forRows(b.rows(field)))
+	case isConnection(c.schema.Types[field.Definition.Type.Name()]):
+		return min(maxSum, cost+below.forRows(c.rows(field)))
 	}
-	return min(maxSum, cost+below.forRows(1)*b.rows(field))
+	return min(maxSum, cost+below.forRows(1)*c.rows(field))
 }
 
-// rows returns the estimated number of rows of a field.
-func (b *operationCost) rows(field *ast.Field) float64 {
+// rows returns the estimated number of rows of a field. The first that the field has decides: a list or type of the introspection,
+// the writes of a mutation, first or last, the default of first, a list of ids. Anything else is one row.
+func (c *operationCost) rows(field *ast.Field) float64 {
 	switch field.Name { // one type, by its size
 	case "__type":
-		return max(1, b.typeSize[b.text(field.Arguments.ForName("name"))])
+		return max(1, c.typeSize[c.text(field.Arguments.ForName("name"))])
 	case "queryType":
-		return b.typeSize[b.schema.Query.Name]
+		return c.typeSize[c.schema.Query.Name]
 	case "mutationType":
-		return b.typeSize[b.schema.Mutation.Name]
+		return c.typeSize[c.schema.Mutation.Name]
 	case "subscriptionType":
-		return b.typeSize[b.schema.Subscription.Name]
+		return c.typeSize[c.schema.Subscription.Name]
 	}
-	if listed, ok := b.listLengths[field.ObjectDefinition.Name+"."+field.Name]; ok {
+	if listed, ok := c.listLengths[field.ObjectDefinition.Name+"."+field.Name]; ok {
 		return listed
 	}
 	if field.ObjectDefinition.Name == "AuthoredWrite" && field.Name == "node" {
-		return max(1, b.items)
+		return max(1, c.items)
 	}
 	for _, name := range []string{"first", "last"} {
 		if argument := field.Arguments.ForName(name); argument != nil {
-			if n, ok := b.number(argument.Value); ok {
-				return min(b.maxPage, max(1, n))
+			if n, ok := c.number(argument.Value); ok {
+				return min(c.maxPage, max(1, n))
 			}
 		}
 	}
 	if definition := field.Definition.Arguments.ForName("first"); definition != nil {
 		if definition.DefaultValue != nil {
 			if n, err := strconv.ParseFloat(definition.DefaultValue.Raw, 64); err == nil {
-				return min(b.maxPage, n)
+				return min(c.maxPage, n)
 			}
 		}
-		return min(b.maxPage, store.DefaultPageLength)
+		return min(c.maxPage, store.DefaultPageLength)
 	}
 	for _, argument := range field.Arguments { // resources by id
 		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
-			return min(b.maxPage, max(1, b.length(argument.Value)))
+			return min(c.maxPage, max(1, c.length(argument.Value)))
 		}
 	}
 	return 1 // an object, or a list that is part of its row, such as the tiers of a price
 }
 
-// itemsOf returns how many items or ids the input of a mutation has.
-func (b *operationCost) itemsOf(mutation *ast.Field) (most float64) {
+// itemsOf returns how many items or ids the input of a mutation has, in a literal or a variable; 0 for none.
+func (c *operationCost) itemsOf(mutation *ast.Field) (most float64) {
 	for _, argument := range mutation.Arguments {
-		input, _ := b.variables[argument.Value.Raw].(map[string]any)
+		input, _ := c.variables[argument.Value.Raw].(map[string]any)
 		for _, name := range []string{"items", "ids"} {
 			if list, ok := input[name].([]any); ok && argument.Value.Kind == ast.Variable {
 				most = max(most, float64(len(list)))
 			}
 			if list := argument.Value.Children.ForName(name); list != nil {
-				most = max(most, b.length(list))
+				most = max(most, c.length(list))
 			}
 		}
 	}
@@ -292,38 +299,39 @@ func (b *operationCost) itemsOf(mutation *ast.Field) (most float64) {
 
 // isUnsized reports whether a field is a complete list of unknown length whose rows have lists: the
 // children of a product, its breadcrumb trails.
-func (b *operationCost) isUnsized(field *ast.Field) bool {
-	of := b.schema.Types[field.Definition.Type.Name()]
+func (c *operationCost) isUnsized(field *ast.Field) bool {
+	of := c.schema.Types[field.Definition.Type.Name()]
 	return field.Definition.Type.Elem != nil && len(field.Definition.Arguments) == 0 &&
-		!isConnection(field.ObjectDefinition) && field.ObjectDefinition != b.schema.Query &&
-		(b.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return b.isNode(b.schema.Types[f.Type.Name()]) }))
+		!isConnection(field.ObjectDefinition) && field.ObjectDefinition != c.schema.Query &&
+		(c.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return c.isNode(c.schema.Types[f.Type.Name()]) }))
 }
 
-func (b *operationCost) isNode(of *ast.Definition) bool {
+// isNode reports whether an object type implements the interface Node.
+func (c *operationCost) isNode(of *ast.Definition) bool {
 	return slices.Contains(of.Interfaces, "Node")
 }
 
 // text returns the string of a literal or a variable.
-func (b *operationCost) text(argument *ast.Argument) string {
+func (c *operationCost) text(argument *ast.Argument) string {
 	if argument.Value.Kind != ast.Variable {
 		return argument.Value.Raw
 	}
-	if given, ok := b.variables[argument.Value.Raw].(string); ok {
+	if given, ok := c.variables[argument.Value.Raw].(string); ok {
 		return given
 	}
-	if definition := b.operation.VariableDefinitions.ForName(argument.Value.Raw); definition != nil && definition.DefaultValue != nil {
+	if definition := c.operation.VariableDefinitions.ForName(argument.Value.Raw); definition != nil && definition.DefaultValue != nil {
 		return definition.DefaultValue.Raw
 	}
 	return ""
 }
 
-// number returns the number of a literal or a variable.
-func (b *operationCost) number(value *ast.Value) (n float64, ok bool) {
+// number returns the number of a literal or a variable. ok is false if it is null or absent.
+func (c *operationCost) number(value *ast.Value) (n float64, ok bool) {
 	text := value.Raw
 	if value.Kind == ast.Variable {
-		given, ok := b.variables[text]
+		given, ok := c.variables[text]
 		if !ok {
-			definition := b.operation.VariableDefinitions.ForName(text)
+			definition := c.operation.VariableDefinitions.ForName(text)
 			if definition == nil || definition.DefaultValue == nil {
 				return 0, false
 			}
@@ -339,8 +347,8 @@ func (b *operationCost) number(value *ast.Value) (n float64, ok bool) {
 }
 
 // length returns the number of elements of a list.
-func (b *operationCost) length(value *ast.Value) float64 {
-	if list, ok := b.variables[value.Raw].([]any); ok && value.Kind == ast.Variable {
+func (c *operationCost) length(value *ast.Value) float64 {
+	if list, ok := c.variables[value.Raw].([]any); ok && value.Kind == ast.Variable {
 		return float64(len(list))
 	}
 	return float64(len(value.Children))
@@ -348,14 +356,14 @@ func (b *operationCost) length(value *ast.Value) float64 {
 
 // argument returns the cost of an argument: its values, where long texts count as several, and
 // memberWeights.
-func (b *operationCost) argument(name string, value *ast.Value) float64 {
+func (c *operationCost) argument(name string, value *ast.Value) float64 {
 	if value.Kind == ast.Variable {
-		known, ok := b.variableCosts[value.Raw]
+		known, ok := c.variableCosts[value.Raw]
 		if !ok {
-			known = b.variableCost(b.variables[value.Raw])
-			b.variableCosts[value.Raw] = known
+			known = c.variableCost(c.variables[value.Raw])
+			c.variableCosts[value.Raw] = known
 		}
-		if b.variables[value.Raw] == nil {
+		if c.variables[value.Raw] == nil {
 			return 0
 		}
 		return memberWeights[name] + known
@@ -363,27 +371,27 @@ func (b *operationCost) argument(name string, value *ast.Value) float64 {
 	if value.Kind == ast.NullValue {
 		return 0
 	}
-	cost := memberWeights[name] + float64(len(value.Raw)/longTextBytes)*b.valueWeight
+	cost := memberWeights[name] + float64(len(value.Raw)/longTextBytes)*c.valueWeight
 	for _, child := range value.Children {
-		cost += b.valueWeight + b.argument(child.Name, child.Value)
+		cost += c.valueWeight + c.argument(child.Name, child.Value)
 	}
 	return cost
 }
 
 // variableCost returns the cost of a variable's value.
-func (b *operationCost) variableCost(value any) (cost float64) {
+func (c *operationCost) variableCost(value any) (cost float64) {
 	switch value := value.(type) {
 	case string:
-		return float64(len(value)/longTextBytes) * b.valueWeight
+		return float64(len(value)/longTextBytes) * c.valueWeight
 	case json.Number:
-		return float64(len(value)/longTextBytes) * b.valueWeight
+		return float64(len(value)/longTextBytes) * c.valueWeight
 	case []any:
 		for _, element := range value {
-			cost += b.valueWeight + b.variableCost(element)
+			cost += c.valueWeight + c.variableCost(element)
 		}
 	case map[string]any:
 		for name, member := range value {
-			cost += b.valueWeight*float64(1+len(name)/longTextBytes) + b.variableCost(member)
+			cost += c.valueWeight*float64(1+len(name)/longTextBytes) + c.variableCost(member)
 			if member != nil {
 				cost += memberWeights[name]
 			}

@@ -15,36 +15,38 @@ import (
 
 // tooExpensive returns the error of an operation that costs too much: it names the most expensive list
 // and a page size that fits.
-func (p *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
+func (e *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
 	hint := "Select fewer fields, or send several operations."
-	if fits := p.largestPage(operation, variables); fits > 0 {
+	if fits := e.largestPage(operation, variables); fits > 0 {
 		hint = fmt.Sprintf("It fits with pages of at most %d, such as first: %d in every list.", fits, fits)
 	}
-	path := p.newOperationCost(operation, variables).describeCostliest(operation.SelectionSet)
+	path := e.newOperationCost(operation, variables).describeCostliest(operation.SelectionSet)
 	return &gqlerror.Error{
 		Message: fmt.Sprintf("%s; the operation may cost %s, and could cost %s. %s",
-			path, FormatCount(float64(p.config.Cost)), FormatCount(float64(cost)), hint),
+			path, FormatCount(float64(e.config.Cost)), FormatCount(float64(cost)), hint),
 		Extensions: map[string]any{"code": store.Unprocessable},
 	}
 }
 
-// largestPage returns the largest page size for all lists of an operation within the limit; 0 if no page
-// size is.
-func (p *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
-	return sort.Search(store.MaxPageLength, func(below int) bool {
-		b := p.newOperationCost(operation, variables)
-		b.maxPage = float64(below + 1)
-		return math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)) > float64(p.config.Cost)
-	}) % store.MaxPageLength
+// largestPage returns the largest page size for all lists with which an operation that is too expensive would be within the limit;
+// 0 if it is too expensive with every page size.
+func (e *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
+	return sort.Search(store.MaxPageLength, func(below int) bool { // the last size that fits is one below the first that does not
+		c := e.newOperationCost(operation, variables)
+		c.maxPage = float64(below + 1)
+		return math.Ceil(c.selectionSet(operation.SelectionSet).forRows(1)) > float64(e.config.Cost)
+	})
 }
 
-// describeCostliest describes the list that costs most: its path and how many rows are requested.
-func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
-	var path, longest, repeated []string
-	var pages, requested []string
-	rows, most := 1., 1.
+// describeCostliest describes the list that costs most: its path and how many rows are requested. It goes down from the root along
+// the fields that cost most, to the innermost list with several rows. Paths leave out edges, nodes and node of connections. Without
+// such a list, the path ends at the first field that is selected several times, or else at the last one.
+func (c *operationCost) describeCostliest(set ast.SelectionSet) string {
+	var path, longest, repeated []string // down to the current field, to the innermost list, to the repeated field
+	var pages, requested []string        // page sizes of the lists in path, and in longest
+	rows, most := 1., 1.                 // their products
 	for set != nil {
-		field, times := b.mostExpensive(set)
+		field, times := c.mostExpensive(set)
 		if field == nil {
 			break
 		}
@@ -59,10 +61,10 @@ func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
 			repeated = slices.Clone(path)
 		}
 		coordinate := field.ObjectDefinition.Name + "." + field.Name
-		if _, listed := b.listLengths[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
+		if _, listed := c.listLengths[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
 			break // the schema decides their length
 		}
-		if n := b.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
+		if n := c.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
 			rows *= n
 			pages = append(pages, FormatCount(n))
 			longest, requested, most = path, pages, rows
@@ -79,15 +81,15 @@ func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
 
 // mostExpensive returns the field of a selection that costs most, with others of its name, and how many
 // they are; nil for none.
-func (b *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field, times int) {
+func (c *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field, times int) {
 	costs, fields, count := map[string]float64{}, map[string]*ast.Field{}, map[string]int{}
 	var names []string
-	b.eachField(set, func(field *ast.Field) {
+	c.eachField(set, func(field *ast.Field) {
 		if fields[field.Name] == nil {
 			names = append(names, field.Name)
 		}
-		cost := b.field(field)
-		if known := fields[field.Name]; known == nil || cost > b.field(known) {
+		cost := c.field(field)
+		if known := fields[field.Name]; known == nil || cost > c.field(known) {
 			fields[field.Name] = field
 		}
 		costs[field.Name] += cost
@@ -103,20 +105,20 @@ func (b *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field
 }
 
 // eachField yields the fields of a selection and its fragments.
-func (b *operationCost) eachField(set ast.SelectionSet, yield func(*ast.Field)) {
+func (c *operationCost) eachField(set ast.SelectionSet, yield func(*ast.Field)) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			if b.included(selection.Directives) {
+			if c.included(selection.Directives) {
 				yield(selection)
 			}
 		case *ast.InlineFragment:
-			if b.included(selection.Directives) {
-				b.eachField(selection.SelectionSet, yield)
+			if c.included(selection.Directives) {
+				c.eachField(selection.SelectionSet, yield)
 			}
 		case *ast.FragmentSpread:
-			if b.included(selection.Directives) {
-				b.eachField(selection.Definition.SelectionSet, yield)
+			if c.included(selection.Directives) {
+				c.eachField(selection.Definition.SelectionSet, yield)
 			}
 		}
 	}

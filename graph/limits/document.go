@@ -12,23 +12,24 @@ type documentLimits struct {
 	config    Config
 	document  *ast.QueryDocument
 	defined   map[string]*ast.FragmentDefinition // the first of each name, as for validation
-	fragments map[string]*selectionSize
-	circular  bool
+	fragments map[string]*selectionSize          // of those measured, by name
+	circular  bool                               // a fragment spreads itself, at any depth
 }
 
-// CheckDocument returns an error for a document that would cost too much to validate.
+// CheckDocument returns an error for a document that would cost too much to validate. checkSizes comes
+// before checkResponseFields, which follows every spread: it limits the fields and finds circles.
 func CheckDocument(document *ast.QueryDocument, config Config) *gqlerror.Error {
-	m := &documentLimits{config: config, document: document,
+	l := &documentLimits{config: config, document: document,
 		defined: make(map[string]*ast.FragmentDefinition, len(document.Fragments)), fragments: map[string]*selectionSize{}}
-	if err := m.checkCounts(); err != nil {
+	if err := l.checkCounts(); err != nil {
 		return err
 	}
 	for _, fragment := range document.Fragments {
-		if m.defined[fragment.Name] == nil {
-			m.defined[fragment.Name] = fragment
+		if l.defined[fragment.Name] == nil {
+			l.defined[fragment.Name] = fragment
 		}
 	}
-	for _, check := range []func() *gqlerror.Error{m.checkSizes, m.checkSteps, m.checkResponseFields} {
+	for _, check := range []func() *gqlerror.Error{l.checkSizes, l.checkSteps, l.checkResponseFields} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -37,90 +38,90 @@ func CheckDocument(document *ast.QueryDocument, config Config) *gqlerror.Error {
 }
 
 // checkCounts checks what can be counted without following fragments.
-func (m *documentLimits) checkCounts() *gqlerror.Error {
-	p := documentCounts{}
-	for _, operation := range m.document.Operations {
-		p.variables += len(operation.VariableDefinitions)
-		p.name(operation.Name)
+func (l *documentLimits) checkCounts() *gqlerror.Error {
+	c := documentCounts{}
+	for _, operation := range l.document.Operations {
+		c.variables += len(operation.VariableDefinitions)
+		c.name(operation.Name)
 		for _, variable := range operation.VariableDefinitions {
-			p.name(variable.Variable)
-			p.typeName(variable.Type)
-			p.value(variable.DefaultValue)
-			p.directiveList(variable.Directives)
+			c.name(variable.Variable)
+			c.typeName(variable.Type)
+			c.value(variable.DefaultValue)
+			c.directiveList(variable.Directives)
 		}
-		p.directiveList(operation.Directives)
-		p.selections(operation.SelectionSet)
+		c.directiveList(operation.Directives)
+		c.selections(operation.SelectionSet)
 	}
-	for _, fragment := range m.document.Fragments {
-		p.name(fragment.Name)
-		p.name(fragment.TypeCondition)
-		p.directiveList(fragment.Directives)
-		p.selections(fragment.SelectionSet)
+	for _, fragment := range l.document.Fragments {
+		c.name(fragment.Name)
+		c.name(fragment.TypeCondition)
+		c.directiveList(fragment.Directives)
+		c.selections(fragment.SelectionSet)
 	}
 	return checkAll(
-		limitCheck{"defines %d operations", len(m.document.Operations), m.config.Operations, "send only the one to run"},
-		limitCheck{"defines %d fragments", len(m.document.Fragments), m.config.Fragments, "send only those that the operation uses, or several operations"},
-		limitCheck{"defines %d variables", p.variables, m.config.Variables, "combine them in lists and inputs"},
-		limitCheck{"has %d directives", p.directives, m.config.Directives, "select less, or send several operations"},
-		limitCheck{"has a name of %d bytes", p.longestName, m.config.Name, "use a shorter one"},
+		limitCheck{"defines %d operations", len(l.document.Operations), l.config.Operations, "send only the one to run"},
+		limitCheck{"defines %d fragments", len(l.document.Fragments), l.config.Fragments, "send only those that the operation uses, or several operations"},
+		limitCheck{"defines %d variables", c.variables, l.config.Variables, "combine them in lists and inputs"},
+		limitCheck{"has %d directives", c.directives, l.config.Directives, "select less, or send several operations"},
+		limitCheck{"has a name of %d bytes", c.longestName, l.config.Name, "use a shorter one"},
 	)
 }
 
 // documentCounts has counts of a document's text.
 type documentCounts struct{ variables, directives, longestName int }
 
-func (p *documentCounts) name(name string) { p.longestName = max(p.longestName, len(name)) }
+func (c *documentCounts) name(name string) { c.longestName = max(c.longestName, len(name)) }
 
-func (p *documentCounts) typeName(of *ast.Type) {
+func (c *documentCounts) typeName(of *ast.Type) {
 	if of != nil {
-		p.name(of.Name())
+		c.name(of.Name())
 	}
 }
 
-func (p *documentCounts) directiveList(list ast.DirectiveList) {
-	p.directives += len(list)
+func (c *documentCounts) directiveList(list ast.DirectiveList) {
+	c.directives += len(list)
 	for _, directive := range list {
-		p.name(directive.Name)
-		p.arguments(directive.Arguments)
+		c.name(directive.Name)
+		c.arguments(directive.Arguments)
 	}
 }
 
-func (p *documentCounts) arguments(list ast.ArgumentList) {
+func (c *documentCounts) arguments(list ast.ArgumentList) {
 	for _, argument := range list {
-		p.name(argument.Name)
-		p.value(argument.Value)
+		c.name(argument.Name)
+		c.value(argument.Value)
 	}
 }
 
-func (p *documentCounts) value(value *ast.Value) {
+func (c *documentCounts) value(value *ast.Value) {
 	if value == nil {
 		return
 	}
 	if value.Kind == ast.EnumValue || value.Kind == ast.Variable {
-		p.name(value.Raw)
+		c.name(value.Raw)
 	}
 	for _, child := range value.Children {
-		p.name(child.Name)
-		p.value(child.Value)
+		c.name(child.Name)
+		c.value(child.Value)
 	}
 }
 
-func (p *documentCounts) selections(set ast.SelectionSet) {
+func (c *documentCounts) selections(set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			p.name(selection.Name)
-			p.name(selection.Alias)
-			p.arguments(selection.Arguments)
-			p.directiveList(selection.Directives)
-			p.selections(selection.SelectionSet)
+			c.name(selection.Name)
+			c.name(selection.Alias)
+			c.arguments(selection.Arguments)
+			c.directiveList(selection.Directives)
+			c.selections(selection.SelectionSet)
 		case *ast.InlineFragment:
-			p.name(selection.TypeCondition)
-			p.directiveList(selection.Directives)
-			p.selections(selection.SelectionSet)
+			c.name(selection.TypeCondition)
+			c.directiveList(selection.Directives)
+			c.selections(selection.SelectionSet)
 		case *ast.FragmentSpread:
-			p.name(selection.Name)
-			p.directiveList(selection.Directives)
+			c.name(selection.Name)
+			c.directiveList(selection.Directives)
 		}
 	}
 }
@@ -128,60 +129,62 @@ func (p *documentCounts) selections(set ast.SelectionSet) {
 // selectionSize is the size of a selection set, with that of a fragment at each spread.
 type selectionSize struct {
 	depth, fields int
-	open          bool // being measured, to detect circles
+	open          bool // a fragment that is being measured, to detect circles
 }
 
-func (e *selectionSize) add(o selectionSize) {
-	e.depth = max(e.depth, o.depth)
-	e.fields = min(maxSum, e.fields+o.fields)
+func (s *selectionSize) add(o selectionSize) {
+	s.depth = max(s.depth, o.depth)
+	s.fields = min(maxSum, s.fields+o.fields)
 }
 
-func (e selectionSize) check(config Config) *gqlerror.Error {
+func (s selectionSize) check(config Config) *gqlerror.Error {
 	return checkAll(
-		limitCheck{"nests fields %d deep", e.depth, config.Depth, "nest less"},
-		limitCheck{"selects %d fields", e.fields, config.Fields, "select fewer, or send several operations"},
+		limitCheck{"nests fields %d deep", s.depth, config.Depth, "nest less"},
+		limitCheck{"selects %d fields", s.fields, config.Fields, "select fewer, or send several operations"},
 	)
 }
 
 // checkSizes checks depth and fields of all operations and fragments.
-func (m *documentLimits) checkSizes() *gqlerror.Error {
+func (l *documentLimits) checkSizes() *gqlerror.Error {
 	var all selectionSize
-	for _, operation := range m.document.Operations {
-		all.add(m.size(operation.SelectionSet))
+	for _, operation := range l.document.Operations {
+		all.add(l.size(operation.SelectionSet))
 	}
-	for _, fragment := range m.document.Fragments {
-		if err := m.fragmentSize(fragment.Name).check(m.config); err != nil {
+	for _, fragment := range l.document.Fragments {
+		if err := l.fragmentSize(fragment.Name).check(l.config); err != nil {
 			return err
 		}
 	}
-	return all.check(m.config)
+	return all.check(l.config)
 }
 
-func (m *documentLimits) size(set ast.SelectionSet) (total selectionSize) {
+// size measures a selection set.
+func (l *documentLimits) size(set ast.SelectionSet) (total selectionSize) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			below := m.size(selection.SelectionSet)
+			below := l.size(selection.SelectionSet)
 			total.add(selectionSize{depth: below.depth + 1, fields: below.fields + 1})
 		case *ast.InlineFragment:
-			total.add(m.size(selection.SelectionSet))
+			total.add(l.size(selection.SelectionSet))
 		case *ast.FragmentSpread:
-			total.add(m.fragmentSize(selection.Name))
+			total.add(l.fragmentSize(selection.Name))
 		}
 	}
 	return total
 }
 
-// fragmentSize returns the size of a fragment. Validation reports a fragment that spreads itself.
-func (m *documentLimits) fragmentSize(name string) selectionSize {
-	if known := m.fragments[name]; known != nil {
-		m.circular = m.circular || known.open
+// fragmentSize returns the size of a fragment, which it measures once. It sets circular for a fragment that spreads itself, which
+// validation reports.
+func (l *documentLimits) fragmentSize(name string) selectionSize {
+	if known := l.fragments[name]; known != nil {
+		l.circular = l.circular || known.open
 		return *known
 	}
 	known := &selectionSize{open: true}
-	m.fragments[name] = known
-	if definition := m.defined[name]; definition != nil {
-		*known = m.size(definition.SelectionSet)
+	l.fragments[name] = known
+	if definition := l.defined[name]; definition != nil {
+		*known = l.size(definition.SelectionSet)
 	}
 	known.open = false
 	return *known
@@ -189,9 +192,9 @@ func (m *documentLimits) fragmentSize(name string) selectionSize {
 
 // checkSteps checks how much validation reads. Validation walks each operation and each fragment with all
 // fragments that they reach: n fragments in a chain are n²/2 steps.
-func (m *documentLimits) checkSteps() *gqlerror.Error {
-	own := make(map[string]*readSteps, len(m.defined))
-	for name, fragment := range m.defined {
+func (l *documentLimits) checkSteps() *gqlerror.Error {
+	own := make(map[string]*readSteps, len(l.defined))
+	for name, fragment := range l.defined {
 		own[name] = &readSteps{}
 		own[name].selections(fragment.SelectionSet)
 	}
@@ -200,29 +203,29 @@ func (m *documentLimits) checkSteps() *gqlerror.Error {
 	reach = func(seen map[string]bool, of *readSteps) {
 		total += of.steps
 		for _, name := range of.spreads {
-			if next := own[name]; next != nil && !seen[name] && total <= m.config.Steps {
+			if next := own[name]; next != nil && !seen[name] && total <= l.config.Steps {
 				seen[name] = true
 				reach(seen, next)
 			}
 		}
 	}
-	for _, operation := range m.document.Operations {
+	for _, operation := range l.document.Operations {
 		from := &readSteps{}
 		from.selections(operation.SelectionSet)
 		reach(map[string]bool{}, from)
 	}
-	for _, fragment := range m.document.Fragments {
+	for _, fragment := range l.document.Fragments {
 		from := &readSteps{}
 		from.selections(fragment.SelectionSet)
 		reach(map[string]bool{}, from)
 	}
-	return limitCheck{"is read in %d steps or more, by fragments that spread fragments", total, m.config.Steps, "spread fewer, or send several operations"}.check()
+	return limitCheck{"is read in %d steps or more, by fragments that spread fragments", total, l.config.Steps, "spread fewer, or send several operations"}.check()
 }
 
 // readSteps counts what validation reads of a selection set, without its fragments.
 type readSteps struct {
 	steps   int
-	spreads []string
+	spreads []string // names of fragments
 }
 
 func (s *readSteps) selections(set ast.SelectionSet) {
@@ -266,33 +269,34 @@ func (s *readSteps) value(value *ast.Value) {
 // responseField is a field of the response, or the response. Validation compares all selections of a
 // field with each other.
 type responseField struct {
-	selected  int
-	subfields map[string]*responseField
+	selected  int                       // how often
+	subfields map[string]*responseField // by response name
 }
 
 // checkResponseFields checks how many fields an object of the response has, and how often each is
 // selected.
-func (m *documentLimits) checkResponseFields() *gqlerror.Error {
-	if m.circular {
+func (l *documentLimits) checkResponseFields() *gqlerror.Error {
+	if l.circular {
 		return nil // validation reports it
 	}
 	repeats := 0
-	for _, operation := range m.document.Operations {
+	for _, operation := range l.document.Operations {
 		var root responseField
-		m.addFields(&root, operation.SelectionSet)
-		if err := (limitCheck{"selects %d fields at its root", len(root.subfields), m.config.RootFields, "select fewer, or send several operations"}).check(); err != nil {
+		l.addFields(&root, operation.SelectionSet)
+		if err := (limitCheck{"selects %d fields at its root", len(root.subfields), l.config.RootFields, "select fewer, or send several operations"}).check(); err != nil {
 			return err
 		}
 		names, squares := root.count()
-		if err := (limitCheck{"selects %d fields of one object", names, m.config.Aliases, "select fewer, or send several operations"}).check(); err != nil {
+		if err := (limitCheck{"selects %d fields of one object", names, l.config.Aliases, "select fewer, or send several operations"}).check(); err != nil {
 			return err
 		}
 		repeats += squares
 	}
-	return limitCheck{"selects the same fields repeatedly: the sum of the squares of how often each is selected is %d", repeats, m.config.Repeats, "select each field once"}.check()
+	return limitCheck{"selects the same fields repeatedly: the sum of the squares of how often each is selected is %d", repeats, l.config.Repeats, "select each field once"}.check()
 }
 
-func (m *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
+// addFields adds the fields of a selection set, and of the fragments that it spreads, below at.
+func (l *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
@@ -305,12 +309,12 @@ func (m *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
 				at.subfields[selection.Alias] = next
 			}
 			next.selected++
-			m.addFields(next, selection.SelectionSet)
+			l.addFields(next, selection.SelectionSet)
 		case *ast.InlineFragment:
-			m.addFields(at, selection.SelectionSet)
+			l.addFields(at, selection.SelectionSet)
 		case *ast.FragmentSpread:
-			if definition := m.defined[selection.Name]; definition != nil {
-				m.addFields(at, definition.SelectionSet)
+			if definition := l.defined[selection.Name]; definition != nil {
+				l.addFields(at, definition.SelectionSet)
 			}
 		}
 	}
@@ -318,9 +322,9 @@ func (m *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
 
 // count returns the largest number of fields in one object, and the sum of the squares of how often
 // repeated fields are selected.
-func (p *responseField) count() (names, squares int) {
-	names = len(p.subfields)
-	for _, below := range p.subfields {
+func (f *responseField) count() (names, squares int) {
+	names = len(f.subfields)
+	for _, below := range f.subfields {
 		if below.selected > 1 {
 			squares += below.selected * below.selected
 		}

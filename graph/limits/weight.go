@@ -144,7 +144,7 @@ var rowWeights = map[string]float64{
 	"Query.changes":          8,
 }
 
-// memberWeights has the weights of arguments and input members, besides their values.
+// memberWeights has the weights of arguments and input members by name, besides their values; 0 for others.
 var memberWeights = map[string]float64{
 	"filter":  8,
 	"orderBy": 8,
@@ -160,14 +160,14 @@ const (
 )
 
 // fieldWeight returns the weight of a field for each row, without its arguments and selection.
-func (p *CostEstimator) fieldWeight(object *ast.Definition, field *ast.FieldDefinition) float64 {
+func (e *CostEstimator) fieldWeight(object *ast.Definition, field *ast.FieldDefinition) float64 {
 	if weight, ok := fieldWeights[object.Name+"."+field.Name]; ok {
 		return weight
 	}
 	if field.Name == "__typename" || strings.HasPrefix(object.Name, "__") {
 		return plainWeight
 	}
-	if object == p.schema.Query || object == p.schema.Mutation || object == p.schema.Subscription || len(field.Arguments) > 0 {
+	if object == e.schema.Query || object == e.schema.Mutation || object == e.schema.Subscription || len(field.Arguments) > 0 {
 		return edgeWeight
 	}
 	return plainWeight

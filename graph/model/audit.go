@@ -35,6 +35,7 @@ func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
 	return filter
 }
 
+// assign sets a member, unless the value is nil.
 func assign[T any](member, to *T) {
 	if to != nil {
 		*member = *to
@@ -56,19 +57,19 @@ func NewAuditEvents(events []*store.AuditEvent) []*AuditEvent {
 	return rows
 }
 
-// ActorName returns who wrote.
+// ActorName returns who wrote, such as client:shop.
 func (e *AuditEvent) ActorName() string { return string(e.Actor) }
 
-// OperationName returns through what, or nil.
+// OperationName returns the operation that wrote, such as Mutation.stockTransact, or nil for a command.
 func (e *AuditEvent) OperationName() *string { return store.NonEmpty(e.Operation) }
 
-// Resource returns the id of the resource, or nil for several.
+// Resource returns the id of the resource, or nil for several, which Resources has.
 func (e *AuditEvent) Resource() *string { return store.NonEmpty(e.ResourceID) }
 
 // Resources returns the ids of several resources.
 func (e *AuditEvent) Resources() []string { return append([]string{}, e.IDs...) }
 
-// MemberRows returns the members.
+// MemberRows returns the changed members with what they were before and after.
 func (e *AuditEvent) MemberRows() []*store.MemberExcerpt {
 	rows := make([]*store.MemberExcerpt, len(e.Members))
 	for i, m := range e.Members {
@@ -81,10 +82,10 @@ func (e *AuditEvent) MemberRows() []*store.MemberExcerpt {
 type ChangeFeed struct {
 	Nodes        []*AuditEvent
 	PageInfo     PageInfo
-	LatestCursor string
+	LatestCursor string // of the newest change of the feed, also if it is on a later page
 }
 
-// NewChangeFeed returns the page. continues tells whether it follows a cursor.
+// NewChangeFeed returns the page. continues says that it follows a cursor, so that there is a page before it.
 func NewChangeFeed(c *audit.Changes, continues bool) *ChangeFeed {
 	return &ChangeFeed{NewAuditEvents(c.Events), NewPageInfo(c.HasNext, continues, len(c.Events), c.Cursor), c.Latest}
 }

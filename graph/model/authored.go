@@ -13,7 +13,7 @@ func (p *AuthoredProduct) Init(source *catalog.AuthoredProduct, position BatchRo
 	p.AuthoredProduct, p.BatchRow = source, position
 }
 
-// OfProduct returns the stored id.
+// OfProduct returns the id of the published product, which is the same.
 func (p *AuthoredProduct) OfProduct() string { return p.ID }
 
 // AuthoredPrice is an authored price as a row of a response.

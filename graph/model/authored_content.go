@@ -17,6 +17,7 @@ func contentMember[V any](ctx context.Context, p *AuthoredProduct, member func(*
 	return member(content), nil
 }
 
+// productContents decodes the contents of products, for contentMember.
 func productContents(_ struct{}, ctx context.Context, all []*AuthoredProduct) ([]*catalog.ProductContent, error) {
 	products := make([]*catalog.AuthoredProduct, len(all))
 	for i, p := range all {

@@ -24,15 +24,15 @@ import (
 // A batch lives as long as its response, and belongs to one operation and user.
 type batch[T any] struct {
 	rows        []T
-	mu          sync.Mutex
-	edges       []loadedEdge
+	mu          sync.Mutex    // guards edges, but not with WithSerial: one goroutine needs no lock
+	edges       []loadedEdge  // followed so far
 	edgesBuffer [2]loadedEdge // avoids allocating edges
 }
 
-// loadedEdge is an edge with its edgeValues or its dataloader.
+// loadedEdge is an edge that a row has followed.
 type loadedEdge struct {
-	name   cachekey.Key
-	values any
+	name   cachekey.Key // with its arguments
+	values any          // *edgeValues, or the *dataloader.Loader of gqlgen's executor
 }
 
 // loaded returns the values or the dataloader of an edge; nil if no row followed it.
@@ -45,6 +45,7 @@ func (b *batch[T]) loaded(name cachekey.Key) any {
 	return nil
 }
 
+// add keeps the values or the dataloader of an edge.
 func (b *batch[T]) add(name cachekey.Key, values any) {
 	if b.edges == nil {
 		b.edges = b.edgesBuffer[:0]
@@ -140,6 +141,7 @@ type edgeValues[V any] struct {
 	err    error
 }
 
+// valuesOf returns the values of an edge, which it loads on the first call. Only one goroutine may call it.
 func valuesOf[R, T, V any](ctx context.Context, b *batch[T], edge cachekey.Key, r R, load func(R, context.Context, []T) ([]V, error)) *edgeValues[V] {
 	if known, ok := b.loaded(edge).(*edgeValues[V]); ok {
 		return known

@@ -33,6 +33,7 @@ func (c *ShopperContextInput) Shopper() (shopper release.ShopperContext, err err
 		AccountID: orEmpty(c.AccountID), AccountTags: c.AccountTags, CustomerID: orEmpty(c.CustomerID)}, nil
 }
 
+// orEmpty returns the text, or an empty one for nil.
 func orEmpty(text *string) string {
 	if text == nil {
 		return ""
@@ -47,9 +48,9 @@ type CatalogResolution struct {
 }
 
 // NewCatalogResolution returns a resolution. full names rules for other shoppers and rules out of schedule too.
-func NewCatalogResolution(x *routing.CatalogResolution, full bool) *CatalogResolution {
-	r := &CatalogResolution{x, make([]*CatalogCandidate, len(x.Candidates))}
-	for i, verdict := range x.Candidates {
+func NewCatalogResolution(resolution *routing.CatalogResolution, full bool) *CatalogResolution {
+	r := &CatalogResolution{resolution, make([]*CatalogCandidate, len(resolution.Candidates))}
+	for i, verdict := range resolution.Candidates {
 		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign() && verdict.Dropped != routing.DropSchedule}
 	}
 	return r
@@ -127,6 +128,7 @@ func (c *CatalogCandidate) RuleName() *string { return c.name(c.Rule.Name) }
 // CatalogID returns the rule's catalog; nil if the client may not see it.
 func (c *CatalogCandidate) CatalogID() *string { return c.name(c.Rule.CatalogID) }
 
+// name returns a text that names the rule; nil if the client may not see it.
 func (c *CatalogCandidate) name(text string) *string {
 	if !c.named {
 		return nil

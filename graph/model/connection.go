@@ -15,15 +15,15 @@ type Connection[T any] struct {
 	Limit    int // requested number of rows
 	Offset   int // position of the first row, or -1 if paging by key does not know it
 
-	cursor func(row int) string
-	total  func(context.Context) (int, error)
+	cursor func(row int) string               // of a row of Nodes
+	total  func(context.Context) (int, error) // of the list after filters
 }
 
 // Edge is a row of a page.
 type Edge[T any] struct {
 	Node T
 
-	at     int
+	at     int // its index in Connection.Nodes
 	cursor func(row int) string
 }
 
@@ -44,7 +44,7 @@ type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool
 
-	rows   int
+	rows   int // of the page
 	cursor func(row int) string
 }
 

@@ -78,7 +78,9 @@ var (
 	openMembers  = []string{"custom_inputs", "extensions", "shopper_attributes", "selected_options", "rest_details"}
 )
 
-// ArgumentPath converts a path to the names of the schema, in camel case. Names of the merchant stay.
+// ArgumentPath converts a path of the store to the names of the schema: in camel case, and with the schema's name where it has
+// another. Names of the merchant stay, and so do members within the restDetails of a promotion: a path that begins with one of
+// them gets restDetails in front. The path that it gets stays as it is.
 func ArgumentPath(path []string) []string {
 	if len(path) == 0 {
 		return path
@@ -110,6 +112,7 @@ func ChangedPath(kind string, path []string) []string {
 	return ArgumentPath(exchange.InputPath(kind, path))
 }
 
+// camel converts snake_case to camelCase.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {

@@ -111,7 +111,7 @@ func (f *ProductFacets) Init(source facetedList, position BatchRow[*ProductFacet
 
 // facetedList is a node's list of products with its arguments.
 type facetedList struct {
-	nodeID     string
+	nodeID     string // empty for all products
 	conditions ProductConditions
 	page       store.Page
 	count      FacetSource
@@ -120,7 +120,7 @@ type facetedList struct {
 // FacetValue is a value with its number of products.
 type FacetValue struct {
 	Value, Label string
-	Count        int
+	Count        int // of products
 	Selected     bool
 
 	chosen FacetState // of the list
@@ -130,6 +130,7 @@ type FacetValue struct {
 // Toggled returns the list's state with the value chosen too, or not any more.
 func (v *FacetValue) Toggled() string { return v.chosen.Toggle(v.key, v.Value).String() }
 
+// nodeIDsOf returns the node of each list; "" for that of all products.
 func nodeIDsOf(all []*ProductFacets) []string {
 	ids := make([]string, len(all))
 	for i, list := range all {

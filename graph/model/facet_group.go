@@ -35,8 +35,8 @@ type PriceFacet struct{ Min, Max *store.Money }
 // MaxFacetGroups bounds the groups of a list, and the keys to choose them by.
 const MaxFacetGroups = 50
 
-// Groups counts tags, product types, options and filterable attributes, at most MaxFacetGroups. Nil keys
-// are all.
+// Groups counts tags, product types, options and filterable attributes, in this order, at most MaxFacetGroups, each with its first
+// values. It leaves out groups without values, and those that keys does not have; nil keys are all.
 func (f *ProductFacets) Groups(ctx context.Context, keys []string, first int) ([]*FacetGroup, error) {
 	if err := store.CheckLimit("first", first); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (n namedFacet) each(ctx context.Context, f *ProductFacets, wanted func(key 
 	return nil
 }
 
-// count counts all groups, or without its choices the one of a name.
+// count counts all groups with all choices if name is empty, else the group of a name without its own choices.
 func (n namedFacet) count(ctx context.Context, f *ProductFacets, name string) ([]release.FacetGroup, error) {
 	return LoadBy(ctx, f.BatchRow, cachekey.New("groups", n.prefix, name), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetGroup, error) {
 		conditions := f.conditions

@@ -62,6 +62,7 @@ func errNoFacetState() error {
 	return store.Invalidf([]string{"facets"}, "must be a value of `toggled`, sent back as it was; null or an empty text chooses nothing")
 }
 
+// isFacetKey reports whether a text may be the key of a group.
 func isFacetKey(key string) bool {
 	return key == tagsKey || key == productTypesKey || strings.HasPrefix(key, optionKey) || strings.HasPrefix(key, attributeKey)
 }
@@ -86,6 +87,7 @@ func (s FacetState) values(key string) []string {
 	return nil
 }
 
+// find returns the index of a group in choices, or where it would be.
 func (s FacetState) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(s.choices, key, func(c facetChoice, key string) int { return strings.Compare(c.key, key) })
 }

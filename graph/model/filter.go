@@ -166,6 +166,7 @@ func (b *IntBounds) Ranges(attribute store.SortBy) (ranges []store.Range) {
 	return ranges
 }
 
+// all yields the bounds that are set, with their operators.
 func (b *IntBounds) all(yield func(string, *int) bool) {
 	bounds(yield, b.Gt, b.Ge, b.Lt, b.Le)
 }
@@ -207,7 +208,8 @@ func (o *ListOrder) Sort() store.Sort {
 	return store.Sort{By: by, Descending: o.Direction == Descending}
 }
 
-// Filter converts the filter for the store. Nil matches everything.
+// Filter converts the filter for the store. Nil matches everything. Its own conditions come first, then those of and, or and not,
+// whose errors have the path of the filter within this one.
 func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
@@ -337,9 +339,9 @@ func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
 
 // within adds the member and the index of a filter within another to the path of an error.
 func within(err error, path ...string) error {
-	fault := *store.AsErrors(err)[0]
-	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), path...) // after "filter"
-	return &fault
+	first := *store.AsErrors(err)[0]
+	first.Path = slices.Insert(slices.Clone(first.Path), min(1, len(first.Path)), path...) // after "filter"
+	return &first
 }
 
 // text returns the condition on an attribute other than id, or nil for an unknown one.
@@ -375,6 +377,7 @@ func (f *ProductFilter) texts(yield func(string, *TextFilter) bool) {
 	}
 }
 
+// addTerm adds a condition on an attribute to a filter.
 func addTerm(filter *release.ProductFilter, attribute, operator string, values []string) error {
 	term, err := release.NewTerm(attribute, operator, values)
 	filter.Terms = append(filter.Terms, term)
@@ -395,6 +398,7 @@ func (b *ListBounds) Ranges() (ranges []store.Range) {
 	return append(ranges, b.UpdatedAt.ranges(store.SortUpdatedAt)...)
 }
 
+// ranges converts the bounds for the store; nil is none.
 func (b *DateTimeBounds) ranges(attribute store.SortBy) (ranges []store.Range) {
 	if b == nil {
 		return nil
@@ -405,7 +409,8 @@ func (b *DateTimeBounds) ranges(attribute store.SortBy) (ranges []store.Range) {
 	return ranges
 }
 
-// Add sets a bound. It returns false if the bound is set already.
+// Add sets a bound on the id, the time of creation or, for any other attribute, of the last change. It returns false if the bound is
+// set already.
 func (b *ListBounds) Add(r store.Range) bool {
 	switch r.Attribute {
 	case store.SortID:
@@ -419,6 +424,7 @@ func (b *ListBounds) Add(r store.Range) bool {
 	return setBound(r.Operator, r.Time, &b.UpdatedAt.Gt, &b.UpdatedAt.Ge, &b.UpdatedAt.Lt, &b.UpdatedAt.Le)
 }
 
+// orNew returns p, or a new zero value for nil.
 func orNew[T any](p *T) *T {
 	if p == nil {
 		return new(T)
@@ -426,6 +432,7 @@ func orNew[T any](p *T) *T {
 	return p
 }
 
+// setBound sets the bound of an operator, gt, ge, lt or le. It returns false if the bound is set already.
 func setBound[T any](operator string, value T, gt, ge, lt, le **T) bool {
 	place := map[string]**T{"gt": gt, "ge": ge, "lt": lt, "le": le}[operator]
 	if *place != nil {

@@ -11,7 +11,7 @@ type CatalogPendingChangeEdge = Edge[*CatalogPendingChange]
 // CatalogPendingChange is a pending change as a row of a response.
 type CatalogPendingChange struct {
 	*publish.PendingResource
-	Product *AuthoredProduct
+	Product *AuthoredProduct // as it is now; nil for another resource, or a deleted one
 }
 
 // CatalogPendingChangeConnection is a page of pending changes.

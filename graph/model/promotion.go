@@ -24,7 +24,7 @@ type PromotionDetails any
 // PromotionTerms are the details of a promotion, with formatted amounts.
 type PromotionTerms struct {
 	rule.Details
-	Money []*store.Money // Amounts
+	Money []*store.Money // of each of its Amounts
 }
 
 type (

@@ -7,9 +7,9 @@ import (
 
 // Redirect is where a path of the past leads now.
 type Redirect struct {
-	Path        string
-	Product     *Product
-	CatalogNode *CatalogNode
+	Path        string       // now
+	Product     *Product     // nil if it leads elsewhere
+	CatalogNode *CatalogNode // nil if it leads elsewhere
 }
 
 // NewRedirect returns the redirect of the store; nil for none.

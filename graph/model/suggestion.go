@@ -7,7 +7,7 @@ type SearchSuggestions struct {
 	Completions  []string
 	Products     []*Product
 	CatalogNodes []*CatalogNode
-	DidYouMean   *string
+	DidYouMean   *string // the corrected search; nil if it was not corrected
 }
 
 // NewSearchSuggestions returns the suggestions of the store.

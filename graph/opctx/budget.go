@@ -17,7 +17,7 @@ type Budget struct {
 	max       atomic.Int64 // units that the operation may cost; less while a trial runs
 	spent     atomic.Int64 // units of cost
 	bytes     atomic.Int64 // in addition to them
-	refusals  atomic.Int64 // errors that it returned
+	refusals  atomic.Int64 // number of errors that its methods returned
 }
 
 // NewBudget returns the budget of one run.
@@ -42,7 +42,7 @@ func (b *Budget) ChargeField() error {
 	return b.Charge(b.allowance.FieldBytes)
 }
 
-// Charge charges bytes that were read. The error is UNPROCESSABLE.
+// Charge charges bytes that were read, also if that exceeds the budget. The error is UNPROCESSABLE.
 func (b *Budget) Charge(bytes int) error {
 	if b.spent.Load()+b.bytes.Add(int64(bytes))/limits.BytesPerUnit <= b.max.Load() {
 		return nil
@@ -93,7 +93,7 @@ func (op *Operation) Charge(bytes int) error {
 		"The request reads more than %s bytes of the catalog: request a shorter page, or include less.", limits.FormatCount(maxBytesRead))}
 }
 
-// maxBytesRead is how many bytes a request of REST may read.
+// maxBytesRead is how many bytes a request of REST may read. 60,000 is the default of limits.Config.Cost.
 const maxBytesRead = 60_000 * limits.BytesPerUnit
 
 // CheckRows refuses a list before its rows are read for all parents together, if it would exceed the
@@ -133,6 +133,7 @@ func SpendRow(ctx context.Context, field string, position int) error {
 	return SpendRows(ctx, field, limits.EstimatedRows+1)
 }
 
+// rowsError counts a refusal, and returns the error of a field with too many rows.
 func (b *Budget) rowsError(field string, rows int) error {
 	b.refusals.Add(1)
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
@@ -158,7 +159,7 @@ func SpendNodes(ctx context.Context, rows int) error {
 		limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.MeteredRowCost), limits.FormatCount(float64(b.allowance.Max)))}
 }
 
-// Spend returns the list of a field after its rows were charged.
+// Spend returns the list of a field after SpendRows charged its rows. An err is returned as it is.
 func Spend[T any](ctx context.Context, field string, list []T, err error) ([]T, error) {
 	if err == nil {
 		err = SpendRows(ctx, field, len(list))

@@ -39,10 +39,9 @@ func (p *CachePolicy) SetTags(resp *responsecache.Response, view *release.View) 
 	resp.AddHeader(p.TagHeader, httpcache.JoinTags(p.TagHeader, tags))
 }
 
-// SetCaching sets Cache-Control and Vary of a response that depends on a release alone. The last value of
-// Vary must be that of errors, which it replaces. variant names the headers that this API looks at besides
-// those of the shopper. again, unless it is nil, sets what depends on the time and on when the caller's
-// token expires, for requests that repeat this one.
+// SetCaching sets Cache-Control and Vary of a response that depends on a release alone. Its caller has set Vary to all headers
+// that an error may depend on: SetCaching replaces the last value by that of variant. again, unless it is nil, sets what
+// depends on the time and on when the caller's token expires, for requests that repeat this one.
 //
 // Caches may share the response among requests with the same token, unless the token is an account's. With
 // Control they may send it without asking, until a sale or a rule's schedule starts or ends, or the token
@@ -60,7 +59,7 @@ func (p *CachePolicy) SetCaching(to http.Header, r *http.Request, resp *response
 	}
 	principal := auth.PrincipalFrom(r.Context())
 	switch {
-	case principal == nil || principal.HasShopper() || r.Header["Store-Catalog-Release"] != nil:
+	case principal == nil || principal.HasShopper() || r.Header[releaseHeader] != nil:
 		to["Cache-Control"] = privateCache
 		return nil
 	case !p.Control.Enabled() || r.Header["Prefer"] != nil:
@@ -79,7 +78,7 @@ func (p *CachePolicy) SetCaching(to http.Header, r *http.Request, resp *response
 	return func(to http.Header, expires time.Time) { set(to, clock(), expires) }
 }
 
-// holds returns the time until the first of several ends; a zero time is none.
+// holds returns the time from now until the first of several ends. A zero time is no end; unbounded means that all are.
 func holds(now time.Time, ends ...time.Time) (left time.Duration, unbounded bool) {
 	unbounded = true
 	for _, end := range ends {
@@ -93,7 +92,8 @@ func holds(now time.Time, ends ...time.Time) (left time.Duration, unbounded bool
 	return left, unbounded
 }
 
-// VaryVariant has the values of Vary for responses of one API, by what decides.
+// VaryVariant has the values of Vary for responses of one API. The index has a bit for each thing that they may depend on: 1 the
+// token, 2 the channel, 4 the context tags.
 type VaryVariant [1 << 3]string
 
 // NewVaryVariant returns the values with headers that the API looks at besides those of the shopper.
@@ -110,11 +110,12 @@ func NewVaryVariant(headers string) *VaryVariant {
 		if i&4 != 0 {
 			names = append(names, "EP-Context-Tag, Store-Context-Tag")
 		}
-		v[i] = strings.Join(append(names, "Store-Catalog-Release, X-Moltin-Currency, X-Moltin-Language"), ", ")
+		v[i] = strings.Join(append(names, releaseHeader+", X-Moltin-Currency, X-Moltin-Language"), ", ")
 	}
 	return v
 }
 
+// value returns the value for a response whose catalog was chosen by basis.
 func (v *VaryVariant) value(basis routing.Basis, byToken bool) string {
 	i := 0
 	for bit, decides := range []bool{byToken, basis.Channel, basis.Tag} {
@@ -134,7 +135,8 @@ func Storable(r *http.Request) bool {
 	return Cacheable(r) && (view == nil || !view.Live())
 }
 
-// SetValidity sets how long a cached response is valid, after everything in it was read from the view.
+// SetValidity sets how long a cached response is valid and what it depends on, after everything in it was read from the view. It
+// returns resp.
 func SetValidity(resp *responsecache.Response, view *release.View) *responsecache.Response {
 	from, until, keep := view.Holds()
 	if !keep {

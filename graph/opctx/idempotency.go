@@ -21,14 +21,14 @@ const (
 // key of its own, and what the writes of the request left. It is safe for concurrent use.
 type Idempotency struct {
 	key      string
-	given    bool
-	response http.Header
+	given    bool        // the request has the header; an empty key is an error of the write
+	response http.Header // of the request's response; nil outside of a request
 
 	mu      sync.Mutex
 	written store.ConsistencyToken // of all writes
-	uses    map[string]int         // of the header's key, by coordinate
-	replays int
-	fields  []string // of a GraphQL response that were replayed
+	uses    map[string]int         // how often the header's key was used, by coordinate
+	replays int                    // number of writes that were replayed
+	fields  []string               // of a GraphQL response that were replayed
 }
 
 // read reads the key of a request. response is the header of its response.
@@ -37,8 +37,8 @@ func (i *Idempotency) read(r *http.Request, response http.Header) {
 	i.key, i.given, i.response = r.Header.Get(idempotencyHeader), len(values) > 0, response
 }
 
-// use names the write that the header's key is used for. A document may have the same mutation
-// several times, which run in order: each is another write.
+// use counts a use of the header's key for a coordinate, and returns the name of the write. A document may have the same
+// mutation several times, which run in order: each is another write.
 func (i *Idempotency) use(coordinate string) (operation string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -65,7 +65,7 @@ func (i *Idempotency) addToken(token store.ConsistencyToken) {
 	}
 }
 
-// countReplay counts a write that was replayed.
+// countReplay counts a write that was replayed, and sets ReplayHeader.
 func (i *Idempotency) countReplay() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -103,13 +103,13 @@ func AuthorizeWrite(ctx context.Context, coordinate string, key *string, input a
 		return nil, err
 	}
 	if nulls := Nulls(ctx); len(nulls) > 0 {
-		input = []any{input, nulls}
+		input = []any{input, nulls} // null and absent are different inputs of a key
 	}
 	return WithKey(ctx, coordinate, key, input), nil
 }
 
-// WithKey returns a context whose next write uses the idempotency key, if there is one, and adds its
-// consistency token to the response.
+// WithKey returns a context whose next write uses the idempotency key, which is key or else the header's, if there is one. The
+// write adds its consistency token to the response. With the same key, another input is an error.
 func WithKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
 	from := &Idempotency{}
 	if store.OperationOf(ctx) == "" { // REST names its own

@@ -20,27 +20,28 @@ type Operation struct {
 	Budget      *Budget      // nil outside of GraphQL
 	Idempotency *Idempotency // nil if no request began the operation, as in a subscription's event
 
-	// ReleaseExpensiveSlot releases the operation's expensive slot; nil if it has none.
-	ReleaseExpensiveSlot func()
+	// EndExpensiveSlot gives back the slot that the executor took from its ConcurrencyLimiter for an operation of high cost or with
+	// a large response. It is nil if it took none. executor.ReleaseExpensiveSlot calls it after the response was written.
+	EndExpensiveSlot func()
 
 	// Roots knows the root fields of a query that runs by its plan; nil for other operations.
 	Roots    Roots
-	rootRows sync.Map // *rootRows by the name of root fields
+	rootRows sync.Map // of ReadTogether: *rootRows by [2]string{field, argument}
 
-	shopperErr error // CheckShopper
+	shopperErr error // of ShopperOf; CheckShopper returns it
 
-	request   Idempotency // Idempotency of a request, without another allocation
+	request   Idempotency // what Idempotency points to in the operation of a request: saves an allocation
 	viewOnce  sync.Once
 	view      *release.View
 	viewErr   error
 	bytesRead atomic.Int64 // charged without a Budget
-	errors    atomic.Int64 // of the response so far
+	errors    atomic.Int64 // number of errors of the response so far
 }
 
 // Roots knows the root fields of an operation.
 type Roots interface {
-	// RootIDs returns the resources that the root fields of a name have in an argument, id, or in a member of it, by.sku,
-	// without repetitions. It is nil if each field must read its own.
+	// RootIDs returns the distinct values that all root fields named field have in argument, such as id or by.sku. One read
+	// serves all of them. It returns nil if they must not be read together.
 	RootIDs(ctx context.Context, field, argument string) []string
 }
 
@@ -75,10 +76,8 @@ func From(ctx context.Context) *Operation {
 	return nil
 }
 
-// releaseHeader selects a release by its id, published or not.
-const releaseHeader = "Store-Catalog-Release"
-
-// CurrentView returns the view that View returned; nil for none.
+// CurrentView returns the view that View has loaded; nil if it was not called, or failed. It does not wait for View: call it when
+// no field of the operation runs any more.
 func (op *Operation) CurrentView() *release.View {
 	if op == nil {
 		return nil
@@ -86,8 +85,8 @@ func (op *Operation) CurrentView() *release.View {
 	return op.view
 }
 
-// View returns the catalog as the operation's shopper sees it. load runs once per operation. Only
-// clients with the scope of the release header may choose a release.
+// View returns the catalog as the operation's shopper sees it. load runs once per operation, and its error is that of all later
+// calls. Only clients with the scope of the release header may choose a release.
 func (op *Operation) View(ctx context.Context, load func(context.Context, release.ShopperContext) (*release.View, error)) (*release.View, error) {
 	op.viewOnce.Do(func() {
 		if op.Shopper.ReleaseID != "" {

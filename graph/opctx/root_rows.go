@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// rootRows are the rows of the root fields of a name.
+// rootRows are the rows of the root fields of a name and argument. The first field that needs them reads all.
 type rootRows struct {
-	once  sync.Once
-	found any // map[string]T
+	once  sync.Once // of the read
+	found any       // map[string]T
 	err   error
 }
 
@@ -21,7 +21,7 @@ func ReadTogether[T any](ctx context.Context, field, argument, id string, read f
 	if op != nil && op.Roots != nil {
 		ids = op.Roots.RootIDs(ctx, field, argument)
 	}
-	if len(ids) < 2 || !slices.Contains(ids, id) {
+	if len(ids) < 2 || !slices.Contains(ids, id) { // nothing to share, or the id was spelled in another way
 		found, err := read(ctx, []string{id})
 		return found[id], err
 	}

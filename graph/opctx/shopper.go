@@ -25,8 +25,11 @@ func Middleware(next http.Handler) http.Handler {
 	})
 }
 
+// releaseHeader selects a release by its id, published or not.
+const releaseHeader = "Store-Catalog-Release"
+
 // Vary lists the headers that decide what a shopper sees.
-const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, Store-Catalog-Release, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
+const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, " + releaseHeader + ", Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
 
 // TextHeaders lists the headers whose values are looked up in the database or stored in it.
 func TextHeaders() []string { return append(strings.Split(Vary, ", "), idempotencyHeader) }
@@ -61,10 +64,10 @@ func ShopperOf(r *http.Request) (release.ShopperContext, error) {
 	shopper := release.ShopperContext{
 		Channel:  header(r, "Store-Channel", "Ep-Channel"),
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
+		Tags:     contextTags(r),
 
 		ReleaseID: store.LocalID(header(r, releaseHeader)),
 	}
-	shopper.Tags = contextTags(r)
 	if p := auth.PrincipalFrom(r.Context()); p != nil {
 		shopper.AccountID, shopper.AccountTags, shopper.CustomerID = p.AccountID, p.AccountTags, p.CustomerID
 	}
@@ -80,8 +83,8 @@ func ShopperOf(r *http.Request) (release.ShopperContext, error) {
 	return shopper, nil
 }
 
-// contextTags returns the tags of all headers of both names. A header may hold several tags,
-// separated by commas.
+// contextTags returns the distinct tags of all headers of both names, at most maxContextTags. A header may hold several
+// tags, separated by commas.
 func contextTags(r *http.Request) (tags []string) {
 	for _, value := range slices.Concat(r.Header["Store-Context-Tag"], r.Header["Ep-Context-Tag"]) {
 		for tag := range strings.SplitSeq(value, ",") {

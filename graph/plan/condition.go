@@ -16,7 +16,7 @@ func ConditionVariables(operation *ast.OperationDefinition) (names []string) {
 			}
 		}
 	}
-	var seen map[*ast.FragmentDefinition]bool
+	var seen map[*ast.FragmentDefinition]bool // nil until there is a fragment, for most operations have none
 	var walk func(ast.SelectionSet)
 	walk = func(set ast.SelectionSet) {
 		for _, selection := range set {

@@ -9,9 +9,9 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Hole leaves a dynamic field out of a response that is to be cached. It returns false
-// if the response is not.
-func (r *Run) Hole(f *Field, row any) bool {
+// Hole leaves a dynamic field of a row out of a response that is to be cached. The field is the last of the path. It returns false
+// if the response is not to be cached, and the caller must write the field.
+func (r *Run) Hole(_ *Field, row any) bool {
 	if r.holes == nil {
 		return false
 	}
@@ -42,12 +42,12 @@ func (h *Holes) Rows(take func(row any)) {
 
 // nullAfter moves the holes after a position to nulled.
 func (h *Holes) nullAfter(mark int) {
-	left := len(h.list)
-	for left > 0 && h.list[left-1].at > mark {
-		left--
+	keep := len(h.list)
+	for keep > 0 && h.list[keep-1].at > mark {
+		keep--
 	}
-	h.nulled = append(h.nulled, h.list[left:]...)
-	h.list = h.list[:left]
+	h.nulled = append(h.nulled, h.list[keep:]...)
+	h.list = h.list[:keep]
 }
 
 // Size returns the memory of the holes in bytes, without rows.
@@ -68,8 +68,8 @@ func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (resp []
 	return resp, holes, err
 }
 
-// Fill appends a response with its holes filled. row returns the row of each hole. The rows are one
-// batch.
+// Fill appends a response with its holes filled to dst. row returns the row of each hole, in the order of Rows. The rows are one
+// batch. Nulled holes run for their errors, and what they write is dropped.
 func (n *Runner) Fill(ctx context.Context, p *Plan, resp []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
 	r := &Run{out: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n, ctx: ctx}
 	defer r.recoverInto(&filled, &err, len(dst))

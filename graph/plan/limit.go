@@ -34,11 +34,12 @@ func (r *Run) grow(more int) {
 	}
 }
 
-// extend makes room for a response of a size. The buffer doubles: growing by a quarter,
-// as append does, allocates five times the bytes.
+// extend makes room for a response of a size. It stops the run if all runs of the group exceed Limit.Bytes, or Limit.Large while
+// they run side by side. Above Limit.Large it calls Reserve, once, and takes a large buffer. The buffer doubles: growing by a
+// quarter, as append does, allocates five times the bytes. Then capacity is where extend must be called again.
 func (r *Run) extend(bytes int) {
 	limit := r.runner.limit
-	all := r.group.claim(r, bytes)
+	all := r.group.claim(r, bytes)                      // of this run and those beside it
 	if limit.Bytes > 0 && all > limit.Bytes+smallLeaf { // not all of the requested room is used
 		Stop(ErrTooLarge)
 	}
@@ -65,7 +66,8 @@ func (r *Run) extend(bytes int) {
 	}
 }
 
-// claim counts the bytes of a run. It returns those of all runs of the group.
+// claim counts the bytes of a run, in place of those that it claimed before. It returns those of all runs of the group; without a
+// group, those of the run.
 func (g *rootGroup) claim(r *Run, bytes int) int {
 	if g == nil {
 		return bytes

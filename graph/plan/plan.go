@@ -26,7 +26,7 @@ func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[strin
 	for _, name := range conditions {
 		p.conditions[name] = variables[name] == true
 	}
-	p.grow(planBytes + heapsize.Map(len(conditions), 17))
+	p.grow(planBytes + heapsize.Map(len(conditions), 17)) // 17 bytes: a string and a bool
 	p.root = Selection{plan: p, set: operation.SelectionSet}
 	ofSchema, ofData := false, false
 	fields := p.root.Of(n.query).List
@@ -131,7 +131,8 @@ func (o *Object) matches(condition string) bool {
 	return condition == "" || slices.Contains(o.Satisfies, condition)
 }
 
-// merge merges the document's fields by response name.
+// merge merges the document's fields by response name, in the order in which the names first occur. It gives each an ordinal, and
+// adds the memory to the plan's size.
 func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	fields := &Fields{object: object, selected: selected}
 	places := make(map[string]int, len(selected))
@@ -167,6 +168,7 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	return fields
 }
 
+// prepare sets what does not depend on a run. first is the first field of its object.
 func (f *Field) prepare(p *Plan, object *Object, first bool) {
 	f.plan, f.set = p, f.collected.Selections
 	f.info = object.Fields[f.collected.Name]

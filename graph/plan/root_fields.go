@@ -31,7 +31,7 @@ func (r *Run) RootFields(ctx context.Context, fields *Fields, typename string, w
 			return r.rootsInOrder(ctx, fields, typename, write, nil)
 		}
 	}
-	mark, errorCount := r.Mark(), r.errorCount
+	mark := r.Mark()
 	group := &rootGroup{fields: fields.List, roots: make([]rootField, len(fields.List)), write: write}
 	valid := group.run(ctx, r, typename, min(limit.Parallel, resolved))
 	refused := end(!group.stopped.Load())
@@ -39,7 +39,7 @@ func (r *Run) RootFields(ctx context.Context, fields *Fields, typename string, w
 		panic(group.reason)
 	}
 	if refused || group.stopped.Load() {
-		r.out, r.path, r.errorCount = r.out[:mark], r.path[:0], errorCount
+		r.out, r.path = r.out[:mark], r.path[:0]
 		if r.holes != nil {
 			*r.holes = Holes{}
 		}
@@ -51,15 +51,17 @@ func (r *Run) RootFields(ctx context.Context, fields *Fields, typename string, w
 	return valid
 }
 
-type repeatedKey struct{}
-
-type secondRunKey struct{}
+type (
+	repeatedKey  struct{} // in the context of a root field that began side by side before
+	secondRunKey struct{} // in the context of all root fields of the second run
+)
 
 // IsSecondRun reports whether the root fields of the operation ran before, side by side, and what they were charged was taken
 // back.
 func IsSecondRun(ctx context.Context) bool { return ctx.Value(secondRunKey{}) != nil }
 
-// IsRepeated reports whether a root field runs for the second time in its operation.
+// IsRepeated reports whether a root field runs for the second time in its operation. In a second run, fields that had not begun in
+// the first are not repeated.
 func IsRepeated(ctx context.Context) bool { return ctx.Value(repeatedKey{}) != nil }
 
 // rootsInOrder writes the fields one after the other. before are the fields that ran side by side, or nil.
@@ -101,7 +103,8 @@ func (r *Run) root(ctx context.Context, f *Field, write WriteRootField) bool {
 }
 
 // run writes the fields with a number of goroutines. This one writes to the response: fields that no
-// other has begun, and the results of the others.
+// other has begun, and the results of the others. If a run was stopped or panicked, what is written is useless: see stopped and
+// reason.
 func (g *rootGroup) run(ctx context.Context, r *Run, typename string, goroutines int) (valid bool) {
 	r.group, r.claimed, r.capacity = g, 0, 0
 	defer func() { r.group = nil }()
@@ -190,10 +193,9 @@ var rootBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); retu
 // maxRootBuffer is the largest buffer that is used again, in bytes.
 const maxRootBuffer = 256 << 10
 
-// join appends the response and holes of a field's own run.
+// join appends the response and holes of a field's own run. Its bytes are then those of r.
 func (r *Run) join(root *rootField) (written bool) {
 	from := root.run
-	r.errorCount += from.errorCount
 	r.group.claim(from, 0)
 	if root.written {
 		r.grow(len(from.out))

@@ -128,7 +128,6 @@ func (r *Run) Marshal(value graphql.Marshaler) bool {
 func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler) bool {
 	var body bytes.Buffer
 	if err := value.MarshalGQLContext(ctx, &body); err != nil {
-		r.errorCount++
 		graphql.AddError(r.fieldContext(ctx), err)
 		return false
 	}
@@ -140,16 +139,16 @@ func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler
 type outputWriter Run
 
 // Write implements io.Writer.
-func (t *outputWriter) Write(text []byte) (int, error) {
-	(*Run)(t).grow(len(text))
-	t.out = append(t.out, text...)
+func (w *outputWriter) Write(text []byte) (int, error) {
+	(*Run)(w).grow(len(text))
+	w.out = append(w.out, text...)
 	return len(text), nil
 }
 
 // WriteString implements io.StringWriter.
-func (t *outputWriter) WriteString(text string) (int, error) {
-	(*Run)(t).grow(len(text))
-	t.out = append(t.out, text...)
+func (w *outputWriter) WriteString(text string) (int, error) {
+	(*Run)(w).grow(len(text))
+	w.out = append(w.out, text...)
 	return len(text), nil
 }
 
@@ -157,7 +156,6 @@ var _ io.StringWriter = (*outputWriter)(nil)
 
 // Fail reports the error of the current field, each of several, and returns false for null.
 func (r *Run) Fail(ctx context.Context, err error) bool {
-	r.errorCount++
 	ctx = r.fieldContext(ctx)
 	if several, are := err.(interface{ Unwrap() []error }); are {
 		for _, one := range several.Unwrap() {
@@ -187,9 +185,8 @@ func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err e
 	return resolve()
 }
 
-// Missing reports null for a non-null field, and returns false.
+// Missing reports that the current field is null although it is non-null, unless the field has an error. It returns false.
 func (r *Run) Missing(ctx context.Context) bool {
-	r.errorCount++
 	ctx = r.fieldContext(ctx)
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -225,7 +222,6 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	at := r.fieldContext(ctx)
 	arguments, err := read(at, f.collected.ArgumentMap(r.variables))
 	if err != nil {
-		r.errorCount++
 		graphql.GetOperationContext(at).Error(at, err)
 		return nil, false
 	}

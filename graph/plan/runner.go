@@ -6,8 +6,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// NewRunner returns a runner. root writes the query type, and field a field of a row of a
-// type that has dynamic fields.
+// NewRunner returns a runner. query is the query type, root writes its fields, and field writes one field of a row of a type that has
+// dynamic fields. Both return false for null. They are generated.
 func NewRunner(query *Object, root func(context.Context, *Run, *Fields) bool, field func(context.Context, *Run, *Field, any) bool) *Runner {
 	return &Runner{query: query, root: root, field: field}
 }
@@ -19,12 +19,13 @@ func (n *Runner) SetLimit(limit Limit) { n.limit = limit }
 // ctx. If Run returns an error, it appends nothing. A *Stopped fails the operation. Any
 // other error means that a resolver panicked: run the operation with gqlgen's executor
 // to find the field.
-func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (answer []byte, err error) {
+func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (resp []byte, err error) {
 	return n.run(ctx, &Run{out: dst, runner: n}, p)
 }
 
-func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err error) {
-	defer r.recoverInto(&answer, &err, len(r.out))
+// run runs a plan as r, which has its output, and whether it leaves holes.
+func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (resp []byte, err error) {
+	defer r.recoverInto(&resp, &err, len(r.out))
 	r.variables, r.ctx = graphql.GetOperationContext(ctx).Variables, ctx
 	r.path = r.pathBuffer[:0]
 	if !n.root(ctx, r, p.root.Of(n.query)) {

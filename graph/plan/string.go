@@ -19,6 +19,7 @@ func AppendString(dst []byte, text string) []byte {
 
 const hexDigits = "0123456789ABCDEF"
 
+// appendEscape appends the escape of a byte that plainPrefix stopped at.
 func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '\t':
@@ -33,7 +34,7 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// One bit of each byte of a word, and the lowest of each.
+// The highest bit of each byte of a word, and the lowest.
 const (
 	highBits = 0x8080808080808080
 	lowBits  = 0x0101010101010101
@@ -46,6 +47,8 @@ func plainPrefix(text string) int {
 	for ; i+8 <= len(text); i += 8 {
 		word := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
 			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 // one load
+		// A byte of special has its highest bit if the byte is below 0x20, or 0 in quote or backslash: the subtraction borrows then,
+		// and &^ drops bytes that had the bit before. Bytes after the first may be wrong, which does not matter.
 		quote, backslash := word^(lowBits*'"'), word^(lowBits*'\\')
 		special := ((word - lowBits*0x20) &^ word) | ((quote - lowBits) &^ quote) | ((backslash - lowBits) &^ backslash)
 		if special &= highBits; special != 0 {

@@ -30,14 +30,14 @@ type FieldInfo struct {
 // @include. It refers to the document. It is safe for concurrent use. The selection on
 // an object type is compiled when the first object of that type is written.
 type Plan struct {
-	root       Selection
-	roots      []string
-	conditions map[string]bool
+	root       Selection       // of the query type
+	roots      []string        // names of the root fields
+	conditions map[string]bool // values of ConditionVariables
 	runner     *Runner
-	size       atomic.Int64
+	size       atomic.Int64 // bytes of memory
 
 	mu       sync.Mutex
-	seed     maphash.Seed
+	seed     maphash.Seed       // of the hashes in compiled
 	compiled map[uint64]*Fields // by a hash of object type and fields; entries with the same hash are linked
 	fields   []*Field           // by ordinal
 }
@@ -47,14 +47,14 @@ type Plan struct {
 type Selection struct {
 	plan     *Plan
 	set      ast.SelectionSet
-	compiled atomic.Pointer[compiledFields]
+	compiled atomic.Pointer[compiledFields] // list of those compiled so far
 }
 
 // compiledFields are the fields selected on one object type.
 type compiledFields struct {
 	object *Object
 	fields *Fields
-	next   *compiledFields
+	next   *compiledFields // of another type; nil for none
 }
 
 // Fields are the fields selected on an object type, in response order.
@@ -87,7 +87,6 @@ type Run struct {
 	arguments  map[*Field]map[string]any // decoded, if not constant
 	variables  map[string]any
 	holes      *Holes // nil if dynamic fields are written too
-	errorCount int    // number of errors that this run reported
 	runner     *Runner
 
 	ctx      context.Context // of the run, for Limit.Reserve
@@ -106,14 +105,14 @@ type rootGroup struct {
 
 	mu     sync.Mutex
 	bytes  int // of the responses of all runs
-	reason any // of a panic
+	reason any // of a panic other than a *Stopped; nil for none
 }
 
 // rootField is the state of one root field.
 type rootField struct {
-	claimed atomic.Bool // by the goroutine that runs it
-	run     *Run        // nil if it was written to the response directly
-	written bool
+	claimed atomic.Bool   // by the goroutine that runs it
+	run     *Run          // nil if it was written to the response directly
+	written bool          // false for null
 	done    chan struct{} // closed when run is complete
 
 	mu     sync.Mutex
@@ -137,10 +136,10 @@ type pathElement struct {
 
 // Runner runs plans. There is a generated one for each schema.
 type Runner struct {
-	query *Object
-	root  func(context.Context, *Run, *Fields) bool
-	field func(context.Context, *Run, *Field, any) bool
-	limit Limit // of every run
+	query *Object                                       // the query type
+	root  func(context.Context, *Run, *Fields) bool     // writes the query type; false for null
+	field func(context.Context, *Run, *Field, any) bool // writes a dynamic field of a row; false for null
+	limit Limit                                         // of every run
 }
 
 // Limit limits the memory of responses. A run that exceeds it stops within one

@@ -9,7 +9,7 @@ import (
 var commentLines = regexp.MustCompile(`(?m)^# .*\n`)
 
 // Documents returns the documents that the page sends by itself: its examples, and the query that
-// fills their variables.
+// fills their variables. A server with --trusted-documents trusts them too, so that its page works: they must be the exact texts.
 func Documents() (documents []string) {
 	ids, _ := pageFiles.ReadFile("ids.graphql")
 	documents = append(documents, strings.TrimSpace(commentLines.ReplaceAllString(string(ids), "")))

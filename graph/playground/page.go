@@ -52,6 +52,7 @@ func Page(files fs.FS, name string, options ...Option) http.Handler {
 	})
 }
 
+// renderPage serves a template with data, rendered once. It panics if the embedded template is invalid.
 func renderPage(files fs.FS, name string, data pageData) http.Handler {
 	var page bytes.Buffer
 	source := template.Must(template.ParseFS(files, name))

@@ -68,7 +68,8 @@ func (s *streamServer) open(ctx context.Context, req *reqctx.Request) *connectio
 	return conn
 }
 
-// setToken sets the token without which the connection is closed, and the quota of its client.
+// setToken sets the token without which the connection is closed, and the quota of its client: of the client, or of the address
+// too if the client has no secret. Without a token, the quota is that of the address.
 func (c *connection) setToken(ctx context.Context, token *auth.TokenWatch) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -82,6 +83,7 @@ func (c *connection) setToken(ctx context.Context, token *auth.TokenWatch) {
 	}
 }
 
+// close ends the context of a connection and removes it. Its operations end with the context.
 func (c *connection) close() {
 	c.end(nil)
 	c.server.mu.Lock()
@@ -96,7 +98,8 @@ func (s *streamServer) checkConnections() {
 	for conn := range s.connections {
 		tokens[conn] = conn.token
 	}
-	if s.checking = len(tokens) > 0; s.checking {
+	s.checking = len(tokens) > 0
+	if s.checking {
 		defer time.AfterFunc(checkInterval, s.checkConnections)
 	}
 	s.mu.Unlock()
@@ -111,6 +114,7 @@ func (s *streamServer) checkConnections() {
 	}
 }
 
+// isDraining reports whether the server of a connection shuts down.
 func (s *streamServer) isDraining(ctx context.Context) bool {
 	if s.Draining == nil {
 		return false
@@ -136,7 +140,8 @@ func tokenCloseReason(err error, renewable bool) *closeReason {
 	return &closeReason{code, model.Message(first), first}
 }
 
-// reserve counts an operation of a connection, or returns an error if there are too many.
+// reserve counts an operation of a connection, or returns an error if there are too many: of the connection, of the address if the
+// quota has one, or of the client. An address has minPerAddress in any case.
 func (s *streamServer) reserve(conn *connection) *gqlerror.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +149,7 @@ func (s *streamServer) reserve(conn *connection) *gqlerror.Error {
 		return &gqlerror.Error{Message: fmt.Sprintf("This %s has %d subscriptions, which is the limit. End one first. (Flag %s)", owner, limit, flag),
 			Extensions: map[string]any{"code": store.RateLimited}}
 	}
-	client := quotaKey{client: conn.quota.client}
+	client := quotaKey{client: conn.quota.client} // is conn.quota, unless that has an address
 	switch {
 	case s.PerConnection > 0 && conn.operations >= s.PerConnection:
 		return tooMany("connection", s.PerConnection, "--subscriptions-connection")

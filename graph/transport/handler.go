@@ -96,7 +96,7 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Han
 	for _, option := range options {
 		option(&config)
 	}
-	config.streams.PerAddress = cmp.Or(config.streams.PerAddress, (config.streams.PerClient+9)/10)
+	config.streams.PerAddress = cmp.Or(config.streams.PerAddress, (config.streams.PerClient+9)/10) // a tenth, rounded up
 	server := &handler{exec: executor.NewExecutor(r, log, config.Config)}
 	server.streams = &streamServer{StreamConfig: config.streams, handler: server, resolver: r,
 		connections: map[*connection]struct{}{}, operations: map[quotaKey]int{}}

@@ -20,8 +20,9 @@ import (
 	"portico/store"
 )
 
-// post serves a JSON body. Unlike the library's transport it limits the body, never quotes it, and does
-// not encode the data again.
+// post serves a JSON body. It finds an operation that was sent by the same bytes before. Otherwise it checks the text and the number of
+// values, and decodes the body. Unlike the library's transport it limits the body, never quotes it, and does not encode the data
+// again.
 func (h *handler) post(w http.ResponseWriter, r *http.Request, known *reqctx.Request) {
 	buffer := bodyBuffers.Get().(*[]byte)
 	defer bodyBuffers.Put(buffer)
@@ -49,7 +50,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request, known *reqctx.Req
 		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
-	exact, _ := store.ExactMembers(body, reflect.TypeFor[clientRequest]())
+	exact, _ := store.ExactMembers(body, reflect.TypeFor[clientRequest]()) // encoding/json would also take "Query"
 	var request clientRequest
 	decoder := json.NewDecoder(bytes.NewReader(exact))
 	decoder.UseNumber()
@@ -151,8 +152,8 @@ func writeResult(w http.ResponseWriter, resp *executor.Response) {
 	writeResponse(w, resp.Result)
 }
 
-// writeHead sets the headers of all responses. modern means that the client accepts the media type of
-// the GraphQL over HTTP specification.
+// writeHead sets the headers of all responses: those of an error, which opctx.CachePolicy.SetCaching changes for a response that may be
+// stored. modern means that the client accepts the media type of the GraphQL over HTTP specification.
 func writeHead(w http.ResponseWriter, r *http.Request) (modern bool) {
 	modern = strings.Contains(r.Header.Get("Accept"), graphQLType)
 	w.Header()["Content-Type"] = jsonTypes

@@ -28,6 +28,7 @@ type httpError struct {
 	message string
 }
 
+// write writes the error as the response.
 func (e *httpError) write(w http.ResponseWriter) {
 	if e.allow != "" {
 		w.Header().Set("Allow", e.allow)

@@ -54,7 +54,7 @@ func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *grap
 	return opCtx, errs
 }
 
-// reject writes an error in place of the stream.
+// reject writes an error in place of the stream, and drops what the library's transport writes after it.
 func (w *eventWriter) reject(resp *executor.Response) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +71,7 @@ type eventWriter struct {
 	conn    *connection
 
 	mu    sync.Mutex
-	ended bool
+	ended bool // writes are dropped
 }
 
 // completeEvent is the start of the event that ends a stream.
@@ -118,6 +118,7 @@ func (w *eventWriter) setDeadline(timeout time.Duration) {
 	_ = w.control.SetWriteDeadline(deadline) // a recorder in tests has none
 }
 
+// finish drops what the library's transport writes from now on: the handler returns.
 func (w *eventWriter) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 // responseKey is the key of an executor.Response in the extensions of gqlgen's Stats.
 const responseKey = "response"
 
-// CreateOperationContext implements graphql.GraphExecutor. The errors are redacted already.
+// CreateOperationContext implements graphql.GraphExecutor: it executes the operation up to its stream. responseOf returns the
+// response for the methods that the library calls next. The errors are redacted already.
 func (s *streamServer) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	conn := ctx.Value(connectionKey{}).(*connection)
 	req := executor.Request{Params: *params}
@@ -45,7 +46,8 @@ func (s *streamServer) DispatchError(ctx context.Context, errs gqlerror.List) *g
 	return &graphql.Response{Errors: errs}
 }
 
-// DispatchOperation implements graphql.GraphExecutor.
+// DispatchOperation implements graphql.GraphExecutor. After the last response it returns the reason for which the server closes the
+// connection, once, and then nil.
 func (s *streamServer) DispatchOperation(ctx context.Context, opCtx *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	stream, conn := responseOf(opCtx).Stream, ctx.Value(connectionKey{}).(*connection)
 	if s.OnOperation != nil {

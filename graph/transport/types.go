@@ -49,8 +49,8 @@ type streamServer struct {
 
 	mu          sync.Mutex
 	connections map[*connection]struct{}
-	operations  map[quotaKey]int
-	checking    bool // a timer for checkConnections is set
+	operations  map[quotaKey]int // running operations of a client, and of an address of it
+	checking    bool             // a timer for checkConnections is set
 }
 
 // quotaKey is a client, or one address of a client without a secret.
@@ -67,5 +67,5 @@ type connection struct {
 	// Guarded by server.mu.
 	quota      quotaKey
 	token      *auth.TokenWatch // nil without a valid token
-	operations int
+	operations int              // running operations
 }

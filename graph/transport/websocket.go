@@ -178,7 +178,8 @@ type sentMessage struct {
 }
 
 // accept returns a message for the transport, or a reason to close if it violates the protocol or a
-// limit.
+// limit. It checks the size before connection_init, the form, the number of values, then the order of messages, for which it keeps
+// the state: initialized, ids and lastID. It keeps the payload of connection_init for init.
 func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
 	if len(text) > maxInitMessage && !s.isInitialized() {
 		return nil, &closeReason{code: closeBadRequest, reason: fmt.Sprintf("connection_init must have at most %d bytes, got %d", maxInitMessage, len(text))}
@@ -236,7 +237,7 @@ func withDocumentID(text []byte, id string, payload json.RawMessage) ([]byte, er
 	return json.Marshal(map[string]any{"type": "subscribe", "id": id, "payload": q})
 }
 
-// nextSuffix is the end of a message after which the operation continues.
+// nextSuffix is the end of a message of the transport after which the operation continues. Such messages need not be decoded.
 var nextSuffix = []byte(`"type":"next"}`)
 
 // WriteJSON implements transport.WebsocketConn.
@@ -290,7 +291,8 @@ func (s *socketConn) outgoing(text []byte) []byte {
 	return text
 }
 
-// WriteClose implements transport.WebsocketConn. It does not wait for the client.
+// WriteClose implements transport.WebsocketConn. The reason for which the server has ended the connection replaces the transport's.
+// It does not wait for the client, and does nothing when it is called again.
 func (s *socketConn) WriteClose(code int, message string) error {
 	s.setReadTimeout(time.Time{})
 	if reason := closeReasonOf(s.conn.ctx); reason != nil {
@@ -298,7 +300,7 @@ func (s *socketConn) WriteClose(code int, message string) error {
 	} else if code == transport.WebsocketCloseProtocolError && !s.isInitialized() {
 		code, message = closeNoInit, "Connection initialisation timeout"
 	}
-	for len(message) > maxCloseReason || !utf8.ValidString(message) {
+	for len(message) > maxCloseReason || !utf8.ValidString(message) { // cut between characters
 		message = message[:min(maxCloseReason, len(message)-1)]
 	}
 	s.mu.Lock()
@@ -338,6 +340,7 @@ func (s *socketConn) SetReadDeadline(deadline time.Time) error {
 	return nil
 }
 
+// setReadTimeout closes the connection at a time, in place of the one set before; a zero time removes it.
 func (s *socketConn) setReadTimeout(deadline time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

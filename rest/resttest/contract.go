@@ -31,7 +31,7 @@ import (
 // Contract is openapi.yaml.
 type Contract struct {
 	Document *openapi3.T
-	paths    *http.ServeMux
+	paths    *http.ServeMux // finds the path of a request; see route
 }
 
 // LoadContract parses and validates openapi.yaml, once.
@@ -64,9 +64,10 @@ var LoadContract = sync.OnceValues(func() (*Contract, error) {
 	return c, nil
 })
 
+// Context keys of what the handlers of Contract.paths fill in for route.
 type (
-	routeKey struct{}
-	pathKey  struct{}
+	routeKey struct{} // *routers.Route
+	pathKey  struct{} // map[string]string, the path parameters
 )
 
 // route returns the operation of a request and its path parameters. PathItem is nil for an
@@ -212,6 +213,7 @@ const (
 // sampler counts the responses of each operation and status.
 type sampler struct{ counts sync.Map }
 
+// shouldCheck counts a response, and reports whether to validate it.
 func (s *sampler) shouldCheck(c *Contract, r *http.Request, status int) bool {
 	route, _ := c.route(r)
 	count, _ := s.counts.LoadOrStore(fmt.Sprint(r.Method, " ", route.Path, " ", status), new(atomic.Int64))

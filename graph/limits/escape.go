@@ -8,9 +8,9 @@ import (
 	"portico/store"
 )
 
-// checkLiterals returns an error for a string with an escape that is half a surrogate pair: the parser
-// would replace it by U+FFFD. Block strings and comments have no such escapes.
-func checkLiterals(document string) *gqlerror.Error {
+// checkEscapes returns an error for a string with an escape that is half a surrogate pair: the parser
+// would replace it by U+FFFD. Block strings and comments have no escapes, so it skips them.
+func checkEscapes(document string) *gqlerror.Error {
 	if !strings.Contains(document, `\u`) {
 		return nil
 	}
