@@ -135,7 +135,7 @@ func (e *AuditEvent) keep(m MemberExcerpt) {
 	}
 }
 
-// Size is about the bytes of the member.
+// Size is the number of bytes of the member's texts.
 func (m *MemberExcerpt) Size() int {
 	size := len(strings.Join(m.Path, "."))
 	for _, text := range []*string{m.Before, m.After} {
@@ -146,6 +146,7 @@ func (m *MemberExcerpt) Size() int {
 	return size
 }
 
+// auditText cuts a value to MaxAuditValue characters; nil if it is absent.
 func auditText(value []byte) *string {
 	if value == nil {
 		return nil

@@ -142,7 +142,7 @@ func BatchError(faults Errors) error {
 	return faults.ByIndex().Truncated()
 }
 
-// ByIndex sorts by the index of the row; errors without a row come first.
+// ByIndex sorts by the index of the row, the second part of the path; errors without a row come first.
 func (list Errors) ByIndex() Errors {
 	index := func(e *Error) int {
 		if len(e.Path) < 2 {

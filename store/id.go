@@ -69,7 +69,7 @@ func scanUUID(id string) (upper, ok bool) {
 	digits, classes := 0, uint8(0)
 	for i := range len(id) {
 		class := idBytes[id[i]]
-		digits += int(class & hexDigit)
+		digits += int(class & hexDigit) // hexDigit for a digit, else 0
 		classes |= class
 	}
 	return classes&upperLetter != 0, digits == 32*hexDigit

@@ -38,6 +38,7 @@ func IdempotencyKeyOf(ctx context.Context) *IdempotencyKey {
 	return key
 }
 
+// Check returns INVALID for a malformed key.
 func (k *IdempotencyKey) Check() error {
 	path := []string{"idempotency_key"}
 	if len(k.Key) < 1 || len(k.Key) > MaxIdempotencyKey {
@@ -51,7 +52,7 @@ func (k *IdempotencyKey) Check() error {
 	return nil
 }
 
-// Hash is a digest of Input. The order of members and the key itself do not matter.
+// Hash is a digest of Input. The order of members does not matter, nor does the member idempotencyKey of a GraphQL input.
 func (k *IdempotencyKey) Hash() (string, error) {
 	input, err := DecodeNumbers(Encode(k.Input))
 	if err != nil {

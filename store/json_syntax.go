@@ -64,7 +64,8 @@ func expectedJSON(message string) string {
 	return "expected JSON"
 }
 
-// NotJSON says where a text stops being JSON. what names the text; rule is what a text that is JSON breaks.
+// NotJSON says where a text stops being JSON. what names the text. For a text that is JSON it returns rule, which says what
+// else is wrong.
 func NotJSON(text []byte, what, rule string) string {
 	if problem := FindSyntaxProblem(text); problem != nil {
 		return what + " is not JSON at " + problem.String() + "."

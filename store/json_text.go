@@ -69,7 +69,7 @@ type textWalker struct {
 type textLevel struct {
 	object bool
 	name   string // of the member; empty if the next text is a name
-	index  int    // of the element, from 0
+	index  int    // of the element, from 0; in an object 0 before a member's name and 1 after it
 }
 
 // next reads a token. io.EOF and malformed JSON end the walk.
@@ -117,7 +117,7 @@ func (w *textWalker) takesName() bool {
 	return level.object && level.index == 0
 }
 
-// endValue ends a value.
+// endValue moves on to the next element or member.
 func (w *textWalker) endValue() {
 	if len(w.levels) == 0 {
 		return

@@ -14,7 +14,7 @@ func (f LockWaitFunc) OnLockWait() { f() }
 
 type lockWaitListenerKey struct{}
 
-// LockWaitListenerKey is the context key of the LockWaitListener.
+// LockWaitListenerKey is the context key of the LockWaitListener, exported as AllowanceKey is.
 var LockWaitListenerKey any = lockWaitListenerKey{}
 
 // WithLockWaitListener returns a context that notifies w.

@@ -28,7 +28,8 @@ func (p MergePatch) Set(value any, path ...string) {
 
 // MergeObject applies a JSON Merge Patch (RFC 7396) to a stored object, nil for none: members of objects are merged, null
 // deletes one, and any other value replaces the stored one, unless it is the same list. Members keep their order, but type
-// comes first.
+// comes first. A patch that is no object is such a value itself.
+//
 // dropEmptied deletes an object within the resource too if that leaves it without members, unless the
 // patch says so: a cleared cell of a sheet must not leave a tier without its amount.
 func MergeObject(stored, patch []byte, dropEmptied bool) []byte {
@@ -59,7 +60,7 @@ func MergeObject(stored, patch []byte, dropEmptied bool) []byte {
 		}
 		members[name] = merged
 	}
-	if i := slices.Index(names, "type"); i > 0 { // first, where decodeFast looks for it
+	if i := slices.Index(names, "type"); i > 0 { // first, as in lines of an import
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "type")
 	}
 	var b bytes.Buffer

@@ -60,9 +60,11 @@ func (f *MoneyFormat) MoneyValue(minor int64) Money {
 	return Money{Amount: texts[:len(amount)], Currency: f.code, Formatted: texts[len(amount):]}
 }
 
-// newPattern takes an amount of count ones apart. Zeros before it, as in "0.01", are text.
+// newPattern learns the digits of the locale from 1234567890, which has each once, and what stands around the digits from an
+// amount of count ones. Zeros before it, as in "0.01", are text. The pattern is unusable (around is nil) if the locale shows
+// other digits than those of the amount.
 func (f *MoneyFormat) newPattern(count int) *moneyPattern {
-	const every = 1234567890
+	const every = 1234567890 // each digit once
 	pattern, known := &moneyPattern{}, 0
 	for _, r := range NewMoney(every, f.code, f.locale).Formatted {
 		if unicode.IsDigit(r) {

@@ -37,7 +37,7 @@ func (r Retention) Check() error {
 		name        string
 		time, least time.Duration
 		unit        string
-		of          time.Duration
+		of          time.Duration // one unit
 	}{
 		{"keep-clients", r.RevokedClients, minRevokedRetention, "days", 24 * time.Hour},
 		{"keep-keys", r.IdempotencyKeys, minKeyRetention, "hours", time.Hour},

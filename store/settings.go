@@ -14,8 +14,8 @@ type Settings struct {
 // MaxLowStockThreshold is the largest Settings.LowStockThreshold.
 const MaxLowStockThreshold = 1_000_000
 
-// PageLengthMax is the largest page.
+// PageLengthMax is the largest page. REST shows it with the settings.
 func (Settings) PageLengthMax() int { return MaxPageLength }
 
-// PageOffsetLimit is the largest offset.
+// PageOffsetLimit is the largest offset. REST shows it with the settings.
 func (Settings) PageOffsetLimit() int { return MaxOffset }

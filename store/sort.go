@@ -43,7 +43,7 @@ func (s Sort) Key() cachekey.Key {
 	return cachekey.New(string(s.By), strconv.FormatBool(s.Descending))
 }
 
-// Range compares a sort key with a value: gt, ge, lt or le.
+// Range is a condition of a list: it compares a sort key with a value. Operator is gt, ge, lt or le.
 type Range struct {
 	Attribute SortBy
 	Operator  string

@@ -22,7 +22,7 @@ func IsStorableText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
-// Abbreviate truncates text that is quoted in a message.
+// Abbreviate truncates text that is quoted in a message to 40 bytes.
 func Abbreviate(text string) string {
 	if len(text) > 40 {
 		return strings.ToValidUTF8(text[:40], "") + "…"

@@ -39,7 +39,7 @@ func ReadTime(text string) (time.Time, error) {
 }
 
 // readUsualTime is ReadTime for the form of AppendTime, with or without the zone, until the 28th of a
-// month. ok is false for any other text.
+// month, which every month has. ok is false for any other text.
 func readUsualTime(text string) (t time.Time, ok bool) {
 	const usual = "0000-00-00T00:00:00.000"
 	text = strings.TrimSuffix(text, "Z")

@@ -40,7 +40,7 @@ type Client struct {
 	CreatedAt time.Time
 
 	RotatedAt      time.Time   // last rotation of the secret; zero for never
-	OldSecretUntil time.Time   // end of the previous secret by the database's clock; zero if it has none
+	OldSecretUntil time.Time   // end of the previous secret by the database's clock; zero if none is valid
 	RevokedAt      time.Time   // zero while active
 	ChangedBy      store.Actor // last writer
 }
@@ -85,6 +85,7 @@ func newClientSecret() string {
 	return base64.RawURLEncoding.EncodeToString(random)
 }
 
+// checkClient returns the errors of CreateClient.
 func checkClient(name string, scopes []string) store.Errors {
 	var faults store.Errors
 	switch {
@@ -170,6 +171,7 @@ func (s *Service) clientSelect() string {
 		FROM api_client`
 }
 
+// client reads a client by its id; found is false for an unknown or malformed one.
 func (s *Service) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
 	id, ok := store.CanonicalID(id)
 	if !ok {

@@ -54,13 +54,14 @@ func (s *Service) RevokeClient(ctx context.Context, actor store.Actor, id string
 			SET revoked_at = `+t.LaterSQL(`CAST($2 AS BIGINT)`)+`, changed_by = $3, old_secret_hash = '', old_until = 0
 			WHERE id = $1 AND revoked_at = 0`, id, store.Micros(t.Now), string(t.Actor))
 	})
-	if store.HasCode(err, store.Unprocessable) {
+	if store.HasCode(err, store.Unprocessable) { // it was revoked before
 		return s.Client(ctx, id)
 	}
 	return client, err
 }
 
-// changeClient writes to a client that is not revoked.
+// changeClient writes to a client and returns it as it is then. write changes no row of a revoked client, which is
+// UNPROCESSABLE; an unknown one is NOT_FOUND.
 func (s *Service) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
 	canonical, _ := store.CanonicalID(id)
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {

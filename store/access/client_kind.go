@@ -59,7 +59,7 @@ func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.
 		c := resource.(*clientSource)
 		var revoked int64
 		if c.RevokedAt != "" {
-			revoked = max(1, store.Micros(store.StoredTime(c.RevokedAt))) // 0 is active
+			revoked = max(1, store.Micros(store.StoredTime(c.RevokedAt))) // a time before 1970 too: 0 is active
 		}
 		n, err := w.Exec(ctx, `
 			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, revoked_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -26,7 +26,7 @@ type SigningKey struct {
 // String names the key without its secret.
 func (k *SigningKey) String() string { return "signing key " + k.ID }
 
-// KeyActor creates the first signing key and deletes expired ones.
+// KeyActor is the actor that creates the first signing key and deletes expired ones.
 const KeyActor store.Actor = "system:signing-key"
 
 // SigningKeys returns every signing key, the newest first, and creates one if there is
@@ -66,9 +66,9 @@ func (s *Service) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer
 	})
 }
 
-// insertSigningKey creates a key that signs from a time on. Its creation time is later than
-// that of all other keys, because the newest one signs, and by the later of both clocks,
-// because older keys expire from then on.
+// insertSigningKey creates a key that signs from a time on. Its creation time is a millisecond or more
+// after that of all other keys, because the newest one signs. It counts by the later of both
+// clocks, because older keys expire from then on.
 func (s *Service) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -102,6 +102,7 @@ func (s *Service) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*
 	}, `SELECT id, public, sealed, created_at, signs_at FROM signing_key ORDER BY created_at DESC, id DESC`)
 }
 
+// scanSigningKey opens the private half, and checks that the public one belongs to it.
 func scanSigningKey(rows *sql.Rows, sealer *seal.Sealer) (*SigningKey, error) {
 	key := &SigningKey{}
 	var public, sealed []byte

@@ -8,7 +8,7 @@ import "portico/store/db"
 // Service manages the API clients, signing keys and shopper tokens of a database.
 type Service struct {
 	db      *db.DB
-	revoked db.TopicCache[map[string]bool] // API clients, by id
+	revoked db.TopicCache[map[string]bool] // ids of revoked API clients
 }
 
 // NewService returns the service of a database.

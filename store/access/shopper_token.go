@@ -20,7 +20,7 @@ const (
 	maxShopperClaims    = 4 << 10 // bytes of all claims as JSON, so that the token fits in a header
 )
 
-// NewShopperToken describes a token to create. Empty members are omitted from it.
+// NewShopperToken describes a token to create. The token omits empty members.
 type NewShopperToken struct {
 	AccountID   string   `json:"accountId,omitempty"` // optional
 	AccountTags []string `json:"accountTags,omitempty"`
@@ -56,6 +56,7 @@ func (s *Service) GrantShopperToken(ctx context.Context, actor store.Actor, want
 	})
 }
 
+// check returns the errors of GrantShopperToken. It checks the size of all claims only if each member is in range.
 func (w NewShopperToken) check() store.Errors {
 	var faults store.Errors
 	text := func(value string, path ...string) {

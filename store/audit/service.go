@@ -20,7 +20,7 @@ type Service struct{ db *db.DB }
 // NewService returns the service of a database.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// AuditFilter selects events. The zero value selects all.
+// AuditFilter selects events. Each member that is zero selects all.
 type AuditFilter struct {
 	Actor      *string // exactly, for example client:0198f1f3 or command:import; nil for all
 	Kind       store.AuditKind
@@ -77,7 +77,7 @@ func (f AuditFilter) listing() db.Listing[*store.AuditEvent] {
 	}
 	if f.ResourceID != nil {
 		equal("resource_id", *f.ResourceID)
-		if *f.ResourceID == "" { // which events of several resources have
+		if *f.ResourceID == "" { // no resource has this id, but events of several resources do
 			l.Conditions = append(l.Conditions, db.Condition{Clause: "FALSE"})
 		}
 	}

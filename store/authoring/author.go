@@ -10,7 +10,7 @@ import (
 	"portico/store/db"
 )
 
-// ReadRow returns one row of a list of authored resources, or NOT_FOUND.
+// ReadRow returns one row of a list of authored resources, or NOT_FOUND. noun names the resource in the error.
 func ReadRow[T any](ctx context.Context, in db.Session, l db.Listing[T], noun, id string) (T, error) {
 	byID, err := ReadRowsByID(ctx, in, l, []string{id})
 	row, found := byID[id]
@@ -30,7 +30,7 @@ func notFound(noun, id string) error {
 	return store.NotFoundf([]string{"id"}, "is not the id of a %s: %q", noun, store.Abbreviate(id))
 }
 
-// OrNewID generates an id if it is empty, or makes it canonical.
+// OrNewID generates an id if it is empty, or makes it canonical, in place, and returns it.
 func OrNewID(id *string) string {
 	if *id == "" {
 		*id = store.NewID()
@@ -92,7 +92,7 @@ func (w *Writer) Replace(ctx context.Context, k Kind, src Source) error {
 	return w.put(ctx, k, src)
 }
 
-// put writes a checked source.
+// put writes a checked source by Kind.Author, if the kind has it, and records it.
 func (w *Writer) put(ctx context.Context, k Kind, src Source) error {
 	if k.Author != nil {
 		k.Write = k.Author

@@ -31,7 +31,8 @@ func (w *Writer) Touch(table string, ids ...string) {
 	}
 }
 
-// storeChanges starts a revision and stores the touched rows.
+// storeChanges starts a revision and stores the touched rows. It deletes all stored changes instead if no release can be the
+// base of a delta (changesNeeded), or if there would be more than maxTracked.
 func (w *Writer) storeChanges(ctx context.Context) error {
 	revision, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
 	if err != nil || len(w.touched) == 0 {
@@ -96,7 +97,7 @@ func ChangedSince(ctx context.Context, in db.Session, revision int64) (byTable m
 	byTable = map[string][]string{}
 	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c rowChange, err error) {
 		var from int64
-		if err = rows.Scan(&from, &c.table, &c.id); c.table == "" {
+		if err = rows.Scan(&from, &c.table, &c.id); c.table == "" { // the row of the counter
 			complete = revision >= from
 		} else {
 			byTable[c.table] = append(byTable[c.table], c.id)

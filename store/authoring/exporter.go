@@ -14,7 +14,7 @@ import (
 type Exporter struct {
 	In    db.Session
 	Out   *bufio.Writer
-	Lines int
+	Lines int      // written so far
 	Only  []string // ids of the resources to write, in any order; nil for all
 }
 
@@ -61,7 +61,7 @@ func ExportBodies(table, id string, key ...string) func(context.Context, *Export
 	}
 }
 
-// ScanKeyedBody scans a body after its key columns.
+// ScanKeyedBody scans a body after its key columns. Texts of the key become strings, whatever the driver returns.
 func ScanKeyedBody(columns int) func(*sql.Rows) ([]any, []byte, error) {
 	return func(rows *sql.Rows) ([]any, []byte, error) {
 		var body []byte

@@ -16,12 +16,13 @@ import (
 type Table struct {
 	Name    string
 	Columns []string
-	Row     func(Source, *db.Tx) []any
+	Row     func(Source, *db.Tx) []any // values of Columns
 }
 
-// RowWhole is the row of a table with a key and a body; RowInOrder has sequence in between.
+// RowWhole is the row of a table with a key and a body.
 func RowWhole(r Source, _ *db.Tx) []any { return []any{r.Key(), store.Encode(r)} }
 
+// RowInOrder is RowWhole with a sequence in between, which Write sets.
 func RowInOrder(r Source, _ *db.Tx) []any { return []any{r.Key(), nil, store.Encode(r)} }
 
 // upsert is a statement that inserts n rows or updates those with another body, and returns

@@ -48,8 +48,8 @@ func (s *DB) checkpoint(ctx context.Context) {
 	}
 }
 
-// run copies the log if it is long, until fewer than lastPages are left or checkpointTurns are over, and has the writer
-// copy the rest (finish). copied is false if a reader of older pages ended the copy early.
+// run copies the log if it is long, until fewer than lastPages are left or checkpointTurns are over. Then the writer copies
+// the rest (finish). copied is false if a reader of older pages ended the copy early.
 func (c *checkpointer) run(ctx context.Context) (copied bool, err error) {
 	log, err := c.pages(ctx, "NOOP")
 	if err != nil || log.pages < checkpointPages {

@@ -11,7 +11,7 @@ import (
 // PageRows is the number of rows read at a time.
 const PageRows = 1000
 
-// EachPage reads a table in the order of key, a page of PageRows at a time, and calls do with each page, which may be empty.
+// EachPage reads a table in the order of key, a page of PageRows at a time. It calls do with each page; the last one may be empty.
 // scan returns a row's key and the row. It throttles between pages.
 func EachPage[T any](ctx context.Context, in Session, table, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
 	return EachPageWhere(ctx, in, table, nil, columns, key, scan, do)

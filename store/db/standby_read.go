@@ -8,8 +8,8 @@ import (
 	"portico/store/db/dialect"
 )
 
-// collectOnStandby is Collect on the standby. done is false if the primary must be read, which an error of the standby never
-// prevents. It counts the result, and checks or loses the standby after an error, unless the release or its rows are the cause.
+// collectOnStandby is Collect on the standby. done is false if the primary must be read, as after each error of the
+// standby. It counts the result, and checks or loses the standby after an error, unless the release or its rows are the cause.
 func collectOnStandby[T any](ctx context.Context, s Session, phase int64, scan func(*sql.Rows) (T, error), query string, args []any) (list []T, done bool, err error) {
 	b := s.standby
 	if b == nil || usesBackgroundPool(ctx) {

@@ -132,8 +132,8 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 	return false, nil
 }
 
-// retryLocked retries a write that timed out on a lock with err, until it succeeds, fails for another reason, or its lock
-// timeout since began is over. It does not retry if too many writes wait. The caller is told that its write waits.
+// retryLocked retries a write that timed out on a lock with err. It ends when the write succeeds or fails for another reason,
+// or its lock timeout since began is over. It does not retry if too many writes wait. The caller is told that its write waits.
 func (s *DB) retryLocked(ctx, caller context.Context, began time.Time, try func(ctx context.Context) error, err error) error {
 	until := began.Add(s.connection.Timeouts.Lock)
 	if !time.Now().Before(until) || !s.lockWaiters.enter() {

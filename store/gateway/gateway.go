@@ -219,7 +219,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, slug string, ch
 	})
 }
 
-// SecretFingerprint is a fingerprint of a secret; empty for none, and for SecretMask.
+// SecretFingerprint is a fingerprint of a secret, by which an idempotency key compares inputs; empty for none, and for SecretMask.
 func (s *Service) SecretFingerprint(secret *Secret) string {
 	if secret = secret.Given(); secret == nil || s.sealer == nil {
 		return ""
@@ -272,10 +272,11 @@ func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
 // credential describes a credential without its value.
 type credential struct {
 	name         string
-	given, clean bool
-	length       int
+	given, clean bool // it is in the change; both databases can store it
+	length       int  // bytes
 }
 
+// credentials returns the merchant id, the user name and the password, in this order.
 func (c *GatewayChange) credentials() []credential {
 	list := []credential{{name: "merchant_id"}, {name: "username"}, {name: "password"}}
 	for i, text := range []*string{c.MerchantID, c.Username} {
@@ -289,7 +290,7 @@ func (c *GatewayChange) credentials() []credential {
 	return list
 }
 
-// complete returns UNPROCESSABLE for each credential that the card processor would lack.
+// complete returns UNPROCESSABLE for each credential that the card processor would lack after the change of g.
 func (c *GatewayChange) complete(g *Gateway) error {
 	if g.Slug != GatewayCardProcessor {
 		return nil

@@ -1,5 +1,5 @@
 // Package job runs background jobs that survive restarts, each on one server at a time, and
-// periodic sweeps. Service queues, runs, watches and cancels jobs; House runs sweeps. It
+// periodic sweeps. Service queues, runs, watches and cancels jobs; Janitor runs sweeps. It
 // knows no particular job. It may import store and store/db.
 package job
 

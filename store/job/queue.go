@@ -59,7 +59,7 @@ func (s *Service) Cancel(ctx context.Context, actor store.Actor, id string) (*Jo
 
 // Enqueue adds a job of total units, 0 if unknown, or returns a queued job with the same
 // input. ready reports whether the job is allowed. It returns RATE_LIMITED if the limits of
-// Room are exceeded.
+// Quota are exceeded.
 func (s *Service) Enqueue(ctx context.Context, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return s.Schedule(ctx, actor, kind, input, total, time.Time{}, ready)
 }
@@ -117,6 +117,7 @@ func (s *Service) Scheduled(ctx context.Context, kind JobKind) ([]*Job, error) {
 // scheduledListed bounds Scheduled.
 const scheduledListed = 100
 
+// wakeWorker makes the worker of this process look for jobs.
 func (s *Service) wakeWorker() {
 	select {
 	case s.jobs <- struct{}{}:

@@ -30,7 +30,7 @@ type served struct {
 	Ended     map[int64]int64 `json:"ended"` // when each release that is kept ceased to be served, in microseconds
 }
 
-// endedSince returns the releases that ceased to be served since a state, also those of a moment.
+// endedSince returns the releases that ceased to be served since a state. Some were served only after it, for a moment.
 func (s served) endedSince(was served) (ids []int64) {
 	for id, at := range s.Ended {
 		if was.Ended[id] != at {
@@ -91,7 +91,7 @@ func decodeSeen(text string) seen {
 // changes returns the calls for the changes from one state to another.
 func (s seen) changes(now seen) (calls []Call) {
 	if s.Routing != now.Routing {
-		return []Call{{}}
+		return []Call{{}} // all catalogs
 	}
 	for _, id := range slices.Sorted(maps.Keys(now.Catalogs)) {
 		is, was := now.Catalogs[id], s.Catalogs[id]
@@ -145,6 +145,7 @@ func (s *Service) queue(ctx context.Context, t *db.Tx, call Call) error {
 	return err
 }
 
+// readVersions reads the versions of topics, by name.
 func readVersions(ctx context.Context, in db.Session) (map[string]int64, error) {
 	list, args := db.InList(nil, topics)
 	rows, err := db.Collect(ctx, in, db.ScanPair[string, int64], `SELECT topic, version FROM change WHERE topic IN (`+list+`)`, args...)

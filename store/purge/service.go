@@ -29,10 +29,10 @@ type Call struct {
 	ReleaseID int64               // that the catalog serves; 0 for all catalogs
 	Changed   *dependency.Changes // since the last call; everything if that is not known
 	Since     time.Time           // of the oldest change
-	Repeat    bool                // the second call for the same change
+	Repeat    bool                // the second call for the same change (callsPerChange)
 	Attempt   int                 // 0 for the first
 
-	revision int64
+	revision int64 // raised by each change that is added to the call while it waits
 }
 
 const (

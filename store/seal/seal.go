@@ -23,8 +23,8 @@ const KeySize = 32
 var ErrKey = errors.New("the value was sealed with a different key")
 
 const (
-	version   = 1
-	keyIDSize = 4
+	version   = 1 // first byte of a sealed value
+	keyIDSize = 4 // bytes
 )
 
 // Sealer encrypts and decrypts secrets. It is safe for concurrent use.
@@ -106,6 +106,7 @@ func (s *Sealer) add(keys [][]byte) error {
 	return nil
 }
 
+// newKey derives the cipher, the id and the key of fingerprints from the bytes of a key.
 func newKey(key []byte) (*Key, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("the sealing key must be %d bytes long, got %d", KeySize, len(key))
@@ -142,6 +143,7 @@ func (s *Sealer) Key(id KeyID) *Key {
 	return s.known(id)
 }
 
+// known returns a key without a reload.
 func (s *Sealer) known(id KeyID) *Key {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -157,6 +159,7 @@ func (s *Sealer) known(id KeyID) *Key {
 // result differs each time.
 func (s *Sealer) Seal(field string, plain []byte) []byte { return s.Preferred().Seal(field, plain) }
 
+// Seal is Sealer.Seal with this key.
 func (k *Key) Seal(field string, plain []byte) []byte {
 	header := append([]byte{version}, k.ID[:]...)
 	return k.aead.Seal(header, nil, plain, []byte(field))
@@ -176,7 +179,7 @@ func (s *Sealer) Open(field string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// KeyOf returns the key that a value was sealed with.
+// KeyOf returns the key that a value was sealed with. It does not decrypt the value; field names it in errors.
 func (s *Sealer) KeyOf(field string, sealed []byte) (*Key, error) {
 	if len(sealed) < 1+keyIDSize+s.Preferred().aead.Overhead() || sealed[0] != version {
 		return nil, fmt.Errorf("the sealed value of %s is damaged, or of a newer version", field)

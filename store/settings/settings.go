@@ -69,6 +69,7 @@ func (s *Service) Update(ctx context.Context, actor store.Actor, change Settings
 	})
 }
 
+// check returns an error for each member that is out of range.
 func (c SettingsChange) check() error {
 	var faults store.Errors
 	if c.PageLength != nil && (*c.PageLength < store.MinPageLength || *c.PageLength > store.MaxPageLength) {

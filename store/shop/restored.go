@@ -11,7 +11,8 @@ import (
 
 // checkRestored counts the rows of the tables that a server caches, in a database that was
 // replaced while the server ran. The error says what is still missing, because a restore
-// loads table by table. Compare found with that of the call before: if it differs, the restore still goes on.
+// loads table by table. db.Hooks.CheckComplete compares found with that of the call before: if it differs, the restore still
+// goes on.
 func checkRestored(ctx context.Context, in db.Session) (found string, err error) {
 	type counts struct{ catalogs, rules, releases, lists, clients, keys, stock, expectedStock, dangling int64 }
 	c, _, err := db.One(ctx, in, func(rows *sql.Rows) (c counts, err error) {

@@ -34,7 +34,7 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 		if _, err := t.Exec(ctx, `UPDATE store_meta SET value = $1 WHERE name = 'sealing_key'`, key.ID.String()); err != nil {
 			return err
 		}
-		for i, n := range []*int{&done.SigningKeys, &done.Passwords} {
+		for i, n := range []*int{&done.SigningKeys, &done.Passwords} { // in the order of sealedTables
 			table, err := sealedTables[i], error(nil)
 			if *n, err = db.Reseal(ctx, t, sealer, table.name, table.id, table.field); err != nil {
 				return err
@@ -55,7 +55,7 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 func HasSecrets(ctx context.Context, databaseURL string) (has bool, err error) {
 	err = db.OpenReadOnly(ctx, databaseURL, func(read db.Session) error {
 		tables, _, err := db.One(ctx, read, db.Scalar[int], `SELECT count(*) FROM sqlite_master WHERE name IN ('store_meta', 'signing_key')`)
-		if err != nil || tables < 2 {
+		if err != nil || tables < 2 { // a new database: no migration has created both
 			return err
 		}
 		_, has, err = db.One(ctx, read, db.Scalar[int], `

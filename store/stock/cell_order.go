@@ -9,12 +9,13 @@ import (
 // insert moves few of them.
 type cellOrder struct{ runs [][]uint32 }
 
-const maxRun = 512
+const maxRun = 512 // numbers in a run
 
+// add inserts the number of a cell whose id is not there. A full run is split in two, unless the id comes after all others.
 func (o *cellOrder) add(c *stockCells, place uint32, id string) {
 	run, at := o.seek(c, id)
 	if run == len(o.runs) { // after all others
-		if run == 0 || len(o.runs[run-1]) == maxRun {
+		if run == 0 || len(o.runs[run-1]) == maxRun { // ids that come in order fill the runs
 			o.runs = append(o.runs, append(make([]uint32, 0, maxRun), place))
 			return
 		}
@@ -66,7 +67,7 @@ func (o *cellOrder) rank(c *stockCells, id string, equal bool) int {
 	return rank
 }
 
-// span copies numbers from a rank on and returns how many.
+// span copies numbers from a rank on, as many as into has room for, and returns how many.
 func (o *cellOrder) span(into []uint32, rank int) (n int) {
 	for _, places := range o.runs {
 		if rank >= len(places) {

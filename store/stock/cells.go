@@ -16,9 +16,9 @@ import (
 type stockCells struct {
 	generation   uint64 // unique in the process
 	seed         maphash.Seed
-	table        []uint32 // hash table of cell numbers plus one; its length is a power of two
-	pages        [][]stockCell
-	texts        [][]byte // ids, concatenated
+	table        []uint32      // hash table of cell numbers plus one; its length is a power of two
+	pages        [][]stockCell // by number: cellPage each
+	texts        [][]byte      // ids, concatenated
 	order        cellOrder
 	count        int    // cells
 	deletedCount int    // cells of deleted records
@@ -42,8 +42,8 @@ type stockCell struct {
 }
 
 const (
-	cellPage  = 1024
-	textBlock = 1 << 16
+	cellPage  = 1024       // cells of a page
+	textBlock = 1 << 16    // bytes of a block of texts: stockCell.start has 16 bits
 	cellBytes = 40 + 4 + 8 // the cell, its number in the order, and its share of the table
 )
 
@@ -57,6 +57,7 @@ func newStockCells() *stockCells {
 // bytes is about the memory of the cells.
 func (c *stockCells) bytes() int { return c.count*cellBytes + len(c.texts)*textBlock }
 
+// cell returns the cell of a number.
 func (c *stockCells) cell(place uint32) *stockCell { return &c.pages[place/cellPage][place%cellPage] }
 
 // id returns the id of a cell, in memory that never changes.
@@ -101,11 +102,12 @@ func (c *stockCells) put(row stockRow) {
 	fresh.revision, fresh.deleted = uint32(row.revision), row.deleted
 	if cell, place := c.lookup(row.ProductID); cell == nil {
 		c.add(row.ProductID, fresh)
-		c.flip(stockCell{deleted: true}, fresh)
+		c.flip(stockCell{deleted: true}, fresh) // there was no record
 	} else {
-		if int32(fresh.revision-cell.revision) <= 0 {
+		if int32(fresh.revision-cell.revision) <= 0 { // not newer: only the lowest bits are compared
 			return
 		}
+		// The record that had the earliest or the latest time may have it no longer.
 		c.timesStale = c.timesStale || cell.created == c.created && (fresh.deleted || fresh.created > cell.created) ||
 			cell.updated == c.updated && (fresh.deleted || fresh.updated < cell.updated)
 		switch {
@@ -136,9 +138,10 @@ func (c *stockCells) flip(before, after stockCell) {
 	}
 }
 
-// inStock is store.InStock of the record's product.
+// inStock is store.InStock of the record's product. A deleted record is none, which limits nothing.
 func (c *stockCell) inStock() bool { return c.deleted || store.InStock(c.available) }
 
+// add appends the cell of an id that has none.
 func (c *stockCells) add(id string, cell stockCell) {
 	if 4*(c.count+1) > 3*len(c.table) {
 		c.grow()
@@ -206,7 +209,7 @@ func (c *stockCell) stock(id string) Stock {
 	return Stock{ProductID: id, Available: int(c.available), Allocated: int(c.allocated), CreatedAt: store.FromMicros(c.created), UpdatedAt: store.FromMicros(c.updated)}
 }
 
-// column sets the records of ids, in their order.
+// column sets the records of ids, in their order, and records what it read in reads, which may be nil.
 func (c *stockCells) column(ids []string, column []*Stock, reads *Reads) {
 	records := make([]Stock, 0, len(ids))
 	for i, id := range ids {
@@ -218,7 +221,7 @@ func (c *stockCells) column(ids []string, column []*Stock, reads *Reads) {
 	}
 }
 
-// span copies the cells of ranks from to to, at most a page, and their ids into one text.
+// span copies the cells of ranks from to to, at most a page, and their ids into one text, where start of each is then.
 func (c *stockCells) span(from, to int, reads *Reads) (cells []stockCell, ids string) {
 	if from >= to {
 		return nil, ""

@@ -40,6 +40,7 @@ type StockChange struct {
 // MaxStockChanges is the largest batch.
 const MaxStockChanges = 1000
 
+// check returns the errors that do not depend on the record.
 func (c *StockChange) check() (faults store.Errors) {
 	if !store.IsID(c.ProductID) {
 		faults = append(faults, store.Invalidf([]string{"product_id"}, "must be %s, got %q", store.IDRule, store.Abbreviate(c.ProductID)))
@@ -83,7 +84,7 @@ func (c *StockChange) deltas(available int) (toAvailable, toAllocated int) {
 	case StockDeallocate:
 		return c.Quantity, -c.Quantity
 	}
-	return c.Quantity - available, 0
+	return c.Quantity - available, 0 // set
 }
 
 // canApply reports whether the change can be applied to a record.
@@ -94,7 +95,7 @@ func (c *StockChange) canApply(now *Stock) bool {
 		(c.ExpectedAvailable == nil || *c.ExpectedAvailable == now.Available)
 }
 
-// changeError explains why the change cannot be applied.
+// changeError explains why the change cannot be applied, when canApply is false.
 func changeError(change *StockChange, now *Stock) *store.Error {
 	if change.ExpectedAvailable != nil && *change.ExpectedAvailable != now.Available {
 		return expectationError(change, now)
@@ -118,6 +119,7 @@ func changeError(change *StockChange, now *Stock) *store.Error {
 	return refusal("would raise the total of %s above %d; it is %d now", now.ProductID, MaxStock, now.Total())
 }
 
+// expectationError is CONFLICT: ExpectedAvailable differs.
 func expectationError(change *StockChange, now *Stock) *store.Error {
 	return &store.Error{Code: store.Conflict, Path: []string{"expected_available"}, Title: "Cannot complete request",
 		Detail: "was " + strconv.Itoa(*change.ExpectedAvailable) + ", but " + strconv.Itoa(now.Available) + " are available; read the stock again, then retry with the new value"}

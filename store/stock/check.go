@@ -2,6 +2,7 @@ package stock
 
 import "portico/store/db"
 
+// recounted is the advice where a sweep corrects what a rule finds.
 const recounted = "Run portico serve: housekeeping counts again once a day."
 
 // Checks are the rules of stock and its ledger.

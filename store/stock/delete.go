@@ -56,8 +56,9 @@ func (s *Service) Delete(ctx context.Context, actor store.Actor, productID strin
 	return err
 }
 
-// resumeLedgers lets newly inserted records continue the ledgers of deleted records of the
-// same products. Call it after the insert, which waits for uncommitted deletions.
+// resumeLedgers lets newly inserted records continue the ledgers of deleted records of the same products: it adds their
+// lengths, and sets a revision after the last one, which it returns by product. Call it after the insert, which waits for
+// uncommitted deletions.
 func resumeLedgers(ctx context.Context, t *db.Tx, products []string) (revisions map[string]int64, err error) {
 	revisions = map[string]int64{}
 	type deleted struct {

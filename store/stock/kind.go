@@ -63,7 +63,8 @@ func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	return changed, w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
-// Stock returns the record after the import.
+// Stock returns the record after the import: had with the units of the line, and with its times where it has them. Without
+// a time, a change of units is one of now.
 func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 	want := &Stock{ProductID: r.ID, Available: r.Available, Allocated: r.Allocated, CreatedAt: had.CreatedAt, UpdatedAt: had.UpdatedAt}
 	if r.CreatedAt != "" {
@@ -110,8 +111,9 @@ type balance struct {
 	entered   int // ledger entries that the same import adds; the record counts them in its column lines
 }
 
-// putStocks writes each record only if it is unchanged since it was read; otherwise the
-// whole write runs again (ErrRetryWrite).
+// putStocks writes each record only if it is unchanged since it was read; otherwise the whole write runs again
+// (ErrRetryWrite). New records continue the ledgers of deleted ones and raise the counter. The products are added to
+// Writer.StockChanged.
 func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) error {
 	slices.SortFunc(balances, func(a, b balance) int { return strings.Compare(a.want.ProductID, b.want.ProductID) })
 	var fresh [][]any
@@ -173,7 +175,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 		return nil, err
 	}
 	var lines [][]any
-	after, entered := map[string]*Stock{}, map[string]int{}
+	after, entered := map[string]*Stock{}, map[string]int{} // by product: the record after the entries, and their number
 	for _, resource := range sources {
 		r := resource.(*StockTransactionSource)
 		if upTo, is := carried[r.ProductID]; known[r.ID] || is && store.Micros(store.StoredTime(r.CreatedAt)) <= upTo {
@@ -210,7 +212,7 @@ func (r *StockTransactionSource) Opening(had *Stock) *Stock {
 	return &copied
 }
 
-// Apply changes a record and returns the differences.
+// Apply changes a record and returns the differences that the entry made. Its time becomes that of the record.
 func (r *StockTransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) {
 	change := StockChange{Action: StockAction(r.Action), Quantity: r.Quantity}
 	toAvailable, toAllocated = change.deltas(b.Available)

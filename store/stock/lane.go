@@ -13,7 +13,7 @@ type laneVersion struct {
 	version, follows int64
 }
 
-// laneProgress is how far this process has followed the lanes.
+// laneProgress is how far this process has followed the lanes (change_feed.go).
 type laneProgress struct {
 	seen      map[db.Topic]int64 // last version seen
 	ownWrites map[laneStep]int64 // versions that this process wrote, by the version before
@@ -25,7 +25,7 @@ type laneStep struct {
 	after int64
 }
 
-// follow sets the versions seen.
+// follow sets the versions seen, and forgets own writes up to them.
 func (f *laneProgress) follow(lanes map[db.Topic]int64) {
 	f.seen = lanes
 	maps.DeleteFunc(f.ownWrites, func(step laneStep, version int64) bool { return version <= lanes[step.lane] })

@@ -32,8 +32,9 @@ func (s *Service) Transactions(ctx context.Context, productID string, query stor
 	return db.List(ctx, s.db, of, query)
 }
 
+// hasLedger returns NOT_FOUND for a product that never had a record.
 func (s *Service) hasLedger(ctx context.Context, productID string) error {
-	_, missing := s.Get(ctx, productID)
+	_, missing := s.Get(ctx, productID) // nil if there is a record
 	if !store.HasCode(missing, store.NotFound) || !store.IsID(productID) {
 		return missing
 	}

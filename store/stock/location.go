@@ -18,9 +18,9 @@ func (s *Service) Locations() []*StockLocation {
 	return []*StockLocation{{ID: DefaultLocation, Name: "Default", Description: "All stock.", Address: []string{}}}
 }
 
-// resourceNames are path segments that could be mistaken for an id.
+// resourceNames are segments of REST paths that stand where another path has an id.
 var resourceNames = []string{"attributes", "children", "codes", "configure", "files", "jobs", "locations", "multiple", "nodes", "products",
 	"relationships", "transactions", "usages"}
 
-// ResourceName reports whether text is such a segment, so that it may not be a new id.
+// ResourceName reports whether text is one of resourceNames, so that it may not be the id of a new resource.
 func ResourceName(text string) bool { return slices.Contains(resourceNames, text) }

@@ -12,8 +12,8 @@ type Reads struct {
 	cells     uint64 // generation of the cells; 0 before the first read
 	structure uint64 // of the cells: which records there are
 	times     bool   // the times of all stock were read
-	created   int64
-	updated   int64
+	created   int64  // the earliest creation, if times, in microseconds
+	updated   int64  // the latest change, if times, in microseconds
 	records   []readRecord
 	unknown   bool // something was read from the database, or too much
 }
@@ -45,8 +45,8 @@ func readsOf(ctx context.Context) *Reads {
 // Bytes returns the memory of what is recorded.
 func (r *Reads) Bytes() int { return 96 + readRecordBytes*cap(r.records) }
 
-// begin returns the record for reads from cells of a generation and structure; nil for none. The
-// caller holds the lock.
+// begin is called before reads from cells of a generation and structure, and returns r. If earlier reads were of others, it
+// is not known whether all would be the same again. The caller holds the lock.
 func (r *Reads) begin(generation, structure uint64) *Reads {
 	if r.cells == 0 {
 		r.cells, r.structure = generation, structure

@@ -17,7 +17,7 @@ const lengthError = `(SELECT COUNT(*) FROM stock_transaction WHERE stock_transac
 func (s *Service) RepairLedgerLengths(actor store.Actor) db.Sweep {
 	type counted struct {
 		product string
-		off     int
+		off     int // lengthError
 	}
 	scan := func(rows *sql.Rows) (key []any, c counted, err error) {
 		err = rows.Scan(&c.product, &c.off)

@@ -11,8 +11,8 @@ type Service struct {
 	db            *db.DB
 	cache         *stockCache  // nil if disabled
 	preferredLane atomic.Value // db.Topic: the lane last used by this process
-	published     atomic.Int64 // published changes
-	transactions  *stockQueue
+	published     atomic.Int64 // changes that this process has published
+	transactions  *stockQueue  // groups calls of Transact
 	stockWatch    *stockWatch
 }
 

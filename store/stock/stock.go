@@ -47,7 +47,7 @@ type stockRow struct {
 	revision   int64
 	changed    bool // changed since it was read
 	deleted    bool
-	newEntries int // ledger entries added since it was read
+	newEntries int // ledger entries added since it was read, by which its ledger becomes longer
 }
 
 const stockRowColumns = stockColumns + `, revision`
@@ -68,7 +68,8 @@ func (r *stockRow) values(to []any) []any {
 	return append(to, r.ProductID, r.Available, r.Allocated, store.Micros(r.CreatedAt), store.Micros(r.UpdatedAt), r.revision, r.newEntries)
 }
 
-// stockRows reads records by id. If ids are sorted, it reads and locks them in their order.
+// stockRows reads records by id. lock is a suffix such as Tx.ForUpdate, or empty. If ids are sorted, it reads and locks them
+// in their order.
 func stockRows(ctx context.Context, from db.Session, ids []string, lock string) ([]stockRow, error) {
 	return db.CollectIn(ctx, from, scanStockRow, ids,
 		`SELECT `+stockRowColumns+` FROM stock WHERE product_id IN ($in) ORDER BY product_id`+lock)

@@ -16,7 +16,8 @@ func NewService(d *db.DB, bytes uint64) *Service {
 	return s
 }
 
-const maxGroupChanges = 4096 // changes in one transaction, about
+// maxGroupChanges is about how many changes one transaction has.
+const maxGroupChanges = 4096
 
 // newStockQueue groups concurrent transactions: each record is read and written once per
 // group.
@@ -45,8 +46,7 @@ func (s *Service) Transact(ctx context.Context, actor store.Actor, changes []Sto
 	return s.transactions.Do(ctx, s.db, actor, stockBatch{changes, order})
 }
 
-// transactAll runs requests in their order. A failed one gets its own error and changes
-// nothing.
+// transactAll runs requests in their order, as WriteQueue.Write. A failed one gets its own error and changes nothing.
 func (w *stockWrite) transactAll(ctx context.Context, group []*stockRequest) error {
 	var products []string
 	for _, r := range group {

@@ -44,7 +44,8 @@ func (s *Service) stockStates(ctx context.Context, ids []string) (rows []stockRo
 // their lanes (change_feed.go). A cache that does not, because it is off or has just been dropped, leaves the watchers behind:
 // they are read from the database until it follows again.
 
-// cacheNotFollowed is called by Follow for each poll that the cache does not follow.
+// cacheNotFollowed is called by Follow for each poll that the cache does not follow. It reads the watched products if a lane
+// has another version than at the last read.
 func (s *Service) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64) error {
 	w := s.stockWatch
 	w.cacheBehind = true
@@ -54,7 +55,8 @@ func (s *Service) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64
 	return s.readWatched(ctx, lanes)
 }
 
-// cacheFollowed is called by Follow with the rows that a poll read for the cache.
+// cacheFollowed is called by Follow with the rows that a poll read for the cache. The first time after cacheNotFollowed it
+// reads the watched products once more, since rows may lack changes of the time in between.
 func (s *Service) cacheFollowed(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
 	w := s.stockWatch
 	w.publishAll(rows)

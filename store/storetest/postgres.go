@@ -31,17 +31,18 @@ import (
 // programs.
 var sharedPostgres postgres
 
+// postgres is a server with a template, of which test databases are copies.
 type postgres struct {
 	once     sync.Once
-	err      error
+	err      error    // of start
 	address  *url.URL // of a database for administration
 	admin    *sql.DB
-	template string // the database to copy
-	contents templateContents
-	reusable databasePool // databases that equal the template
-	strategy string       // the STRATEGY clause of CREATE DATABASE: copying files takes a third of the time
-	created  atomic.Int64
-	shutdown func() // stops the server if start started it
+	template string           // the database to copy
+	contents templateContents // of the template
+	reusable databasePool     // databases that equal the template
+	strategy string           // the STRATEGY clause of CREATE DATABASE: copying files takes a third of the time
+	created  atomic.Int64     // names that newName has made
+	shutdown func()           // stops the server if start started it
 }
 
 // start makes the server ready once. The error says why there is none.
@@ -57,6 +58,7 @@ func (p *postgres) start() error {
 	return p.err
 }
 
+// connect opens the server of PORTICO_TEST_POSTGRES, or starts one.
 func (p *postgres) connect() (err error) {
 	address := os.Getenv("PORTICO_TEST_POSTGRES")
 	if address == "" {
@@ -225,6 +227,7 @@ func findPostgres() (initdb, server string, err error) {
 	return newest, filepath.Join(filepath.Dir(newest), "postgres"), nil
 }
 
+// debianVersion returns the version in a path such as /usr/lib/postgresql/17/bin/initdb.
 func debianVersion(path string) float64 {
 	version, _ := strconv.ParseFloat(strings.Split(path, "/")[4], 64)
 	return version
@@ -270,6 +273,7 @@ func unprivileged(dir string) (*credential, error) {
 	return nil, errors.New("root cannot run PostgreSQL, and there is no user postgres or nobody to run it")
 }
 
+// credential is a user whom processes run as; a nil one is the current user.
 type credential struct{ uid, gid uint32 }
 
 // makeCluster runs initdb. It prefers a natural-language collation, which reveals a missing
@@ -327,6 +331,7 @@ func runServer(server, dir string, owner *credential) (stop func(), ended <-chan
 	}, finished, nil
 }
 
+// awaitServer waits up to a minute until a server accepts connections. ended is closed if it exits.
 func awaitServer(address string, ended <-chan struct{}) error {
 	db, err := sql.Open("pgx", address)
 	if err != nil {
@@ -350,6 +355,7 @@ func awaitServer(address string, ended <-chan struct{}) error {
 	}
 }
 
+// serverLog returns the log of the server in a directory, for the message of a test.
 func serverLog(dir string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, "log"))
 	return string(text)

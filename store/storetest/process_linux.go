@@ -10,6 +10,7 @@ import (
 	"syscall"
 )
 
+// processAttributes makes a process run as owner, in a group of its own, and end with the thread that starts it.
 func processAttributes(owner *credential) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGQUIT}
 	if owner != nil {
